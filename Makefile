@@ -86,6 +86,7 @@ format: $(DEV_STAMP) ## Format and mend what can be mended.
 requirements: $(SUPPLY_STAMP) ## Pin the newest versions that the project allows, with the hashes of their files.
 	$(COMPILE) --extra evaluation --extra few-shot --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/jobs.txt requirements/jobs.in
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/docs.txt requirements/docs.in
 	$(COMPILE) --output-file requirements/build.txt requirements/build.in
 	$(COMPILE) --allow-unsafe --output-file requirements/supply.txt requirements/supply.in

@@ -17,11 +17,13 @@ from benchmarks import (
     interview_answers,
     labelled_sets,
     metrics,
+    million,
     pages,
     retrieval,
     risk,
     run_throughput,
     stages,
+    telemetry,
     validation,
 )
 from benchmarks.meaning import tables as meaning
@@ -51,6 +53,8 @@ def main() -> None:
     retrieval.main([])
     print("\n## Metrics\n", flush=True)
     metrics.main([])
+    print("\n## A million units\n", flush=True)
+    million.main([])
     print("\n## What intervals hold\n", flush=True)
     coverage.main([])
     print("\n## Agreement of raters, as it was planted\n", flush=True)
@@ -75,6 +79,7 @@ def main() -> None:
     imports.main()
     print("\n## Where the time of an assessment goes\n", flush=True)
     stages.main()
+    telemetry.main()
     print("\n## Assessments at 100 ms a call\n", flush=True)
     run_throughput.compare(SUBJECTS, in_flight=(1, 8, 32), delay_ms=100, rounds=3)
     print(

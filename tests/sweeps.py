@@ -54,3 +54,9 @@ SCHEMATHESIS_REQUESTS: Final = Sweep(slice=60, whole=20_000)
 """Requests that schemathesis makes from the API's own document, valid and not."""
 DAMAGED_FILES: Final = Sweep(slice=150, whole=20_000)
 """Damaged files of JSON lines, of which no line and no unit may be lost."""
+JOBS_AMONG_KILLS: Final = Sweep(slice=12, whole=200)
+"""Jobs that worker processes do while they and the server are killed, or their database is away."""
+JOB_KILLS: Final = Sweep(slice=2, whole=10)
+"""Such kills, at random times."""
+JOB_OUTAGE_SECONDS: Final = Sweep(slice=2, whole=20)
+"""How long the database of the queue is away."""

@@ -3,74 +3,29 @@
 The API has the rule baseline for a model. Run with `python -m tests.attack.generated_requests`.
 """
 
-import argparse
 import asyncio
-import multiprocessing
 import sys
 import tempfile
-import time
-from collections import Counter
 from collections.abc import AsyncIterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Final, Self
+from typing import Final
 
 import httpx
 
 from ai_psychiatrist.config import Settings
 from tests.attack.answer_checks import AnswerChecks
+from tests.attack.findings import Findings, sweep
 from tests.attack.request_making import MadeRequest, Requests, operations_of
 from tests.integration.asgi_app import asgi_client
 from tests.integration.running_app import NO_CERTIFICATES, RunningApp, settings_with
 from tests.patience import PATIENCE_SECONDS
 from tests.sweeps import GENERATED_REQUESTS
 
-_PROCESSES: Final = 2
 _OVER_SOCKETS: Final = 0.05
 """Share of the requests that go to a real server."""
 _STORED: Final = "start_time\tstop_time\tspeaker\tvalue\n1\t2\tParticipant\ti am tired every day\n"
-
-
-@dataclass(slots=True, kw_only=True)
-class Findings:
-    """What came of generated requests."""
-
-    requests: int = 0
-    statuses: Counter[int] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
-    """What was found, with the operation → how often."""
-    examples: dict[str, str] = field(default_factory=dict)
-    """The first request of each kind."""
-
-    def add(self, sent: MadeRequest, answer: httpx.Response, found: list[str]) -> None:
-        """Count an answer and what is wrong with it."""
-        self.requests += 1
-        self.statuses[answer.status_code] += 1
-        for kind in found:
-            self.kinds[kind] += 1
-            start = sent.content[:300]
-            shown = f"{sent.method} {sent.path[:80]}{sent.query} {dict(sent.headers)} {start!r}"
-            self.examples.setdefault(kind, f"{shown}\n    -> {answer.text[:300]}")
-
-    def include(self, other: Self) -> None:
-        """Add what came of other requests."""
-        self.requests += other.requests
-        self.statuses += other.statuses
-        self.kinds += other.kinds
-        self.examples = other.examples | self.examples
-
-    def __str__(self) -> str:
-        """Return a table."""
-        statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
-        found = [
-            f"  {count} x {kind}\n    {self.examples[kind]}"
-            for kind, count in self.kinds.most_common()
-        ]
-        total = f"{self.requests} generated requests, {sum(self.kinds.values())} findings"
-        return "\n".join([total, f"  answers by status: {statuses}", *found])
 
 
 async def run(count: int, seed: int) -> Findings:
@@ -88,12 +43,21 @@ async def run(count: int, seed: int) -> Findings:
                 sent = requests.make()
                 client = outside if random.random() < _OVER_SOCKETS else inside
                 answer = await _answer(client, sent)
-                findings.add(sent, answer, list(checks.findings(sent, answer)))
+                _add(findings, sent, answer, list(checks.findings(sent, answer)))
                 if answer.status_code == 204:
                     requests.forget(sent.path)
                 elif answer.is_success and answer.headers.get("content-type", "").endswith("json"):
                     requests.learn(answer.json())
     return findings
+
+
+def _add(findings: Findings, sent: MadeRequest, answer: httpx.Response, found: list[str]) -> None:
+    """Count an answer and what is wrong with it."""
+    start = sent.content[:300]
+    shown = f"{sent.method} {sent.path[:80]}{sent.query} {dict(sent.headers)} {start!r}"
+    findings.count(answer.status_code)
+    for kind in found:
+        findings.note(kind, f"{shown}\n    -> {answer.text[:300]}")
 
 
 async def _answer(client: httpx.AsyncClient, sent: MadeRequest) -> httpx.Response:
@@ -127,19 +91,7 @@ def _run_share(count: int, seed: int) -> Findings:
 
 def main() -> int:
     """Print what was found; returns 1 when that is anything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=GENERATED_REQUESTS.whole)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    started = time.monotonic()
-    seeds = range(options.seed, options.seed + _PROCESSES)
-    findings = Findings()
-    with ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn")) as pool:
-        for share in pool.map(_run_share, [options.count // _PROCESSES] * _PROCESSES, seeds):
-            findings.include(share)
-    seconds = time.monotonic() - started
-    sys.stdout.write(f"{findings}\n  {seconds:.0f} s, seeds {[*seeds]}\n")
-    return 1 if findings.kinds else 0
+    return sweep(_run_share, whole=GENERATED_REQUESTS.whole, what=__doc__)
 
 
 if __name__ == "__main__":

@@ -4,18 +4,13 @@ The API has the rule baseline for a model and some records; half of the requests
 asks for keys. Run with `python -m tests.attack.schemathesis_requests`.
 """
 
-import argparse
-import multiprocessing
 import sys
 import tempfile
-import time
-from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import hypothesis
 import requests
@@ -30,6 +25,7 @@ from schemathesis.core.result import Err
 from schemathesis.schemas import APIOperation, BaseSchema
 from schemathesis.specs.openapi import checks as openapi_checks
 
+from tests.attack.findings import Findings, sweep
 from tests.attack.swept_callers import Callers, keys_in
 from tests.attack.swept_stock import TRANSCRIPT, Stock
 from tests.integration.running_app import client_of, settings_with
@@ -45,34 +41,8 @@ CHECKS: Final[list[CheckFunction]] = [
     openapi_checks.response_schema_conformance,
     openapi_checks.negative_data_rejection,
 ]
-_PROCESSES: Final = 2
 _MEANINGFUL: Final = 0.75
 """Share of the requests that name what is stored, or a transcript that can be read."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Swept:
-    """What came of the requests."""
-
-    requests: int = 0
-    statuses: Counter[int] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
-    """What was found, with the operation → how often."""
-    examples: dict[str, str] = field(default_factory=dict)
-
-    def include(self, other: Self) -> None:
-        """Add what came of other requests."""
-        self.requests += other.requests
-        self.statuses += other.statuses
-        self.kinds += other.kinds
-        self.examples = other.examples | self.examples
-
-    def __str__(self) -> str:
-        """Return a table."""
-        statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
-        lines = [f"  {n} x {kind}\n    {self.examples[kind]}" for kind, n in self.kinds.items()]
-        total = f"{self.requests} requests, {sum(self.kinds.values())} findings"
-        return "\n".join([total, f"  answers by status: {statuses}", *lines])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,7 +54,7 @@ class Sweeping:
     callers: Callers
     stock: Stock
     random: Random
-    swept: Swept = field(default_factory=Swept)
+    swept: Findings = field(default_factory=Findings)
 
     def send(self, case: OperationCase) -> None:
         """Send one request, often changed into one that means something, and check the answer."""
@@ -96,8 +66,7 @@ class Sweeping:
             allow_redirects=False,
         )
         self.session.cookies.clear()
-        self.swept.requests += 1
-        self.swept.statuses[response.status_code] += 1
+        self.swept.count(response.status_code)
         try:
             case.validate_response(response, checks=CHECKS)
         except FailureGroup as found:
@@ -125,9 +94,7 @@ class Sweeping:
 
     def _note(self, found: BaseException, case: OperationCase) -> None:
         kind = f"{type(found).__name__} at {case.operation.label}"
-        self.swept.kinds[kind] += 1
-        shown = f"{case.as_curl_command()[:600]}\n    {str(found)[:400]}"
-        self.swept.examples.setdefault(kind, shown)
+        self.swept.note(kind, f"{case.as_curl_command()[:600]}\n    {str(found)[:400]}")
 
 
 def _is_positive(case: OperationCase, location: ParameterLocation) -> bool:
@@ -135,16 +102,18 @@ def _is_positive(case: OperationCase, location: ParameterLocation) -> bool:
     return part is not None and part.mode.is_positive
 
 
-def run(count: int, seed: int, folder: Path) -> Swept:
+def run(count: int, seed: int, folder: Path) -> Findings:
     """Send so many requests, as many to each operation; the same seed makes the same requests."""
-    swept = Swept()
+    swept = Findings()
     swept.include(_sweep(count // 2, seed, folder / "open", ()))
     closed = folder / "closed"
     swept.include(_sweep(count - count // 2, seed, closed, keys_in(closed), AUTH_REQUIRED="true"))
     return swept
 
 
-def _sweep(count: int, seed: int, folder: Path, keys: tuple[str, ...], **environment: str) -> Swept:
+def _sweep(
+    count: int, seed: int, folder: Path, keys: tuple[str, ...], **environment: str
+) -> Findings:
     random = Random(seed)  # noqa: S311  nothing secret is made
     with (
         client_of(settings_with(folder, **environment)) as client,
@@ -204,26 +173,14 @@ def _send(
         send()
 
 
-def _run_share(count: int, seed: int) -> Swept:
+def _run_share(count: int, seed: int) -> Findings:
     with tempfile.TemporaryDirectory() as folder:
         return run(count, seed, Path(folder))
 
 
 def main() -> int:
     """Print what was found; returns 1 when that is anything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=SCHEMATHESIS_REQUESTS.whole)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    started = time.monotonic()
-    seeds = range(options.seed, options.seed + _PROCESSES)
-    swept = Swept()
-    with ProcessPoolExecutor(_PROCESSES, multiprocessing.get_context("spawn")) as pool:
-        for share in pool.map(_run_share, [options.count // _PROCESSES] * _PROCESSES, seeds):
-            swept.include(share)
-    seconds = time.monotonic() - started
-    sys.stdout.write(f"{swept}\n  {seconds:.0f} s, seeds {[*seeds]}\n")
-    return 1 if swept.kinds else 0
+    return sweep(_run_share, whole=SCHEMATHESIS_REQUESTS.whole, what=__doc__)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,11 @@ def good_text(task: str, quotes: Sequence[str]) -> str:
         return judge_text("4")
     if task == "belief_tokens":
         return "1"
-    others = {"meta_review": meta_review_text("2"), "danger": danger_text()}
+    others = {
+        "judges": judges_text(),
+        "meta_review": meta_review_text("2"),
+        "danger": danger_text(),
+    }
     return others.get(task, "Understood.")
 
 
@@ -138,6 +142,14 @@ def qualitative_text(quotes: Sequence[str], remark: str = "The participant is ti
 def judge_text(score: str, explanation: str = "The parts follow from one another.") -> str:
     """Write a judge's reply."""
     return f"Explanation: {explanation}\nScore: {score}"
+
+
+def judges_text(**scores: str) -> str:
+    """Write a judge's reply about all metrics, 4 where no score is given; none leaves one out."""
+    given = dict.fromkeys((task.removeprefix("judge_") for task in JUDGE_TASKS), "4") | scores
+    return "\n".join(
+        f"<{metric}>\n{judge_text(score)}\n</{metric}>" for metric, score in given.items() if score
+    )
 
 
 def meta_review_text(severity: str, explanation: str = "Several symptoms are present.") -> str:

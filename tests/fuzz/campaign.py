@@ -16,7 +16,7 @@ from ai_psychiatrist.api.problems import nothing_finished
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.infrastructure.logging import EventLog, setup_logging
+from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.results.assessment import (
     About,
@@ -28,6 +28,7 @@ from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import Envelope
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services
+from ai_psychiatrist.wiring.telemetry import Telemetry
 from tests.fuzz.invariants import InvariantBroken, Observed, check
 from tests.fuzz.models import FuzzConnections, Session, session
 from tests.fuzz.tally import Tally
@@ -200,8 +201,7 @@ async def _services(settings: Settings) -> AsyncIterator[Services]:
         )
     )
     try:
-        log = EventLog(settings.log.level, settings.log.format)
-        yield wiring._services(settings, connections, key=bytes(32), log=log)
+        yield wiring._services(settings, connections, key=bytes(32), telemetry=Telemetry())
     finally:
         await connections.aclose()
 

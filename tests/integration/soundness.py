@@ -51,7 +51,9 @@ def assert_scores_stand_on_evidence(result: Json) -> None:
             assert "denied" in polarities
         elif item["score"] is not None:
             assert item["score"] in (1, 2, 3)
-            assert polarities - {"denied"}
+            # A denial that has another reading, too, is no veto over a model.
+            is_open = any(not quote["is_plain"] for quote in item["evidence"])
+            assert is_open or polarities - {"denied"}
     known = sum(item["score"] or 0 for item in items.values())
     unknown = sum(item["score"] is None for item in items.values())
     assert scores["total_score"] == (None if unknown else known)

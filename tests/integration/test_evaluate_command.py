@@ -550,6 +550,29 @@ def test_run_compared_with_itself_shows_no_difference(copied: Path) -> None:
     assert evaluate(copied, "report", "run", "--compare", "run").code == 0
 
 
+def test_runs_judged_by_one_call_and_by_four_are_compared(tmp_path: Path, interviews: Path) -> None:
+    with ModelServerThread() as server:
+        for folder, calls in (("four", "four"), ("one", "one")):
+            settings = served(server.url) | {"JUDGE_CALLS": calls}
+            done = evaluate(tmp_path, "run", interviews, "--out", folder, settings=settings)
+            assert done.code == 0, done.err
+    one = json.loads((tmp_path / "one/run.json").read_bytes())
+    four = json.loads((tmp_path / "four/run.json").read_bytes())
+    assert one["settings"]["judge"] == {"calls": "one"}
+    assert "judges" in one["prompts"]
+    assert "judge" not in four["settings"]
+    assert "judges" not in four["prompts"]
+    done = evaluate(tmp_path, "compare", "four", "one")
+    assert done.code == 0, done.err
+    assert "settings.judge.calls: four → one" in done.out
+    assert "Model calls a unit: 9.0 and 6.0" in done.out
+    units = lines(tmp_path / "one/predictions.jsonl")
+    assert {unit["status"] for unit in units} == {"complete"}
+    again = evaluate(tmp_path, "run", interviews, "--out", "one", "--resume")
+    assert again.code == 2
+    assert "settings" in again.err
+
+
 def labelled(folder: Path, *, sleep: int = 2, said: str = "I sleep badly.") -> Path:
     """Two interviews with labels, always under the same names."""
     folder.mkdir()

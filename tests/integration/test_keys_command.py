@@ -53,7 +53,7 @@ def test_a_second_key_is_of_the_same_holder_until_the_first_is_revoked(tmp_path:
     ("arguments", "told"),
     [
         (["create"], "--name"),
-        (["create", "--name", "a"], "assess, read, review, admin"),
+        (["create", "--name", "a"], "assess, read, review, admin, metrics"),
         (["create", "--name", "a", "--scope", "write"], "assess"),
         (["create", *WARD, "--tenant", "../a"], "clinic-1"),
         (["create", *WARD, "--expires-in", "1y"], "90d"),

@@ -53,6 +53,7 @@ GETS = (
     "/health",
     "/healthz",
     "/readyz",
+    "/metrics",
     "/docs",
     "/docs/style.css",
     "/openapi.json",
@@ -60,7 +61,7 @@ GETS = (
     "/v1/agreement",
 )
 VERSIONED_POSTS = tuple(f"/v1{path}" for path in POSTS)
-VERSIONED_GETS = tuple(f"/v1{path}" for path in ("/health", "/healthz", "/readyz"))
+VERSIONED_GETS = tuple(f"/v1{path}" for path in ("/health", "/healthz", "/readyz", "/metrics"))
 INTERVIEWS = {
     "/v1/interviews",
     "/v1/interviews/{interview_id}",
@@ -74,8 +75,11 @@ SESSIONS = {"/v1/session"}
 RECORDS = {
     "/v1/assessments",
     "/v1/assessments/{assessment_id}",
-    "/v1/assessments/{assessment_id}/status",
-    "/v1/assessments/{assessment_id}/events",
+    "/v1/jobs",
+    "/v1/jobs/{job_id}",
+    "/v1/jobs/{job_id}/events",
+    "/v1/batches",
+    "/v1/batches/{batch_id}",
     "/v1/assessments/{assessment_id}/transcript",
     "/v1/assessments/{assessment_id}/evidence",
     "/v1/assessments/{assessment_id}/certificate",
@@ -103,6 +107,7 @@ COMMANDS = {
     "import",
     "pipeline run",
     "evaluate run",
+    "evaluate merge",
     "evaluate metrics",
     "evaluate belief",
     "evaluate replicate",
@@ -130,6 +135,7 @@ COMMANDS = {
     "records erase",
     "records sweep",
     "records rotate-key",
+    "jobs webhooks",
     "audit show",
     "audit verify",
     "audit head",

@@ -6,6 +6,7 @@ Everything else, from the predictions to the report and both streams, holds none
 
 import json
 import os
+import shutil
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -222,6 +223,18 @@ def hostile_reply(request: Request) -> Reply:
     return next(script for at, script in scripts if _mark(at) in request.transcript)(request)
 
 
+def merge_damaged(folder: Path) -> None:
+    """Merge shards whose files somebody wrote words into."""
+    for name in ("run.json", "units.jsonl", "labels.jsonl", "timings.json"):
+        path = folder / "part2" / name
+        kept = path.read_bytes()
+        for words in (CANARY, json.dumps(CANARY), json.dumps({CANARY: CANARY, "shard": CANARY})):
+            path.write_text(f"{words}\n", "utf-8")
+            told(folder, "evaluate", "merge", "part1", "part2", "--out", "odd", codes=(0, 1, 2, 3))
+            shutil.rmtree(folder / "odd", ignore_errors=True)
+        path.write_bytes(kept)
+
+
 def _mark(at: int) -> str:
     return f"Interviewer: This is talk {at}.\n"
 
@@ -238,7 +251,13 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
             (tmp_path / "odd.toml").write_text(text, "utf-8")
             told(tmp_path, *some, "--prompts", "odd=odd.toml", settings=settings, codes=(2,))
         (tmp_path / "odd.toml").unlink()
+        for shard in ("1/2", "2/2"):
+            part = ("--out", f"part{shard[0]}", "--shard", shard)
+            told(tmp_path, "evaluate", "run", talks, *part, settings=settings, codes=(0, 1, 3))
     talks.unlink()
+    told(tmp_path, "evaluate", "merge", "part1", "part2", "--out", "merged", codes=(0, 1, 3))
+    told(tmp_path, "evaluate", "merge", "part1", "--out", "other", codes=(2,))
+    merge_damaged(tmp_path)
     told(tmp_path, "evaluate", "compare", "series")
     told(tmp_path, "evaluate", "runs", "series")
     told(tmp_path, "evaluate", "table", "series", "--out", "series.csv")

@@ -75,7 +75,11 @@ def begun(client: httpx.Client, **fields: object) -> str:
     assert answer.status_code == 202, answer.text
     status: str = answer.headers["Location"]
     wait_until(lambda: client.get(status).status_code == 303)
-    return status.removesuffix("/status")
+    return result_of(status)
+
+
+def result_of(job: str) -> str:
+    return job.replace("/v1/jobs/", f"{PLACE}/")
 
 
 def code_of(answer: httpx.Response) -> tuple[int, str]:
@@ -113,19 +117,6 @@ def test_a_plain_text_file_is_assessed_and_stored_too(owner: httpx.Client) -> No
     answer = owner.post(PLACE, content=TEXT, headers={"Content-Type": "text/plain"})
     assert answer.status_code == 201, answer.text
     assert owner.get(answer.headers["Location"]).json()["transcript"]["turns"] == 4
-
-
-def test_events_are_numbered_and_go_on_after_a_break(owner: httpx.Client, made: str) -> None:
-    told = owner.get(f"{made}/events").text
-    numbers = [line.removeprefix("id: ") for line in told.splitlines() if line.startswith("id: ")]
-    assert numbers == [str(number) for number in range(1, 7)]
-    assert WORD not in told
-    rest = owner.get(f"{made}/events", headers={"Last-Event-ID": "4"}).text
-    assert told.endswith(rest)
-    assert "id: 5" in rest
-    assert "id: 4" not in rest
-    over = owner.get(f"{made}/events", headers={"Last-Event-ID": "6"})
-    assert (over.status_code, over.content) == (204, b"")
 
 
 def test_a_blind_rater_is_given_no_scores_before_committing(doors: Doors, made: str) -> None:
@@ -281,8 +272,6 @@ def test_nothing_of_another_tenant_can_be_had(doors: Doors, made: str) -> None:
     subject_id = listed(doors.client())[0]["subject_id"]
     for method, part in (
         ("GET", ""),
-        ("GET", "/status"),
-        ("GET", "/events"),
         ("GET", "/transcript"),
         ("GET", "/evidence"),
         ("GET", "/certificate"),
@@ -336,35 +325,9 @@ def test_a_failed_assessment_says_why(tmp_path: Path) -> None:
         ]
         wait_until(lambda: client.get(status).json()["state"] == "failed")
         assert client.get(status).json()["reason"] == "backend_failed"
-        path = status.removesuffix("/status")
+        path = result_of(status)
         assert code_of(client.get(path)) == (409, "assessment_failed")
         assert client.get(f"{path}/transcript").json()["text"] == TEXT
-
-
-def test_a_server_that_stops_leaves_nothing_running(tmp_path: Path) -> None:
-    with ModelServerThread(fault("hang")) as model:
-        settings = settings_with(tmp_path, **model_at(model.url))
-        with client_of(settings) as client:
-            status = client.post(PLACE, json={"transcript_text": TEXT}, headers=ASYNC).headers[
-                "Location"
-            ]
-            assert client.get(status).json()["state"] == "running"
-            assert code_of(client.get(status.removesuffix("/status"))) == (
-                409,
-                "assessment_running",
-            )
-        with client_of(settings) as client:
-            told = client.get(status).json()
-    assert (told["state"], told["reason"]) == ("failed", "stopping")
-
-
-def test_a_background_assessment_keeps_its_place(tmp_path: Path) -> None:
-    with ModelServerThread(fault("hang")) as model:
-        settings = settings_with(tmp_path, **model_at(model.url), API_MAX_CONCURRENCY="1")
-        with client_of(settings) as client:
-            body = {"transcript_text": TEXT}
-            assert client.post(PLACE, json=body, headers=ASYNC).status_code == 202
-            assert code_of(client.post(PLACE, json=body, headers=ASYNC)) == (503, "busy")
 
 
 def test_plain_routes_store_where_that_is_set(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class AuthSettings(Options):
         default="tenant", description="The claim that names whose records the holder works with."
     )
     oidc_scope_claim: str = Field(
-        default="scope", description="The claim that lists assess, read, review and admin."
+        default="scope", description="The claim that lists assess, read, review, admin and metrics."
     )
 
     @field_validator("oidc_algorithms")

@@ -20,6 +20,7 @@ from ai_psychiatrist.infrastructure.worker_processes import (
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
 from ai_psychiatrist.llm.call_store import CallStore
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
+from ai_psychiatrist.llm.first_call import FirstCallAhead
 from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
@@ -63,6 +64,10 @@ class Case:
         """Return the case for an agent that may spend this budget."""
         return replace(self, calls=replace(self.calls, budget=budget))
 
+    def with_first_call_ahead(self) -> "Case":
+        """Return the case in which the first call to a model that caches goes before all others."""
+        return replace(self, calls=replace(self.calls, ahead=FirstCallAhead()))
+
     @contextmanager
     def apart(self, count: int) -> Iterator[list["Case"]]:
         """Yield cases for calls at the same time, each with an account of its own.
@@ -94,8 +99,8 @@ class Case:
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""
         filled = task.format(**{name: self.block(name, text) for name, text in blocks.items()})
-        user = f"{self.transcript_block}\n\n{filled}"
-        return Prompt(system=SYSTEM, user=user)
+        shared = f"{self.transcript_block}\n\n"
+        return Prompt(system=SYSTEM, user=f"{shared}{filled}", stable_characters=len(shared))
 
     async def look_up(
         self,

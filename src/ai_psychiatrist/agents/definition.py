@@ -6,6 +6,7 @@ from ai_psychiatrist.agents.danger_signs import extract_danger
 from ai_psychiatrist.agents.extractors import (
     extract_evidence,
     extract_judge_metric,
+    extract_judges,
     extract_meta_review,
     extract_qualitative,
     extract_quantitative,
@@ -27,6 +28,8 @@ JUDGE: Final = {
     )
     for metric in Metric
 }
+JUDGES: Final = AgentDefinition(name="judges", extract=extract_judges, system=SYSTEM)
+"""All metrics in one call."""
 META_REVIEW: Final = AgentDefinition(name="meta_review", extract=extract_meta_review, system=SYSTEM)
 DANGER: Final = AgentDefinition(name="danger", extract=extract_danger, system=SYSTEM)
 RESCORING: Final = AgentDefinition(name="rescoring", extract=extract_quantitative, system=SYSTEM)
@@ -42,6 +45,7 @@ OPTIONAL_AGENTS: Final = frozenset({DANGER.name, ABLATION.name, *BELIEF_AGENTS})
 AGENT_ORDER: Final = (
     QUALITATIVE.name,
     EVIDENCE.name,
+    JUDGES.name,
     *(definition.name for definition in JUDGE.values()),
     QUANTITATIVE.name,
     ABLATION.name,

@@ -11,12 +11,13 @@ from typing import TypeVar
 from ai_psychiatrist.agents.output_models import (
     EvidenceOutput,
     JudgeMetricOutput,
+    JudgesOutput,
     MetaReviewOutput,
     QualitativeOutput,
     QuantitativeOutput,
 )
 from ai_psychiatrist.agents.replies.evidence import read_evidence
-from ai_psychiatrist.agents.replies.judgement import read_judgement
+from ai_psychiatrist.agents.replies.judgement import read_judgement, read_judgements
 from ai_psychiatrist.agents.replies.meta_review import read_meta_review
 from ai_psychiatrist.agents.replies.narrative import read_narrative
 from ai_psychiatrist.agents.replies.scores import read_scores
@@ -76,6 +77,12 @@ def extract_quantitative(text: str) -> QuantitativeOutput:
 def extract_judge_metric(text: str) -> JudgeMetricOutput:
     """Read the last score of a judge's reply, and the explanation."""
     return read_judgement(text)
+
+
+@asking_again
+def extract_judges(text: str) -> JudgesOutput:
+    """Read the metrics that are there; a reply in which none can be read is refused."""
+    return read_judgements(text)
 
 
 @asking_again

@@ -1,23 +1,25 @@
-"""The judge: four metrics of the findings, each a call of its own, all at the same time."""
+"""The judge: four metrics of the findings, each a call of its own at the same time, or one call."""
 
 import asyncio
+from collections.abc import Collection
 from functools import cached_property, partial
 
 from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import JUDGE
+from ai_psychiatrist.agents.definition import JUDGE, JUDGES
 from ai_psychiatrist.agents.model_agent import ModelAgent
-from ai_psychiatrist.agents.output_models import JudgeMetricOutput
+from ai_psychiatrist.agents.output_models import JudgeMetricOutput, JudgesOutput
 from ai_psychiatrist.agents.prompts.findings import findings_text
-from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
+from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent, create_judges_agent
+from ai_psychiatrist.agents.settings import JudgeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.llm.call_log import CallBudget
 from ai_psychiatrist.llm.runner import AgentRunner
 
 
-class JudgeAgent(ModelAgent[None]):
+class JudgeAgent(ModelAgent[JudgeSettings]):
     """Scores findings by coherence, completeness, specificity and accuracy."""
 
-    default_settings = None
+    default_settings = JudgeSettings()
 
     @cached_property
     def _judges(self) -> dict[Metric, AgentRunner[JudgeMetricOutput]]:
@@ -26,22 +28,53 @@ class JudgeAgent(ModelAgent[None]):
             for metric in Metric
         }
 
+    @cached_property
+    def _judge_of_all(self) -> AgentRunner[JudgesOutput]:
+        return self._runner(JUDGES, create_judges_agent)
+
     async def evaluate(
         self, case: Case, findings: QualitativeAssessment
     ) -> dict[Metric, MetricScore]:
         """Return the scores; a metric for which no model gave one is absent.
 
-        Each metric may spend an equal part of the calls that are left, so that none of them
-        depends on how fast the others are.
+        Where all are asked for in one call, a metric that cannot be read in the reply is asked for
+        in a call of its own, and the others stand.
         """
         text = findings_text(findings)
+        if not self._settings.is_together:
+            return await self._evaluated_apart(case, text, tuple(Metric))
+        together = await self._evaluated_together(case, text)
+        missing = [metric for metric in Metric if metric not in together]
+        if not together or not missing:
+            return together
+        apart = await self._evaluated_apart(case, text, missing)
+        return {
+            metric: (together | apart)[metric] for metric in Metric if metric in together | apart
+        }
+
+    async def _evaluated_together(self, case: Case, findings: str) -> dict[Metric, MetricScore]:
+        prompt = case.prompt(case.tasks[JUDGES.name], findings=findings)
+        output = (await self._judge_of_all.run(prompt, case.calls)).output
+        return {
+            metric: MetricScore(score=judged.score, explanation=judged.explanation)
+            for metric, judged in (() if output is None else output.scores.items())
+        }
+
+    async def _evaluated_apart(
+        self, case: Case, findings: str, metrics: Collection[Metric]
+    ) -> dict[Metric, MetricScore]:
+        """Ask for metrics at the same time.
+
+        Each may spend an equal part of the calls that are left, so that none of them depends on how
+        fast the others are.
+        """
         budget = case.calls.budget
-        parts = budget.in_parts(len(Metric))
+        parts = budget.in_parts(len(metrics))
         try:
             async with asyncio.TaskGroup() as group:
                 scoring = {
-                    metric: group.create_task(self._score(case, text, metric, part))
-                    for metric, part in zip(Metric, parts, strict=True)
+                    metric: group.create_task(self._score(case, findings, metric, part))
+                    for metric, part in zip(metrics, parts, strict=True)
                 }
         finally:
             for part in parts:

@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.llm.output import ModelOutput
@@ -90,6 +91,21 @@ class JudgeMetricOutput(ModelOutput):
 
     score: Scale5
     explanation: Words
+
+
+class MetricJudgement(BaseModel):
+    """The score of one metric among several in one reply."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    score: Scale5
+    explanation: Words
+
+
+class JudgesOutput(ModelOutput):
+    """The scores of a reply by metric; one whose part of the reply cannot be read is absent."""
+
+    scores: Annotated[dict[Metric, MetricJudgement], Field(min_length=1)]
 
 
 class MetaReviewOutput(ModelOutput):

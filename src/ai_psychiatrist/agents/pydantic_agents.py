@@ -8,6 +8,7 @@ from ai_psychiatrist.agents.definition import (
     DANGER,
     EVIDENCE,
     JUDGE,
+    JUDGES,
     META_REVIEW,
     QUALITATIVE,
     QUANTITATIVE,
@@ -28,6 +29,8 @@ create_quantitative_agent: Final = partial(create_agent, QUANTITATIVE)
 """Return the agent that scores the items."""
 create_ablation_agent: Final = partial(create_agent, ABLATION)
 """Return the agent that scores the items of a changed transcript."""
+create_judges_agent: Final = partial(create_agent, JUDGES)
+"""Return the agent that judges the narrative by all metrics in one call."""
 create_meta_review_agent: Final = partial(create_agent, META_REVIEW)
 """Return the agent that reviews everything together."""
 create_danger_agent: Final = partial(create_agent, DANGER)

@@ -1,6 +1,6 @@
 """Options of the agents; each is read from the environment by `config` alone."""
 
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -45,3 +45,17 @@ class QualitativeSettings(Options):
         default=False,
         description="Tell every agent in a sentence that the transcript is data.",
     )
+
+
+class JudgeSettings(Options):
+    """How the judge is asked."""
+
+    calls: Literal["four", "one"] = Field(
+        default="four",
+        description="`four`: a call for each metric, at once; `one`: all metrics in one call.",
+    )
+
+    @property
+    def is_together(self) -> bool:
+        """Whether all metrics are asked for in one call."""
+        return self.calls == "one"

@@ -12,18 +12,20 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.api import (
     agreement_routes,
     assessments,
+    batches,
     export_routes,
     interviews,
+    job_events,
+    job_routes,
+    metrics,
     pages,
     record_parts,
-    record_progress,
     records,
     review_routes,
     session_routes,
     status,
 )
 from ai_psychiatrist.api.admission import Admission
-from ai_psychiatrist.api.begun import Begun
 from ai_psychiatrist.api.built_routes import build_routes
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
@@ -44,6 +46,7 @@ from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.models import NOTICE
 from ai_psychiatrist.wiring import Services, open_services_apart
+from ai_psychiatrist.wiring.jobs import open_jobs
 
 logger = get_logger(__name__)
 
@@ -59,7 +62,10 @@ _ROUTERS: Final = (
     records.router,
     export_routes.router,
     agreement_routes.router,
-    record_progress.router,
+    batches.making,
+    batches.router,
+    job_routes.router,
+    job_events.router,
     record_parts.router,
     record_parts.subjects,
     review_routes.router,
@@ -107,7 +113,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
             reading = to_thread.run_sync(_read_ahead, services.connections.names)
             app.state.reading = asyncio.create_task(reading)
             stack.push_async_callback(asyncio.wait, (app.state.reading,))
-            stack.push_async_callback(_end_begun, app, resolved.api.shutdown_seconds)
+            app.state.jobs = await stack.enter_async_context(open_jobs(services))
             yield
 
     app = DescribedApp(
@@ -126,7 +132,6 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.asks_for_credentials = resolved.auth.required
     app.state.services = opened
     app.state.stopping = Stopping()
-    app.state.begun = Begun()
     app.state.admission = Admission(resolved.api.max_concurrency)
     app.state.text_room = SharedRoom(resolved.api.max_total_chars)
     _add_routes(app)
@@ -135,19 +140,13 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
 
 
 def _add_routes(app: FastAPI) -> None:
-    for router in (assessments.router, status.router):
+    for router in (assessments.router, status.router, metrics.router):
         app.include_router(router, prefix=VERSION_PREFIX)
         # Under these names they were released; the document tells of each route once.
         app.include_router(router, include_in_schema=False)
     for router in (*_ROUTERS, *pages.ROUTERS):
         app.include_router(router)
     add_problem_handlers(app)
-
-
-async def _end_begun(app: FastAPI, shutdown_seconds: float) -> None:
-    """End what goes on in the background; told to stop, it ends by itself with what it has."""
-    is_told = app.state.stopping.is_begun
-    await app.state.begun.end(patience_seconds=shutdown_seconds if is_told else 0)
 
 
 def _warn(settings: Settings) -> None:

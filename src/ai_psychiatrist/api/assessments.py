@@ -11,6 +11,7 @@ from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.doors_of import requires
 from ai_psychiatrist.api.kept_assessment import keep_where_set, refuse_without_room
 from ai_psychiatrist.api.query_options import ScoringInQuery, ScoringOfQuery, SpeakersOfQuery
+from ai_psychiatrist.api.record_routes import OF_MAKING
 from ai_psychiatrist.api.requests import AssessmentRequest, FindingsRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
@@ -28,23 +29,12 @@ from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import Envelope, QualitativeResult, QuantitativeResult
 from ai_psychiatrist.wiring import Services
 
-_PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
-    400: {"description": "The body is no valid JSON."},
-    404: {"description": "No transcript is stored for this participant."},
-    409: {"description": "The mode needs references, and the service has none."},
-    413: {"description": "The body or the transcript is too large."},
-    422: {"description": "The request names no usable transcript; the body says which field."},
-    502: {"description": "No part finished, because the model backend failed."},
-    503: {"description": "Too many assessments are under way; see Retry-After."},
-    504: {"description": "No part finished before the deadline."},
-}
-
 _TAKES_FILES: Final = {"requestBody": {"content": FILE_BODY}}
 AsResult: TypeAlias = Callable[..., Envelope]
 
 router = APIRouter(
     tags=["assessment"],
-    responses=_PROBLEMS,
+    responses=OF_MAKING,
     route_class=AdmittedRoute,
     dependencies=[requires(Scope.ASSESS)],
 )

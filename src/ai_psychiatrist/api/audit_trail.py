@@ -45,7 +45,7 @@ _NOT_SHOWN: Final = f"The audit trail cannot be written, so nothing is shown. {_
 _NOT_ENDED: Final = (
     f"What was asked for may have been done; the audit trail could not note how it ended. {_CURE}"
 )
-_LOCATION: Final = re.compile(r"/v1/(?:assessments|interviews)/([^/?]+)")
+_LOCATION: Final = re.compile(r"/v1/(?:assessments|batches|interviews|jobs)/([^/?]+)")
 
 
 def note_record(request: Request, record_id: str) -> None:

@@ -15,12 +15,15 @@ class RouteKey(NamedTuple):
 
 _ASSESSMENTS: Final = "/v1/assessments"
 _ASSESSMENT: Final = "/v1/assessments/{assessment_id}"
+_JOB: Final = "/v1/jobs/{job_id}"
 _REVIEW: Final = f"{_ASSESSMENT}/review"
 _INTERVIEWS: Final = "/v1/interviews"
 _INTERVIEW: Final = "/v1/interviews/{interview_id}"
 
 ACTIONS: Final = {
     RouteKey("POST", _ASSESSMENTS): Action.ASSESSMENT_MADE,
+    RouteKey("POST", "/v1/batches"): Action.BATCH_BEGUN,
+    RouteKey("DELETE", _JOB): Action.JOB_CANCELLED,
     RouteKey("GET", _ASSESSMENTS): Action.ASSESSMENTS_LISTED,
     RouteKey("GET", _ASSESSMENT): Action.ASSESSMENT_SEEN,
     RouteKey("DELETE", _ASSESSMENT): Action.ASSESSMENT_ERASED,
@@ -68,6 +71,7 @@ _UNDER_TWO_NAMES: Final = {
     RouteKey("GET", "/health"): "about the service",
     RouteKey("GET", "/healthz"): "about the service",
     RouteKey("GET", "/readyz"): "about the service",
+    RouteKey("GET", "/metrics"): "about the service",
 }
 UNTRACED: Final = {
     **_UNDER_TWO_NAMES,
@@ -75,8 +79,10 @@ UNTRACED: Final = {
         RouteKey(method, VERSION_PREFIX + path): reason
         for (method, path), reason in _UNDER_TWO_NAMES.items()
     },
-    RouteKey("GET", f"{_ASSESSMENT}/status"): "how far it is, without a word or a score",
-    RouteKey("GET", f"{_ASSESSMENT}/events"): "how far it is, without a word or a score",
+    RouteKey("GET", "/v1/jobs"): "how far they are, without a word or a score",
+    RouteKey("GET", _JOB): "how far it is, without a word or a score",
+    RouteKey("GET", f"{_JOB}/events"): "how far it is, without a word or a score",
+    RouteKey("GET", "/v1/batches/{batch_id}"): "how far they are, without a word or a score",
     RouteKey("GET", "/v1/session"): "who one is oneself",
     RouteKey("POST", "/v1/transcripts/preview"): "stores nothing",
     RouteKey("GET", "/new"): "an empty form",

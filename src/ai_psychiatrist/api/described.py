@@ -27,6 +27,7 @@ _WRITER: Final = WorkerThreads(count=1, seconds=30.0)
 TAGS: Final = {
     "assessment": "A transcript in, an assessment out.",
     "stored assessments": "Assess and keep, list, read and erase.",
+    "jobs": "How far assessments are that outlive their request; many at once; end them.",
     "reviews": "Rate a stored assessment, blind until your ratings are committed.",
     "session": "Log in and out with a key; for pages.",
     "interviews": "Ask a person what is still unknown, one question after another.",
@@ -36,6 +37,7 @@ TAGS: Final = {
 _DONE: Final = {
     "200": "What was asked for.",
     "201": "What was made.",
+    "202": "It is taken; Location says where to ask for it.",
     "204": "It is done, and there is no body.",
 }
 _OF_EVERY_ROUTE: Final = {

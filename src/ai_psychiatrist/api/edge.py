@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from http import HTTPMethod
 from typing import Final, TypeVar
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -16,6 +16,8 @@ from ai_psychiatrist.api.problems import problem, stopping
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.log_ids import identified_request
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.telemetry.watching import watched
+from ai_psychiatrist.infrastructure.telemetry.work import RequestWork
 from ai_psychiatrist.services.risk.clause_memory import remembering_clauses
 
 logger = get_logger(__name__)
@@ -49,10 +51,17 @@ class Edge:
         # One dictionary for the whole request: routes keep in it what a problem has to carry.
         scope.setdefault("state", {})
         with identified_request() as request_id, remembering_clauses():
-            await self._serve(request_id, scope, receive, send)
+            method, traceparent = scope["method"], Headers(scope=scope).get("traceparent")
+            work = RequestWork(
+                method=method if method in _METHODS else "OTHER", traceparent=traceparent
+            )
+            with watched(work):
+                await self._serve(request_id, work, scope, receive, send)
 
-    async def _serve(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
-        method, path = scope["method"], own_path(scope)
+    async def _serve(
+        self, request_id: str, work: RequestWork, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        path = own_path(scope)
         started, status = time.perf_counter(), 0
 
         async def observed_send(message: Message) -> None:
@@ -82,10 +91,13 @@ class Edge:
                 response = problem(500, "internal_error", detail, more=kept_risk(scope))
                 await response(scope, receive, observed_send)
         finally:
+            work.route, work.status = route_path(scope, path), status
+            if status >= 500:
+                work.error = str(status)
             logger.info(
                 "request_finished",
-                method=method if method in _METHODS else "OTHER",
-                route=route_path(scope, path),
+                method=work.method,
+                route=work.route,
                 status=status,
                 duration_ms=round((time.perf_counter() - started) * 1000, 3),
             )

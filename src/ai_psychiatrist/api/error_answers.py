@@ -12,8 +12,10 @@ from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.api.field_cures import FIELD_CURES, QUERY, UNKNOWN_FIELD
 from ai_psychiatrist.api.own_path import own_path
-from ai_psychiatrist.api.problems import TOO_LATE, Refusal, backend_failed, overloaded, problem
+from ai_psychiatrist.api.problems import Refusal, backend_failed, overloaded, problem
+from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.risk import kept_risk
+from ai_psychiatrist.assessment.unfinished import TOO_LATE
 from ai_psychiatrist.domain.errors import (
     AgentFailed,
     AssessmentServiceError,
@@ -43,6 +45,10 @@ from ai_psychiatrist.reviews.archive.errors import (
     AlreadyCommitted,
     ArchiveFull,
     ArchiveUnusable,
+    BatchNotFound,
+    JobOver,
+    KeyOfAnother,
+    KeyUnderWay,
     NotCommitted,
     RecordFailed,
     RecordNotFound,
@@ -66,6 +72,10 @@ _ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
     InterviewUnreadable: (409, "interview_unreadable"),
     ProtocolChanged: (409, "protocol_changed"),
     RecordNotFound: (404, "assessment_not_found"),
+    BatchNotFound: (404, "batch_not_found"),
+    JobOver: (409, "job_over"),
+    KeyUnderWay: (409, "key_under_way"),
+    KeyOfAnother: (422, "key_of_another"),
     SubjectNotFound: (404, "subject_not_found"),
     StillBlind: (403, "still_blind"),
     RecordRunning: (409, "assessment_running"),
@@ -79,6 +89,8 @@ _ANSWERS: Final[Mapping[type[Exception], tuple[int, str]]] = {
     InputError: (422, "unusable_input"),
 }
 """Status and code of the errors whose message is for the caller; the nearest class counts."""
+_BATCHED: Final = "requests"
+"""The field of a batch; its errors say which of the requests they are about."""
 _MOST_ERRORS = 20
 """Listed in an answer; how many more there are is said."""
 
@@ -149,16 +161,17 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
     location = entry.get("loc")
     names = [str(part) for part in location] if isinstance(location, tuple) else []
     kind = str(entry.get("type"))
+    place = ""
+    if names[1:2] == [_BATCHED] and names[3:]:
+        place, names = f"{_BATCHED}.{names[2]}.", names[2:]
     if kind == "extra_forbidden":
-        return {"field": QUERY if names[0] == QUERY else UNKNOWN_FIELD, "type": kind}
-    return {
-        "field": next((name for name in names[1:] if name in FIELD_CURES), "body"),
-        "type": kind,
-    }
+        return {"field": QUERY if names[0] == QUERY else place + UNKNOWN_FIELD, "type": kind}
+    field = next((name for name in names[1:] if name in FIELD_CURES), "body")
+    return {"field": place + field, "type": kind}
 
 
 def _cure(entry: Mapping[str, str], request: Request) -> str:
-    field = entry["field"]
+    *places, field = entry["field"].split(".")
     if entry["type"] != "extra_forbidden":
         return FIELD_CURES[field]
     route = request.scope["route"]
@@ -166,7 +179,9 @@ def _cure(entry: Mapping[str, str], request: Request) -> str:
         (query,) = route.dependant.query_params
         *names, last = query.field_info.annotation.model_fields
         return f"The query takes {', '.join(names)} and {last}; nothing else."
-    body: type[BaseModel] = route.body_field.field_info.annotation
+    body: type[BaseModel] = (
+        KeptAssessmentRequest if places else route.body_field.field_info.annotation
+    )
     fields = ((name, known) for name, known in body.model_fields.items() if not known.exclude)
     *names, last = (known.alias or name for name, known in fields)
     if not names:

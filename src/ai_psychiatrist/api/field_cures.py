@@ -5,6 +5,7 @@ from typing import Final
 FIELD_CURES: Final = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
     "transcript_text": "transcript_text has to be a string.",
+    "callback_url": "callback_url has to be an https:// address of at most 2,048 characters.",
     "subject": "subject has to be a string of 1-200 characters that are not all blank.",
     "limit": "limit has to be a whole number from 1 to 500.",
     "cursor": "cursor has to be the `next` of a page before; leave it out for the first page.",
@@ -12,7 +13,7 @@ FIELD_CURES: Final = {
     "band": "band has to be minimal, mild, moderate, moderately_severe or severe.",
     "unknown": "unknown has to be a whole number from 0 to 8.",
     "danger": "danger has to be none, low, not_examined, moderate or high.",
-    "state": "state has to be running, finished or failed.",
+    "state": "state has to be waiting, running, finished, failed or cancelled.",
     "rated": "rated has to be none, any, mine or not_mine.",
     "blind": "blind has to be true or false.",
     "items": "items has to be an object of all eight items, each with score, 0-3, or cannot_tell, "
@@ -26,6 +27,10 @@ FIELD_CURES: Final = {
     "end": "end has to be a whole number, the character after the last one.",
     "score": "score has to be a whole number from 0 to 3, or null.",
     "cannot_tell": "cannot_tell has to be true or false.",
+    "requests": "requests has to be a list of 1-1000 objects, each as POST /v1/assessments takes "
+    "it.",
+    "idempotency-key": "Idempotency-Key has to be 1-255 letters, digits or signs of ASCII, a new "
+    "one for each request.",
     "last-event-id": "Last-Event-ID has to be the number of an event.",
     "speakers": 'speakers has to be an object such as {"Anna": "participant"}: at most 20 labels, '
     "each participant, interviewer or other.",

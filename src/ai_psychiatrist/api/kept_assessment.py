@@ -1,6 +1,5 @@
 """Assessments that are stored: made while the caller waits, or after the caller has gone."""
 
-import asyncio
 from dataclasses import dataclass
 
 from fastapi import Request
@@ -12,14 +11,14 @@ from ai_psychiatrist.api.records_of import records_of
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.wanted_assessment import Assessed, assess_wanted, reading_to_score
 from ai_psychiatrist.assessment.part import FULL
-from ai_psychiatrist.proof.certificate import certified
-from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.columns import figures_of
+from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
 from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.wiring import Services
+from ai_psychiatrist.wiring.whole_result import whole_result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +32,16 @@ class Asked:
     records: Records
 
 
-async def make_and_keep(asked: Asked) -> FullResult:
+async def make_and_keep(asked: Asked, key: IdempotencyKey | None = None) -> FullResult:
     """Assess, store, and return the result; raises `Refusal` when nothing finished."""
     body, query, services = asked.body, asked.query, asked.services
     await asked.records.ask(Archive.refuse_full)
     async with reading_to_score(body, query, asked.request, services) as found:
         assessed = await assess_wanted(found.wanted, asked.request, services, FULL, found.scoring)
-    result = await whole_result(assessed, services, is_certified=query.certificate)
-    await keep(asked.records, assessed, result, subject=body.subject)
+    result = await whole_result(
+        assessed.assessment, assessed.id, services, is_certified=query.certificate
+    )
+    await keep(asked.records, assessed, result, subject=body.subject, key=key)
     return result
 
 
@@ -57,23 +58,17 @@ async def keep_where_set(assessed: Assessed, request: Request, services: Service
     principal = principal_of(request)
     records = records_of(request, principal)
     note_record(request, assessed.id)
-    await keep(records, assessed, await whole_result(assessed, services))
+    await keep(records, assessed, await whole_result(assessed.assessment, assessed.id, services))
     await records.ask(lambda archive: archive.note_shown(principal.id, (assessed.id,)))
 
 
-async def whole_result(
-    assessed: Assessed, services: Services, *, is_certified: bool = False
-) -> FullResult:
-    """Return all of an assessment, with its certificate where that is asked for."""
-    result = full_result(assessed.assessment, about=services.about(assessed.id))
-    if not is_certified:
-        return result
-    transcript = assessed.assessment.transcript
-    return await asyncio.to_thread(certified, result, transcript, services.signer)
-
-
 async def keep(
-    records: Records, assessed: Assessed, result: FullResult, *, subject: str | None = None
+    records: Records,
+    assessed: Assessed,
+    result: FullResult,
+    *,
+    subject: str | None = None,
+    key: IdempotencyKey | None = None,
 ) -> None:
     """Store an assessment under its own id."""
     new = NewRecord(
@@ -83,4 +78,4 @@ async def keep(
         result=result.model_dump_json().encode(),
         figures=figures_of(result),
     )
-    await records.ask(lambda archive: archive.add(new))
+    await records.ask(lambda archive: archive.add(new, key=key))

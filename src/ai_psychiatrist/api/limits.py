@@ -1,7 +1,6 @@
 """What a credential may use in a day, kept where requests come in, are read and ask models."""
 
-import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -11,20 +10,19 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.access.limits.day_counts import CountsUnusable, DayCounts
+from ai_psychiatrist.access.limits.spending import COUNTERS, SpendingAccount
 from ai_psychiatrist.access.limits.usage import Reached, Usage, seconds_to_midnight
 from ai_psychiatrist.api.doors import is_open
 from ai_psychiatrist.api.doors_of import known_principal
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import Refusal, problem
 from ai_psychiatrist.api.risk import kept_risk
-from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
 from ai_psychiatrist.llm.metering import metered
 
 logger = get_logger(__name__)
 
-_COUNTERS: Final = WorkerThreads(count=2, seconds=10.0)
 _ACCOUNT: Final = "account"
 _FREE: Final = frozenset({"/health", "/v1/health"})
 """Beside what is open to anybody."""
@@ -33,13 +31,8 @@ _ANY_CALL: Final = Usage(calls=1, tokens=1)
 
 
 @dataclass(slots=True, kw_only=True)
-class Account:
-    """What one request uses. Model calls are written down beside the work, and after its end."""
-
-    counts: DayCounts
-    principal: Principal
-    _unwritten: Usage = field(default_factory=Usage)
-    _writing: asyncio.Task[None] | None = field(default=None, repr=False)
+class Account(SpendingAccount):
+    """What one request uses."""
 
     async def take(self, wanted: Usage) -> Reached | None:
         """Count what is wanted, or return the limit in its way; raises `Refusal`."""
@@ -48,27 +41,6 @@ class Account:
     async def reached(self, wanted: Usage) -> Reached | None:
         """Return the limit in the way of what is wanted; raises `Refusal`."""
         return await _counted(partial(self.counts.reached, self.principal, wanted))
-
-    def spent(self, *, calls: int = 0, tokens: int = 0) -> None:
-        """Count what a model call cost."""
-        self._unwritten += Usage(calls=calls, tokens=tokens)
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write())
-
-    async def written(self) -> None:
-        """Wait until all is written down, however the request ended."""
-        if self._writing is not None:
-            await asyncio.shield(self._writing)
-
-    async def _write(self) -> None:
-        while self._unwritten != Usage():
-            used, self._unwritten = self._unwritten, Usage()
-            try:
-                await _COUNTERS.run(partial(self.counts.add, self.principal, used))
-            except (CountsUnusable, WorkTimedOut) as error:
-                logger.error("usage_not_counted", error_type=type(error).__name__)
-                self._unwritten += used
-                return
 
 
 class DailyLimits:
@@ -122,6 +94,14 @@ async def charge_characters(request: Request, count: int) -> None:
         raise Refusal(limit_reached(reached, kept_risk(request.scope)))
 
 
+async def charge_requests(request: Request, count: int) -> None:
+    """Count further requests that came with one; raises `Refusal` for too many."""
+    account = _kept_account(request.scope)
+    reached = None if account is None else await account.take(Usage(requests=count))
+    if reached is not None:
+        raise Refusal(limit_reached(reached, {}))
+
+
 def limit_reached(reached: Reached, more: dict[str, object]) -> JSONResponse:
     """Return the problem of a limit of the day; the day ends at midnight UTC."""
     return problem(
@@ -150,7 +130,7 @@ def _kept_account(scope: Scope) -> Account | None:
 
 async def _counted(work: "partial[Reached | None]") -> Reached | None:
     try:
-        return await _COUNTERS.run(work)
+        return await COUNTERS.run(work)
     except (CountsUnusable, WorkTimedOut) as error:
         logger.error("usage_not_counted", error_type=type(error).__name__)
         detail = (

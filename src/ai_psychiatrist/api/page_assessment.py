@@ -159,7 +159,8 @@ async def _progress(request: Request, found: _Read) -> Response:
         request,
         "progress",
         id=summary.id,
-        is_failed=summary.state is RecordState.FAILED,
+        is_over=summary.state.is_last,
+        state=summary.state.value,
         reason=(summary.reason or "").replace("_", " "),
         stages=found.stages,
     )

@@ -6,9 +6,8 @@ from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.begun import begun_of
-from ai_psychiatrist.api.begun_assessment import begin
-from ai_psychiatrist.api.doors_of import requires
+from ai_psychiatrist.api.begun_job import begin_job
+from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.kept_assessment import Asked
 from ai_psychiatrist.api.page_example import example_text
 from ai_psychiatrist.api.page_forms import Form, read_form
@@ -46,7 +45,9 @@ async def new_page(request: Request) -> Response:
 
 
 @router.post("/new")
-async def new(request: Request, services: ServicesOf, records: RecordsOf) -> Response:
+async def new(
+    request: Request, services: ServicesOf, records: RecordsOf, principal: PrincipalOf
+) -> Response:
     """Begin an assessment, or ask who is who; what was entered stays on the page."""
     form = await read_form(request)
     entered, action = _entered(form), form.get("action")
@@ -61,7 +62,7 @@ async def new(request: Request, services: ServicesOf, records: RecordsOf) -> Res
         asked = Asked(
             body=body, query=ScoringInQuery(), request=request, services=services, records=records
         )
-        record_id = await begin(asked, begun_of(request))
+        record_id = await begin_job(asked, principal)
     except SpeakersUnknown:
         return await _again(request, entered, preview=await _preview(entered, services), status=422)
     except InputError as error:

@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from fastapi import Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
 from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
 from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE
+from ai_psychiatrist.assessment.unfinished import TOO_LATE, ended_too_late
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -40,8 +39,6 @@ _TITLES = {
     507: "Full",
 }
 _RETRY_AFTER_SECONDS = 5
-TOO_LATE: Final = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
-"""Codes of what would have needed more time."""
 
 
 class Refusal(HTTPException):
@@ -98,14 +95,11 @@ def nothing_finished(
     assessment: Assessment, causes: tuple[Cause, ...], *, assessment_id: str
 ) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
-    parts = [failure for failure in assessment.failures if failure.stage not in OPTIONAL_AGENTS]
-    codes = {failure.code for failure in parts if failure.code is not None}
-    is_late = bool(codes) and codes - {FailureCode.MISSING_INPUT} <= TOO_LATE
     named = f" --model {causes[0].model}" if causes else ""
     return backend_failed(
         "No part of the assessment was finished. The causes say why calls failed and what to do; "
         f"ai-psychiatrist doctor{named} looks closer.",
-        is_late=is_late,
+        is_late=ended_too_late(assessment),
         more={
             "assessment_id": assessment_id,
             "failures": [

@@ -2,13 +2,11 @@
 
 from datetime import datetime
 
-from pydantic import Field
-
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState, RecordSummary
+from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState
 
 
 class RecordResult(Result):
@@ -60,32 +58,6 @@ class RecordPageResult(Result):
     """How many the whole list has."""
 
 
-class StageResult(Result):
-    """One step of an assessment, without words."""
-
-    stage: str
-    """`assessment` for the whole, `danger` once the transcript was read for it, or a part that is
-    finished."""
-    outcome: str
-    """`begun`, `finished` or `failed`; of `danger` the level."""
-
-
-class RecordStatusResult(Result):
-    """How far an assessment is."""
-
-    assessment_id: str
-    """What its routes ask for."""
-    state: RecordState
-    """`running`, `finished` or `failed`."""
-    reason: str | None = None
-    """Why it failed: the code of a problem, `stopping`, or `interrupted` where its process was
-    killed; null unless it did."""
-    danger: RiskLevel | None = None
-    """The level of the signs of danger that rules found, or of the result."""
-    stages: tuple[StageResult, ...] = Field(default=())
-    """What is told by `/events`, in its order; empty in the answer that begins it."""
-
-
 def record_result(listed: ListedRecord) -> RecordResult:
     """Return a line of the list; scores that are hidden are null."""
     summary, figures = listed.summary, listed.summary.figures
@@ -106,19 +78,6 @@ def record_result(listed: ListedRecord) -> RecordResult:
             "hidden": listed.is_hidden,
             **scores,
         }
-    )
-
-
-def status_result(
-    summary: RecordSummary, stages: tuple[StageResult, ...] = ()
-) -> RecordStatusResult:
-    """Return how far an assessment is."""
-    return RecordStatusResult(
-        assessment_id=summary.id,
-        state=summary.state,
-        reason=summary.reason,
-        danger=summary.figures.danger,
-        stages=stages,
     )
 
 

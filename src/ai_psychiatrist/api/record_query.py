@@ -12,8 +12,8 @@ from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, Sort
 from ai_psychiatrist.reviews.archive.records import RecordState
 from ai_psychiatrist.reviews.blindness import hidden_phases
 
-_MOST_LINES: Final = 500
-_LONGEST_CURSOR: Final = 200
+MOST_LINES: Final = 500
+LONGEST_CURSOR: Final = 200
 
 BandName: TypeAlias = Literal["minimal", "mild", "moderate", "moderately_severe", "severe"]
 
@@ -23,9 +23,9 @@ class ListInQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
-    limit: int = Field(default=50, ge=1, le=_MOST_LINES, description="Most lines of a page.")
+    limit: int = Field(default=50, ge=1, le=MOST_LINES, description="Most lines of a page.")
     cursor: str | None = Field(
-        default=None, max_length=_LONGEST_CURSOR, description="The `next` of the page before."
+        default=None, max_length=LONGEST_CURSOR, description="The `next` of the page before."
     )
     sort: Sort = Field(
         default=Sort.CREATED, description="What comes first: the newest, or the highest."

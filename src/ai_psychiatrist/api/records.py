@@ -1,22 +1,23 @@
 """The routes of stored assessments: make, list, read and erase them."""
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 
 from ai_psychiatrist.api.accepted_types import accepted_type
 from ai_psychiatrist.api.admission import AdmittedRoute
-from ai_psychiatrist.api.begun import begun_of
-from ai_psychiatrist.api.begun_assessment import begin
+from ai_psychiatrist.api.begun_job import begin_job
+from ai_psychiatrist.api.callbacks import refuse_callback
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.fhir_answers import OF_FORMS, RESULT_TYPES, answer_of
+from ai_psychiatrist.api.idempotency import KeyOfHeader, asked_for, key_of, once
+from ai_psychiatrist.api.job_models import JobResult
+from ai_psychiatrist.api.job_routes import read_result
+from ai_psychiatrist.api.job_waiting import until_ended
+from ai_psychiatrist.api.jobs_of import PREFIX as JOBS
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
-from ai_psychiatrist.api.preferred import ASYNC, RETRY_AFTER_SECONDS, is_async_preferred
+from ai_psychiatrist.api.preferred import RETRY_AFTER_SECONDS, Preferred, preferred
 from ai_psychiatrist.api.query_options import ScoringOfQuery
-from ai_psychiatrist.api.record_models import (
-    RecordPageResult,
-    RecordStatusResult,
-    record_result,
-    status_result,
-)
+from ai_psychiatrist.api.record_models import RecordPageResult, record_result
 from ai_psychiatrist.api.record_query import ListOfQuery
 from ai_psychiatrist.api.record_routes import (
     ERASING,
@@ -33,9 +34,10 @@ from ai_psychiatrist.api.scored_record import scored
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.subject_header import SubjectOfHeader
-from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.reviews.blindness import give_scores, list_for
+from ai_psychiatrist.reviews.archive.records import RecordState
+from ai_psychiatrist.reviews.blindness import list_for
 
 router = APIRouter(prefix=PREFIX, tags=TAGS)
 making = APIRouter(
@@ -52,7 +54,12 @@ making = APIRouter(
     "",
     status_code=201,
     response_model=FullResult,
-    responses={202: {"model": RecordStatusResult, "description": "It is being made."}},
+    responses={
+        202: {
+            "model": JobResult,
+            "description": "It is being made: Location is its job.",
+        }
+    },
     openapi_extra={"requestBody": {"content": FILE_BODY}},
 )
 async def create_assessment(
@@ -63,36 +70,53 @@ async def create_assessment(
     records: RecordsOf,
     principal: PrincipalOf,
     subject: SubjectOfHeader,
+    idempotency_key: KeyOfHeader = None,
 ) -> Response:
     """Assess one transcript and store the result.
 
-    With the header `Prefer: respond-async` it is made after the answer; Location says where to ask
-    how far it is.
+    With the header `Prefer: respond-async` a job makes it, which outlives the connection and the
+    server; Location says where to ask for it. With `wait=30` beside it the answer is the result if
+    that is ready within 30 seconds.
     """
     body.subject = body.subject or subject
     asked = Asked(body=body, query=query, request=request, services=services, records=records)
-    if is_async_preferred(request):
-        return await _begun(asked)
-    result = await make_and_keep(asked)
-    record_id = result.assessment_id
-    if Scope.READ not in principal.scopes:
-        summary = await records.ask(lambda archive: archive.summary(record_id))
-        return _located(json_of(status_result(summary), 201), record_id)
-    await records.ask(lambda archive: give_scores(archive, record_id, principal))
-    return _located(json_of(result, 201), record_id)
+    wishes = preferred(request)
+    key = await key_of(idempotency_key, principal.id, asked_for(PREFIX, [body], query))
+    async with once(key, records) as answered:
+        if answered is not None:
+            record_id = str(answered.record_id)
+        elif wishes.is_async:
+            record_id = await begin_job(asked, principal, key)
+        else:
+            refuse_callback(body)
+            record_id = (await make_and_keep(asked, key)).assessment_id
+    if wishes.is_async:
+        await until_ended(record_id, request, records, wishes.wait_seconds)
+    return await _answer(record_id, asked, principal, wishes)
 
 
-async def _begun(asked: Asked) -> Response:
-    record_id = await begin(asked, begun_of(asked.request))
-    summary = await asked.records.ask(lambda archive: archive.summary(record_id))
-    response = _located(json_of(status_result(summary), 202), record_id, "/status")
-    response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    response.headers["Preference-Applied"] = ASYNC
+async def _answer(
+    record_id: str, asked: Asked, principal: Principal, wishes: Preferred
+) -> Response:
+    """Return the result where there is one that is not only promised, else how far the job is."""
+    job = await read_result(record_id, asked.records)
+    is_wanted = wishes.wait_seconds or not wishes.is_async
+    if job.state is not RecordState.FINISHED or not is_wanted:
+        response = _located(json_of(job, 202), f"{JOBS}/{record_id}")
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    elif Scope.READ in principal.scopes:
+        record = await scored(record_id, asked.records, principal)
+        content = Response(record.result, 201, media_type=JSONResponse.media_type)
+        response = _located(content, f"{PREFIX}/{record_id}")
+    else:
+        response = _located(json_of(job, 201), f"{PREFIX}/{record_id}")
+    if wishes.is_async:
+        response.headers["Preference-Applied"] = wishes.applied
     return response
 
 
-def _located(response: Response, record_id: str, part: str = "") -> Response:
-    response.headers["Location"] = f"{PREFIX}/{record_id}{part}"
+def _located(response: Response, place: str) -> Response:
+    response.headers["Location"] = place
     return response
 
 

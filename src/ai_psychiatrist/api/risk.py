@@ -19,3 +19,8 @@ def kept_risk(scope: Scope) -> dict[str, object]:
     """Return the kept report as a field of a problem, or nothing when no transcript was read."""
     report = scope.get("state", {}).get(_KEY)
     return risk_field(report) if isinstance(report, RiskReport) else {}
+
+
+def forget_risk(scope: Scope) -> None:
+    """Let no problem of the request carry a report any more."""
+    scope.get("state", {}).pop(_KEY, None)

@@ -16,9 +16,9 @@ async def scored(record_id: str, records: Records, principal: Principal) -> Reco
 
     def read(archive: Archive) -> Record:
         match archive.summary(record_id).state:
-            case RecordState.RUNNING:
+            case RecordState.WAITING | RecordState.RUNNING:
                 raise RecordRunning
-            case RecordState.FAILED:
+            case RecordState.FAILED | RecordState.CANCELLED:
                 raise RecordFailed
             case RecordState.FINISHED:
                 give_scores(archive, record_id, principal)

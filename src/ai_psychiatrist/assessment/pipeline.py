@@ -38,6 +38,8 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.infrastructure.telemetry.watching import watched
+from ai_psychiatrist.infrastructure.telemetry.work import AssessmentWork
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
 from ai_psychiatrist.llm.call_store import CallStore
@@ -65,6 +67,8 @@ class AssessmentPipeline:
     """Says how sure the scores are; `None` for nobody."""
     max_calls: int = DEFAULT_MAX_CALLS
     is_delimited: bool = False
+    is_first_ahead: bool = False
+    """Whether an assessment's first call to a model that caches prefixes goes alone."""
     tasks: Tasks = field(default_factory=lambda: TASKS, repr=False)
     """What the agents are asked."""
     references: ReferenceSource | None = field(default=None, repr=False)
@@ -98,26 +102,45 @@ class AssessmentPipeline:
             required(scoring.mode, self.references)
         if risk is None:
             risk = await work_on_text(transcript.text, detect_risk, transcript)
-        case = open_case(
+        case = self._opened(
             transcript,
             participant_id=participant_id,
-            max_calls=self.max_calls,
-            is_delimited=self.is_delimited,
             store=store,
             unread=risk.examined.wholly_unread,
-            tasks=self.tasks,
             scoring=scoring,
-            references=self.references,
         )
+        with watched(AssessmentWork(mode=case.scoring.mode)) as work:
+            assessment = await self._assessed(
+                case,
+                risk,
+                parts,
+                on_finished=on_finished,
+                deadline_seconds=deadline_seconds,
+                stopping=stopping or Stopping(),
+            )
+            work.status, work.danger = assessment.status, assessment.risk.level
+            work.calls, work.failures = len(assessment.attempts), len(assessment.failures)
+        return assessment
+
+    async def _assessed(
+        self,
+        case: Case,
+        risk: RiskReport,
+        parts: frozenset[Part],
+        *,
+        on_finished: OnFinished,
+        deadline_seconds: float | None,
+        stopping: Stopping,
+    ) -> Assessment:
         progress, telling = Progress(), Telling(on_finished)
         if self.believer is not None:
-            progress.beliefs = self.believer.begin(scoring.mode)
+            progress.beliefs = self.believer.begin(case.scoring.mode)
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
             try:
                 async with asyncio.timeout(deadline_seconds) as deadline:
                     calls = replace(case.calls, deadline=deadline.when())
-                    with (stopping or Stopping()).holding(deadline, share=SHARE_OF_STOPPING):
+                    with stopping.holding(deadline, share=SHARE_OF_STOPPING):
                         await self._run(replace(case, calls=calls), parts, progress, telling)
             except BaseExceptionGroup:
                 if telling.error is None:
@@ -144,6 +167,28 @@ class AssessmentPipeline:
             participant_id=case.participant_id,
         )
         return assessment
+
+    def _opened(
+        self,
+        transcript: Transcript,
+        *,
+        participant_id: int | None,
+        store: CallStore | None,
+        unread: frozenset[int],
+        scoring: WantedScoring,
+    ) -> Case:
+        case = open_case(
+            transcript,
+            participant_id=participant_id,
+            max_calls=self.max_calls,
+            is_delimited=self.is_delimited,
+            store=store,
+            unread=unread,
+            tasks=self.tasks,
+            scoring=scoring,
+            references=self.references,
+        )
+        return case.with_first_call_ahead() if self.is_first_ahead else case
 
     async def _run(
         self, case: Case, parts: frozenset[Part], progress: Progress, on_finished: OnFinished

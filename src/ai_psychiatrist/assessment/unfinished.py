@@ -1,10 +1,17 @@
 """What is recorded of a part that an assessment has to go without."""
 
+from typing import Final
+
+from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
+
+TOO_LATE: Final = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
+"""Codes of what would have needed more time."""
 
 
 def record_defect(error: Exception) -> None:
@@ -39,3 +46,10 @@ def record_late(stage: str) -> None:
         stage=stage,
         code=FailureCode.DEADLINE_EXCEEDED,
     )
+
+
+def ended_too_late(assessment: Assessment) -> bool:
+    """Return whether all that is missing of an assessment would have needed more time."""
+    parts = [failure for failure in assessment.failures if failure.stage not in OPTIONAL_AGENTS]
+    codes = {failure.code for failure in parts if failure.code is not None}
+    return bool(codes) and codes - {FailureCode.MISSING_INPUT} <= TOO_LATE

@@ -15,6 +15,10 @@ from ai_psychiatrist.cli.loaded_later import Later, group_of
 
 COMMANDS: Final = {
     "serve": Later(place="serve_command:serve", help="Serve the HTTP API."),
+    "worker": Later(
+        place="worker_command:worker",
+        help="Do the jobs that servers hand in (JOBS_ENGINE=dbos).",
+    ),
     "doctor": Later(
         place="doctor_command:doctor",
         help="Check settings, disk and every model that the settings name, and say what to do.",
@@ -74,6 +78,7 @@ COMMANDS: Final = {
     "records": Later(
         place="records_command:records_app", help="Look after the assessments that are stored."
     ),
+    "jobs": Later(place="jobs_command:jobs_app", help="Look after what is told of jobs."),
     "audit": Later(
         place="audit_command:audit_app",
         help="Show and check the trail of who saw, changed, exported and erased what.",

@@ -11,6 +11,10 @@ COMMANDS: Final = {
         place="evaluate_command:runs_app",
         help="Assess every unit of a dataset; can be stopped at any time and gone on with.",
     ),
+    "merge": Later(
+        place="evaluation_merge:merge_app",
+        help="Make one run of the shards of `evaluate run --shard`: one ledger, one account.",
+    ),
     "replicate": Later(
         place="evaluate_command:runs_app",
         help="Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to "

@@ -8,6 +8,7 @@ import typer
 
 from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.batch_choice import BatchChoice
+from ai_psychiatrist.cli.cost_options import MaxCostOption, PlanOption, PriceOption, usd_of
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
     DatasetArgument,
@@ -21,16 +22,19 @@ from ai_psychiatrist.cli.dataset_options import (
     SplitOption,
     with_labels,
 )
+from ai_psychiatrist.cli.evaluation_plan import tell_plan
 from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.splits import (
     drawn_splits,
     write_splits,
 )
+from ai_psychiatrist.evaluation.pricing.prices import given_prices
 from ai_psychiatrist.evaluation.replication import (
     ASSESSED_PART,
     PARTS,
@@ -38,6 +42,7 @@ from ai_psychiatrist.evaluation.replication import (
 )
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
@@ -61,6 +66,8 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out runs/proven --certificates
 
+  ai-psychiatrist evaluate run interviews/ --out parts/2 --shard 2/8
+
   ai-psychiatrist evaluate run interviews/ --out runs/cheap --model anthropic:claude-haiku-4-5
   --batch
 
@@ -68,6 +75,13 @@ Examples:
   --resume --wait
 
   ai-psychiatrist evaluate run interviews/ --out runs/anna --participant Anna --interviewer Tom
+
+  ai-psychiatrist evaluate run interviews/ --model anthropic:claude-haiku-4-5 --plan
+
+  ai-psychiatrist evaluate run interviews/ --out runs/paid --model openai:gpt-5-mini --max-cost 25
+
+  ai-psychiatrist evaluate run interviews/ --out runs/own --max-cost 5
+  --price ollama:gemma3=0.10/0.40
 
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
 --interviewer for all files, or with rows file,label,role in interviews/speakers.csv.
@@ -77,8 +91,9 @@ command ends; their prompts rest at the provider until the results are collected
 --resume, three times or more, until all is done; --wait does so by itself.
 
 Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
-settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume), 130 stopped by Ctrl-C
-(go on with --resume).
+settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume), 5 the ceiling of
+--max-cost is reached (go on with --resume and a higher one), 130 stopped by Ctrl-C (go on with
+--resume).
 """
 REPLICATE_EXAMPLES = """
 Example:
@@ -93,9 +108,19 @@ Exit status as of run.
 def run(
     dataset: DatasetArgument,
     *,
-    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="Folder for the run.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="RUN", help="Folder for the run.")
+    ] = None,
     mode: ModeOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N units.")] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Only part I of N, for N processes; --split and --limit apply before. "
+            "`evaluate merge` makes one run of the parts.",
+        ),
+    ] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Units assessed at the same time.")] = 8,
     repeats: Annotated[
         int | None, typer.Option(min=1, max=99, help="Make N runs in RUN, all asked anew.")
@@ -130,6 +155,10 @@ def run(
     max_failures: Annotated[
         int | None, typer.Option(min=0, help="Begin no unit once more than N have failed.")
     ] = None,
+    plan: PlanOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --plan: print it as JSON.")] = False,
+    max_cost: MaxCostOption = None,
+    price: PriceOption = None,
     no_raw: Annotated[
         bool,
         typer.Option(
@@ -184,13 +213,18 @@ def run(
                 split=split,
                 is_labelled=labelled,
             ),
-            out=out,
+            out=out or Path(),
             mode=mode,
             options=EvaluationOptions(
-                concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
+                concurrency=concurrency,
+                max_failures=max_failures,
+                retries_failed=retry_failed,
+                max_cost_usd=usd_of(max_cost),
+                prices=given_prices(price or ()),
             ),
             start=StartOptions(
                 limit=limit,
+                shard=None if shard is None else Shard.read(shard),
                 is_resumed=resume,
                 accepts_changed=accept_changed,
                 keeps_raw=not no_raw,
@@ -202,6 +236,13 @@ def run(
             ablates=ablate,
             batch=BatchChoice(wanted=batch, waits=wait, hands_in_again=hand_in_again),
         )
+        if plan:
+            tell_plan(settings, wanted, before=out, as_json=as_json)
+            raise typer.Exit
+        if out is None:
+            raise InputError("names no folder for the run; add --out RUN", field="--out")
+        if as_json:
+            raise InputError("is for --plan; a run prints no figures", field="--json")
         code = assess_dataset(settings, wanted)
     raise typer.Exit(code)
 

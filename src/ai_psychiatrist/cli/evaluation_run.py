@@ -65,6 +65,8 @@ def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
         return ExitCode.WAITING
     what = "compare" if wanted.is_several else "report"
     typer.echo(f"next: ai-psychiatrist evaluate {what} {wanted.out}", err=True)
+    if ExitCode.CEILING_REACHED in codes:
+        return ExitCode.CEILING_REACHED
     return codes.pop() if len(codes) == 1 else ExitCode.PARTIAL
 
 
@@ -83,18 +85,26 @@ async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
             state = await make_run(services, run, tally=tally, watch=watch)
             if variant is not None:
                 typer.echo(f"{variant.folder_name}:", err=True)
-            codes.add(_conclude(state))
+            codes.add(conclude(state))
         return codes
+
+
+def variants_of_run(services: Services, wanted: WantedRun) -> list[Variant]:
+    """Return the runs of a folder of several; raises `InputError` for unusable prompts."""
+    return variants_of(
+        wanted.prompts,
+        wanted.repeats or 1,
+        models=services.agent_models,
+        mode=wanted.mode or services.settings.features.default_mode,
+        is_judged_together=services.settings.judge.is_together,
+    )
 
 
 def _variants(services: Services, wanted: WantedRun) -> Sequence[Variant | None]:
     """Return the runs of a folder of several; raises `InputError` for a folder of other use."""
     if not wanted.is_several:
         return [None]
-    mode = wanted.mode or services.settings.features.default_mode
-    variants = variants_of(
-        wanted.prompts, wanted.repeats or 1, models=services.agent_models, mode=mode
-    )
+    variants = variants_of_run(services, wanted)
     folder = RunFolder(wanted.out)
     there = folder.inside()
     if folder.run.exists():
@@ -132,7 +142,7 @@ def _watched(name: str, requested: int, done: int) -> Iterator[OnUnit]:
         yield lambda unit: on_end(unit.stage)
 
 
-def _conclude(state: RunState) -> ExitCode:
+def conclude(state: RunState) -> ExitCode:
     """Say where a run stands, and return the exit status that this alone gives."""
     for line in _lines(state):
         typer.echo(line, err=True)
@@ -142,6 +152,8 @@ def _conclude(state: RunState) -> ExitCode:
     account = state.counts
     if state.waiting_calls:
         return ExitCode.WAITING
+    if state.has_reached_ceiling:
+        return ExitCode.CEILING_REACHED
     if account.valid == 0:
         return ExitCode.NOTHING_FINISHED
     is_whole = account.valid == account.requested and not state.not_read
@@ -165,6 +177,15 @@ def _lines(state: RunState) -> Iterator[str]:
         yield f"  failed at {stage}: {count}"
     if "provider" in account.by_stage:
         yield "For a closer look: ai-psychiatrist doctor"
+    if state.cost is not None:
+        from ai_psychiatrist.cli.cost_table import closing_lines  # noqa: PLC0415  draws tables
+
+        yield from closing_lines(state.cost)
+    if state.has_reached_ceiling:
+        yield (
+            f"the ceiling of --max-cost is reached: {account.pending} units are left; go on with "
+            "--resume and a higher --max-cost"
+        )
     if state.unreadable:
         yield f"units without a transcript that can be read: {state.unreadable}; {_CHECK_SAYS}"
     if state.not_read:

@@ -29,6 +29,8 @@ class ExitCode(IntEnum):
     NOTHING_FINISHED = 3
     WAITING = 4
     """For the results of a batch."""
+    CEILING_REACHED = 5
+    """Units are left because they could cost more than may be spent."""
     STOPPED = 130
     """By Ctrl-C."""
     BROKEN_PIPE = 141

@@ -44,6 +44,7 @@ def print_differences(comparisons: Sequence[ComparedRuns], console: Console | No
     for compared in comparisons:
         names = {"first": plain(str(compared.first)), "second": plain(str(compared.second))}
         _differences(out, differences_of(compared.found, **names))
+        _made_otherwise(out, compared)
 
 
 def _console() -> Console:
@@ -101,3 +102,15 @@ def _differences(out: Console, found: Differences) -> None:
     out.print(Text(found.summary), width=min(out.width, _TEXT_WIDTH))
     out.print()
     out.print(table)
+
+
+def _made_otherwise(out: Console, compared: ComparedRuns) -> None:
+    """Print what the runs were made with that is not the same, and how many calls that cost."""
+    calls = compared.found.differences.get(("cost", "calls_per_unit"))
+    if calls is not None and calls.first is not None and calls.second is not None:
+        out.print()
+        out.print(Text(f"Model calls a unit: {calls.first:.1f} and {calls.second:.1f}"))
+    if compared.made_otherwise:
+        out.print(Text("Made otherwise:"))
+    for name, (first, second) in compared.made_otherwise.items():
+        out.print(Text(plain(f"  {name}: {first} → {second}")))

@@ -100,7 +100,7 @@ def sweep() -> None:
     with _archives(settings) as archives:
         for tenant in archives.tenants():
             with audited(settings, tenant, Action.RECORDS_SWEPT):
-                count = archives.tend(archives.open(tenant))
+                count = archives.open(tenant).sweep()
             typer.echo(f"{tenant}: removed {count} assessments")
 
 

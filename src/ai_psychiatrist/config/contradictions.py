@@ -3,6 +3,7 @@
 from ai_psychiatrist.access.oidc.issuer_settings import refuse_unusable_issuer
 from ai_psychiatrist.config.groups import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.jobs.webhooks.signing import signing_keys
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
 from ai_psychiatrist.proof.signing import signer_of
 from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
@@ -24,5 +25,6 @@ def refuse_contradictions(settings: Settings) -> None:
         raise ConfigurationError(msg)
     if settings.ledger.key_file is not None:
         load_cipher(settings.ledger.key_file)
+    signing_keys(settings.jobs_webhook)
     signer_of(settings.certificate.key_file)
     refuse_unusable_issuer(settings.auth)

@@ -8,12 +8,15 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from ai_psychiatrist.access.limits.settings import LimitSettings
 from ai_psychiatrist.access.settings import AuthSettings
-from ai_psychiatrist.agents.settings import DangerSettings, QualitativeSettings
+from ai_psychiatrist.agents.settings import DangerSettings, JudgeSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
+from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
+from ai_psychiatrist.jobs.settings import JobSettings
+from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
 from ai_psychiatrist.llm.batches.settings import BatchSettings
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
@@ -196,6 +199,7 @@ class Settings(BaseSettings):
     batch: BatchSettings = BatchSettings()
     quantitative: QuantitativeSettings = QuantitativeSettings()
     qualitative: QualitativeSettings = QualitativeSettings()
+    judge: JudgeSettings = JudgeSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     danger: DangerSettings = DangerSettings()
     belief: BeliefSettings = BeliefSettings()
@@ -206,11 +210,14 @@ class Settings(BaseSettings):
     certificate: CertificateSettings = CertificateSettings()
     interview: InterviewSettings = InterviewSettings()
     store: StoreSettings = StoreSettings()
+    jobs: JobSettings = JobSettings()
+    jobs_webhook: WebhookSettings = WebhookSettings()
     api: ApiSettings = ApiSettings()
     limit: LimitSettings = LimitSettings()
     auth: AuthSettings = AuthSettings()
     risk: RiskSettings = RiskSettings()
     log: LogSettings = LogSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     features: FeatureSettings = FeatureSettings()
 
     @classmethod

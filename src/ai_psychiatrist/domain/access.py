@@ -20,6 +20,8 @@ class Scope(StrEnum):
     """Rate, blind first."""
     ADMIN = "admin"
     """Erase, see what subjects are called, and export what others rated."""
+    METRICS = "metrics"
+    """See what is counted of the service, and of no person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,4 +33,8 @@ class ModelCall:
     is_cut_off: bool = False
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    """Of the tokens in, those that the provider found in its cache, where it says so."""
+    cache_write_tokens: int | None = None
+    """Of the tokens in, those that it put there."""
     duration_ms: float = 0.0

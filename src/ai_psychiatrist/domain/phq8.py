@@ -130,6 +130,7 @@ class TotalScore:
 def total_of(scores: Iterable[int | None]) -> TotalScore:
     """Add up eight item scores, `None` for an unknown one."""
     values = tuple(scores)
-    known = sum(score for score in values if score is not None)
-    unknown = sum(score is None for score in values)
-    return TotalScore(minimum=known, maximum=known + MAX_ITEM_SCORE * unknown)
+    known = [score for score in values if score is not None]
+    minimum = sum(known)
+    unknown = len(values) - len(known)
+    return TotalScore(minimum=minimum, maximum=minimum + MAX_ITEM_SCORE * unknown)

@@ -13,6 +13,8 @@ from ai_psychiatrist.evaluation.datasets.selection import Selection, has_all_ite
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
+from ai_psychiatrist.evaluation.runs.cost_file import read_cost
+from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_units
@@ -37,11 +39,18 @@ class ComparedRuns:
     first: RunName
     second: RunName
     found: "RunComparison"
+    made_otherwise: Mapping[str, tuple[str, str]]
+    """What they were made with that is not the same: name → both values."""
 
     def as_json(self) -> dict[str, object]:
         """Return the figures with both names beside them."""
         found = self.found.model_dump(mode="json")
-        return {"first": asdict(self.first), "second": asdict(self.second), **found}
+        return {
+            "first": asdict(self.first),
+            "second": asdict(self.second),
+            "made_otherwise": {name: list(sides) for name, sides in self.made_otherwise.items()},
+            **found,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,11 +187,13 @@ def compare_runs(
     for other in others:
         refuse_incomparable(first, RunFolder(other))
     labels, predictions = _read(first, selection) if others else ({}, [])
+    record = first.require_run() if others else {}
     wanted = {unit.unit_id for unit in predictions} | set(labels)
     return [
         ComparedRuns(
             first=name_of(first),
             second=name_of(RunFolder(other)),
+            made_otherwise=made_otherwise(record, RunFolder(other).require_run()),
             found=compare_metrics(
                 predictions,
                 [
@@ -213,6 +224,7 @@ def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) 
             differences_of(one.found, first=str(one.first), second=str(one.second))
             for one in measured.comparisons
         ],
+        spent=read_cost(RunFolder(run)),
     )
     return target
 

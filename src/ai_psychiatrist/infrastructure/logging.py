@@ -26,7 +26,7 @@ ALLOWED_KEYS: Final = frozenset(
     "prompt_digest protocol quote_hash quote_len reason rejected_by_domain rejected_count repaired "
     "reply_characters request_id response_hash response_len route severity stage status timestamp "
     "transcript_hash transcript_len turn url validated_count validation_mode violations "
-    "turns_not_examined dropped_keys".split()
+    "turns_not_examined trace_id span_id dropped_keys".split()
 )
 _MAX_VALUE_CHARACTERS: Final = 160
 _LEVELS: Final = logging.getLevelNamesMapping()
@@ -39,8 +39,16 @@ class EventLog:
     It is a processor of structlog, whose own configuration belongs to the process.
     """
 
-    def __init__(self, level: LogLevel = "INFO", log_format: LogFormat = "console") -> None:
+    def __init__(
+        self,
+        level: LogLevel = "INFO",
+        log_format: LogFormat = "console",
+        *,
+        trace_ids: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        """`trace_ids`: of the span that is open, which join a line to it."""
         self._least = _LEVELS[level]
+        self._trace_ids = trace_ids
         self._render = _renderer(log_format)
 
     def __call__(
@@ -49,6 +57,7 @@ class EventLog:
         """Return an event as the line that is written; raises `DropEvent` below the level."""
         if _LEVELS[method.upper()] < self._least:
             raise structlog.DropEvent
+        event_dict.update(self._trace_ids())
         for process in _PROCESSORS:
             event_dict = process(logger, method, event_dict)
         return self._render(logger, method, event_dict)

@@ -127,6 +127,7 @@ class Application:
         resume: bool = False,
         retry_failed: bool = False,
         limit: int | None = None,
+        shard: str | None = None,
         split: str | None = None,
         mode: GivenMode = None,
         ablate: bool = False,
@@ -154,11 +155,16 @@ class Application:
         place, path = named_path(folder, field="folder"), named_path(dataset, field="dataset")
         # A fifth of all imports, of which an assessment needs nothing.
         from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.shard import Shard  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
         from ai_psychiatrist.interface.evaluating import evaluated  # noqa: PLC0415
 
         start = StartOptions(
-            limit=limit, is_resumed=resume, keeps_raw=keep_raw, certifies=certificates
+            limit=limit,
+            shard=None if shard is None else Shard.read(shard),
+            is_resumed=resume,
+            keeps_raw=keep_raw,
+            certifies=certificates,
         )
         options = EvaluationOptions(
             concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed

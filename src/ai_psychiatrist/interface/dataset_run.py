@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.agents.prompts.digests import Tasks
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
@@ -26,6 +29,12 @@ from ai_psychiatrist.evaluation.runs.units_file import text_digest
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, remove_drafts, write_whole
+from ai_psychiatrist.interface.dataset_plan import (
+    measured_units,
+    planned_run,
+    price_list,
+    purse_of,
+)
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.rule_set import rule_set_digest
@@ -105,13 +114,17 @@ async def make_run(
 
     `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
     from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
-    `open_run` does, `ConfigurationError` for models without the batch interface that is wanted,
-    `RequestConflict` for a mode whose references are missing, and `RunBusy` when
-    another process works on the run.
+    `open_run` does, `InputError` for a ceiling of a run by batches, `ConfigurationError` for models
+    without the batch interface that is wanted, `RequestConflict` for a mode whose references are
+    missing, and `RunBusy` when another process works on the run.
     """
     if wanted.batch is not None:
         asked = {name for chain in services.agent_models.values() for name in chain}
         wanted.batch.models.refuse_others(asked, local={BASELINE})
+        if wanted.options.max_cost_usd is not None:
+            # All of a wave is handed in at once, before anything is known of what it costs.
+            msg = "is for runs that ask models live; --plan says what a batch run costs"
+            raise InputError(msg, field="--max-cost")
     scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
@@ -120,16 +133,23 @@ async def make_run(
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
         remove_drafts(folder.certificates)
+        prices = await _prices(services, wanted, scoring, request.tasks)
         tools = RunTools(
             dataset=request.dataset,
             ledger=ledger,
-            pipeline=replace(services.pipeline, tasks=request.tasks),
+            pipeline=replace(
+                services.pipeline,
+                tasks=request.tasks,
+                is_first_ahead=services.settings.model.first_call_ahead != "never",
+            ),
             scoring=scoring,
             limits=contract.retry,
             parts=wanted.parts,
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
             on_assessment=partial(_certify, services, folder) if wanted.start.certifies else None,
+            prices=prices,
+            purse=purse_of(services, wanted.options, prices, ledger),
         )
 
         def watched() -> AbstractContextManager[OnUnit]:
@@ -164,6 +184,20 @@ async def _in_waves(
         watch=watch,
     )
     return await waves.run()
+
+
+async def _prices(
+    services: Services, wanted: DatasetRun, scoring: WantedScoring, tasks: Tasks
+) -> CallPrices:
+    """Return what calls cost, with the plan that stands beside what is used."""
+
+    def planned() -> CallPrices:
+        prices = price_list(services, wanted.options)
+        measured = measured_units(wanted.dataset, wanted.start.limit)
+        plan = planned_run(services, measured, prices, scoring=scoring, tasks=tasks)
+        return CallPrices(prices=prices, plan=plan, is_batch=wanted.batch is not None)
+
+    return await asyncio.to_thread(planned)
 
 
 def _certify(services: Services, folder: RunFolder, unit_id: str, assessment: Assessment) -> None:
@@ -207,6 +241,8 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
     )
     if wanted.start.certifies:
         record["certificates"] = True
+    if wanted.start.shard is not None:
+        record["shard"] = str(wanted.start.shard)
     return EvaluationRequest(
         dataset=wanted.dataset,
         folder=wanted.folder,
@@ -244,6 +280,8 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
         "quantitative": settings.quantitative.model_dump(mode="json"),
         "qualitative": settings.qualitative.model_dump(mode="json"),
         "feedback": settings.feedback.model_dump(mode="json"),
+        # As it always was where it is left as it is, so that earlier runs can be gone on with.
+        **({"judge": settings.judge.model_dump()} if settings.judge.is_together else {}),
         "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
     }

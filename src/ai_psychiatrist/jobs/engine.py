@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
+from ai_psychiatrist.domain.errors import AssessmentServiceError
+
+
+class EngineAway(AssessmentServiceError):
+    """The engine cannot be asked now; what it was to take is handed to it again later."""
+
 
 class JobState(StrEnum):
     """How far a job is."""
@@ -50,14 +56,19 @@ Work: TypeAlias = Callable[[JobRef], Awaitable[JobState]]
 """Does one job to its end, stores what comes of it, and returns how it ended.
 
 Given a job that was broken off it goes on, and pays for no finished call again; given one that has
-its end it returns that. It raises nothing but the end of its task, and errors of the store.
+its end it returns that, and `RUNNING` for one that another living process does: whoever is to see
+its end asks again later. It raises nothing but the end of its task, and errors of the store; then,
+too, the job waits to be gone on with.
 """
 OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 """Is told once the end of a job is stored; raises nothing."""
 
 
 class JobEngine(Protocol):
-    """Does jobs: at most so many at once, tenants in turn, and all that were submitted."""
+    """Does jobs: at most so many at once, tenants in turn, and all that were submitted.
+
+    Each verb raises `EngineAway` where the engine cannot be asked.
+    """
 
     async def submit(self, job: JobRef) -> None:
         """Take a job; one that was taken before is left as it is."""

@@ -129,10 +129,17 @@ def _texts(messages: Sequence[ModelMessage]) -> list[object]:
     return [
         [
             getattr(message, "instructions", None),
-            *([part.part_kind, str(getattr(part, "content", ""))] for part in message.parts),
+            *([part.part_kind, _words(part)] for part in message.parts),
         ]
         for message in messages
     ]
+
+
+def _words(part: object) -> str:
+    """Return what is sent; marks for a provider's cache are none of it."""
+    if isinstance(part, UserPromptPart):
+        return user_text(part)
+    return str(getattr(part, "content", ""))
 
 
 def _sent(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:

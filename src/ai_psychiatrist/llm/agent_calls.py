@@ -2,8 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from contextvars import Context
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeAlias, TypeVar
@@ -18,6 +23,7 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import (
@@ -31,6 +37,7 @@ from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_formed
 from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.watched_calls import agent_work, call_work, note_result
 
 logger = get_logger(__name__)
 
@@ -71,9 +78,29 @@ class AgentCalls:
         self._round = log.asked[agent]
         log.asked[agent] += 1
         self._under_way: Attempt | None = None
+        self._is_kept = False
+        """Whether the attempt that is under way was made, and paid for, some other time."""
         self._known: dict[str, Any] = {}
         """What was noted of the attempt that is under way."""
         self._reading = ReplyReading(text="")
+
+    @contextmanager
+    def as_one_run(self, route: ModelRoute) -> Iterator[None]:
+        """Let the block be seen as a run of the agent that asks one model; it may raise.
+
+        A call that the block leaves open is settled at its end.
+        """
+        with watched(agent_work(self._agent, (route,), self.attempts)) as work:
+            try:
+                yield
+            except ModelCallFailed as failure:
+                work.error = failure.code
+                raise
+            except ReplyRejected:
+                work.error = FailureCode.OUTPUT_REJECTED
+                raise
+            finally:
+                self.close(FailureCode.DEADLINE_EXCEEDED)
 
     async def make(self, call: Call) -> ReplyReading:
         """Return what is read of the reply; raises `ModelCallFailed` when none comes."""
@@ -139,17 +166,23 @@ class AgentCalls:
         occurrence = self._log.made[digest]
         self._log.made[digest] += 1
         kept = None if store is None else await store.recall(digest, occurrence)
+        self._is_kept = kept is not None
         if kept is not None:
             from ai_psychiatrist.llm.kept_results import result_of  # noqa: PLC0415
 
             self._begin(call)
             self._note(duration_ms=kept.duration_ms)
+            # It was paid for when it was made.
             return self._returned(result_of(kept))
         if wait_seconds > 0:
             await call.route.retries.sleep(wait_seconds)
-        async with self._turn_at(call.route):
+        async with self._after_the_first(call.route), self._turn_at(call.route):
             attempt = self._begin(call)
-            result = await self._sent(call)
+            if not call.route.is_local:
+                note_spent(calls=1)
+            with watched(call_work(self._agent, call.route)) as work:
+                result = await self._sent(call)
+                note_result(work, result)
         if store is not None:
             from ai_psychiatrist.llm.kept_results import with_result  # noqa: PLC0415
 
@@ -163,7 +196,14 @@ class AgentCalls:
                 duration_ms=self._open_attempt().duration_ms,
             )
             await store.keep(with_result(made, result))
-        return self._returned(result)
+        returned = self._returned(result)
+        known = self._known
+        note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))
+        return returned
+
+    def _after_the_first(self, route: ModelRoute) -> AbstractAsyncContextManager[None]:
+        """Wait where another call puts into the provider's cache what this one begins with."""
+        return nullcontext() if self._log.ahead is None else self._log.ahead.turn(route)
 
     @asynccontextmanager
     async def _turn_at(self, route: ModelRoute) -> AsyncIterator[None]:
@@ -211,14 +251,11 @@ class AgentCalls:
         usage = result if isinstance(result, ChatReply) else result.usage
         sent, written = credible_tokens(usage.input_tokens), credible_tokens(usage.output_tokens)
         self._note(input_tokens=sent, output_tokens=written)
-        note_spent(tokens=(sent or 0) + (written or 0))
         return result
 
     def _begin(self, call: Call) -> Attempt:
         """Take a call from the budget; until it is settled, it counts as cut short."""
         self._log.budget.spend()
-        if not call.route.is_local:
-            note_spent(calls=1)
         self._under_way = Attempt(
             agent=self._agent,
             model=call.route.name,
@@ -250,6 +287,8 @@ class AgentCalls:
         attempt, self._under_way = self._open_attempt(), None
         self.attempts.append(attempt)
         self._log.attempts.append(attempt)
+        if not self._is_kept:
+            tell(attempt)
         if self._log.store is not None:
             self._log.store.judged(
                 Judgement(

@@ -1,12 +1,10 @@
 """A run of a Pydantic AI agent: its extractor reads the replies, and has some sent back."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pydantic_ai
 from pydantic_ai import Agent, RunContext, TextOutput
 from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.messages import UserContent
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
@@ -54,26 +52,28 @@ def reply_agent(
         raise again from None
 
     output: TextOutput[OutputT] = TextOutput(extract)
-    return Agent(
+    agent = Agent(
         deps_type=AgentCalls,
         output_type=output,
         instructions=definition.system,
         name=definition.name,
         retries={"output": retries, "tools": 0},
     )
+    # A process can have all agents traced with what they are asked and answer; not this one.
+    agent.instrument = False
+    return agent
 
 
 async def run_agent(agent: Agent[AgentCalls, OutputT], asked: Asked, calls: AgentCalls) -> OutputT:
     """Return the output; raises `ModelCallFailed` when no reply is accepted, or none comes."""
     model, prompt, mode, tool = asked.model, asked.prompt, asked.mode, asked.tool
-    content: str | Sequence[UserContent] = prompt.user
     settings = ModelSettings(temperature=asked.temperature)
     if asked.max_tokens is not None:
         settings["max_tokens"] = asked.max_tokens
     if tool is not None:
         prompt = ending_with(prompt, tool.ending(mode))
-        content = user_content(model, prompt)
         settings = provider_settings(model, prompt, tool, mode, asked.temperature)
+    content = user_content(model, prompt)
     calls.prompt_digest = prompt.digest
     accounted = AccountedModel(asked.route, calls, mode=mode, tool=tool)
     try:

@@ -9,6 +9,7 @@ from typing import Final, Protocol, Self
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.first_call import FirstCallAhead
 
 DEFAULT_MAX_CALLS: Final = 60
 
@@ -67,6 +68,8 @@ class CallLog:
     """When the work ends whatever has come, in the time of the event loop."""
     clock: Clock = field(default_factory=_NoClock)
     """Stands still while a call waits for its turn at the backend."""
+    ahead: FirstCallAhead | None = None
+    """Lets the first call to a model go alone; `None` where all go as they come."""
     made: Counter[str] = field(default_factory=Counter, repr=False)
     """How often each call was made, by its digest."""
     asked: Counter[str] = field(default_factory=Counter, repr=False)

@@ -34,6 +34,11 @@ class ModelConnections:
         """The models of all chains."""
         return tuple(self._routes)
 
+    @property
+    def addresses(self) -> dict[str, str | None]:
+        """Where each model of all chains is served; `None` for one of this process."""
+        return {name: route.address for name, route in self._routes.items()}
+
     async def unready(self) -> dict[str, Cause]:
         """Return model name → why it would not answer now, for those that would not."""
         found = await asyncio.gather(*(self._unready(route) for route in self._routes.values()))
@@ -64,7 +69,7 @@ class ModelConnections:
 
     def causes(self, assessment: Accounted) -> tuple[Cause, ...]:
         """Return why an assessment is not whole and what to do about it, each cause once."""
-        return causes(assessment, {name: route.address for name, route in self._routes.items()})
+        return causes(assessment, self.addresses)
 
     async def aclose(self) -> None:
         """Close all connections."""

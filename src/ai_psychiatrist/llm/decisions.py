@@ -83,11 +83,9 @@ async def decide(route: ModelRoute, asked: Asked, calls: AgentCalls) -> Decision
         send=partial(_send, model, asked),
         read=partial(read_reply, mode=OutputMode.TEXT, tool=None, max_bytes=route.max_reply_bytes),
     )
-    try:
+    with calls.as_one_run(route):
         reading = await calls.make(call)
         return await calls.judge(partial(_extract, asked=asked), reading.text)
-    finally:
-        calls.close(FailureCode.DEADLINE_EXCEEDED)
 
 
 async def _send(model: DecisionModel, asked: Asked) -> ChatReply:

@@ -24,6 +24,8 @@ def with_result(call: ModelCall, result: CallResult) -> ModelCall:
         is_cut_off=response.finish_reason == "length",
         input_tokens=credible_tokens(response.usage.input_tokens),
         output_tokens=credible_tokens(response.usage.output_tokens),
+        cache_read_tokens=credible_tokens(response.usage.cache_read_tokens),
+        cache_write_tokens=credible_tokens(response.usage.cache_write_tokens),
     )
 
 

@@ -46,6 +46,10 @@ PROVIDERS: Final = {
 }
 
 
+CACHING_PROVIDERS: Final = frozenset({OPENAI, ANTHROPIC, GOOGLE})
+"""Those that charge less for the beginning of a prompt that they have just read."""
+
+
 def provider_of(model: str) -> Provider | None:
     """Return the provider that a model's name begins with."""
     return PROVIDERS.get(model.partition(":")[0])

@@ -36,6 +36,8 @@ class ModelRoute:
     """Whether a model is behind it that can be made to call a tool."""
     is_local: bool = False
     """Whether its plain client answers in this process: what an agent does is done without one."""
+    caches_prefixes: bool = False
+    """Whether the beginning of a prompt is cheaper once the provider has read it."""
     limiter: asyncio.Semaphore | None = field(default=None, repr=False)
     """Bounds the calls under way at the model's backend; shared by all models of it."""
     retries: CallRetries = BUSY_RETRIES

@@ -22,6 +22,7 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call, Review
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import call_digest
@@ -33,6 +34,7 @@ from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import read_reply
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.llm.watched_calls import agent_work
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -118,6 +120,12 @@ class AgentRunner(Generic[OutputT]):
         `review` sees each output before it is accepted, and may have the model asked again.
         """
         calls = AgentCalls(self.definition.name, log, review=review)
+        with watched(agent_work(self.definition.name, self.chain, calls.attempts)) as work:
+            outcome = await self._asked(prompt, calls)
+            work.error = outcome.failure
+        return outcome
+
+    async def _asked(self, prompt: Prompt, calls: AgentCalls) -> AgentOutcome[OutputT]:
         failure = ModelCallFailed(FailureCode.MISSING_INPUT)
         for route in self.chain:
             try:

@@ -150,6 +150,7 @@ class ModelServers:
             chat=DirectChatClient(agent_model, temperature=options.models.temperature),
             timeout_seconds=self._timeout_seconds(backend.provider),
             max_reply_bytes=options.models.max_reply_bytes,
+            caches_prefixes=backend.provider in providers.CACHING_PROVIDERS,
             # Those that wait for a batch hold no place at a server, and the next batch is the wait.
             limiter=(None if is_batched else self._limiters.setdefault(backend.address, limiter)),
             retries=replace(

@@ -1,6 +1,6 @@
 """Options of the models and their backends; each is read from the environment by `config` alone."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
@@ -95,6 +95,11 @@ class ModelCallSettings(Options):
     )
     max_concurrency: int = Field(
         default=16, ge=1, description="Most calls under way at one backend."
+    )
+    first_call_ahead: Literal["auto", "always", "never"] = Field(
+        default="auto",
+        description="Send the first call of an assessment alone, so that the others find the "
+        "transcript in the provider's cache. `auto`: in runs over datasets, where nobody waits.",
     )
     max_output_tokens: int = Field(
         default=8192, ge=16, description="Longest reply that a model may write, in tokens."

@@ -67,11 +67,9 @@ async def token_shares(
         send=partial(_send, model, prompt),
         read=partial(_read, answers=question.answers),
     )
-    try:
+    with calls.as_one_run(route):
         reading = await calls.make(call)
         found = await calls.judge(_extract, reading.text)
-    finally:
-        calls.close(FailureCode.DEADLINE_EXCEEDED)
     whole = math.fsum(found.shares.values())
     return {answer: found.shares.get(answer, 0.0) / whole for answer in question.answers}
 

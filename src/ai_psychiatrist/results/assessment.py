@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.definition import BELIEF_AGENTS
-from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
+from ai_psychiatrist.agents.definition import BELIEF_AGENTS, JUDGES
+from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS, PROMPT_DIGESTS_TOGETHER
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 from ai_psychiatrist.domain.risk import ReadingStatus
@@ -42,6 +42,7 @@ _GROUP_OF_AGENT: Final = {
     "meta_review": "meta_review",
     "danger": "danger",
     **{name: name for name in BELIEF_AGENTS},
+    JUDGES.name: "judge",
     **{f"judge_{metric.value}": "judge" for metric in Metric},
 }
 
@@ -95,7 +96,7 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         speakers_assumed=assessment.transcript.speakers_assumed,
         transcript=_transcript(assessment.transcript),
         models=models,
-        prompts=PROMPT_DIGESTS[assessment.mode],
+        prompts=_prompts(assessment),
         references=assessment.references,
         grounding=assessment.quantitative,
         attempts=assessment.attempts,
@@ -172,3 +173,9 @@ def _evaluation(narrative: Narrative) -> EvaluationPart:
         iteration=best.round,
         rounds=narrative.rounds,
     )
+
+
+def _prompts(assessment: Assessment) -> Mapping[str, str]:
+    is_judged_together = any(one.agent == JUDGES.name for one in assessment.attempts)
+    digests = PROMPT_DIGESTS_TOGETHER if is_judged_together else PROMPT_DIGESTS
+    return digests[assessment.mode]

@@ -2,7 +2,7 @@
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
 from ai_psychiatrist.reviews.archive.errors import ArchiveUnusable
+from ai_psychiatrist.reviews.archive.jobs import EndedJob
 
 logger = get_logger(__name__)
 
@@ -25,9 +26,6 @@ T = TypeVar("T")
 
 KEY_NAME: Final = "records.key"
 FOLDER_NAME: Final = "records"
-INTERRUPTED: Final = "interrupted"
-"""Code of what a process left unfinished that is gone."""
-
 _RUNNERS: Final = ".runners"
 _THREADS: Final = 4
 _SECONDS: Final = 60.0
@@ -111,14 +109,23 @@ class Archives:
 
     def tended(self) -> AbstractAsyncContextManager[None]:
         """Remove what has expired at once, and every hour while the block runs."""
-        return hourly(self._tend)
+        return hourly(self._sweep)
 
-    def tend(self, archive: Archive) -> int:
-        """Remove what has expired, and say of what nobody makes any more that it failed."""
-        for runner in archive.running.runners():
+    def take_back(self, archive: Archive, under_way: Container[str]) -> tuple[EndedJob, ...]:
+        """Let jobs wait again whose process is gone; returns those that were given up instead.
+
+        `under_way`: the jobs of this process as they are at any moment; it may have left others.
+        """
+        given_up: list[EndedJob] = []
+        for runner in archive.jobs.runners():
+            if runner == self._runner:
+                given_up += archive.jobs.take_from(runner, but=under_way)
+            elif not self._lives(runner):
+                given_up += archive.jobs.take_from(runner)
+        for runner in archive.idempotency.runners():
             if not self._lives(runner):
-                archive.running.fail_all_of(runner, INTERRUPTED)
-        return archive.sweep()
+                archive.idempotency.forget_all_of(runner)
+        return tuple(given_up)
 
     def close(self) -> None:
         """Close what was opened."""
@@ -130,10 +137,10 @@ class Archives:
             _remove(self._runner_folder(self._runner))
             self._runner = ""
 
-    async def _tend(self) -> None:
+    async def _sweep(self) -> None:
         for tenant in self.tenants():
             try:
-                removed = await self.ask(tenant, self.tend)
+                removed = await self.ask(tenant, Archive.sweep)
             except ArchiveUnusable as error:
                 logger.error("records_unavailable", error_type=type(error).__name__)
             else:

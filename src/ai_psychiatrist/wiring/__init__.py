@@ -29,6 +29,7 @@ from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
 from ai_psychiatrist.wiring.services import BYTES_PER_CHARACTER, Services
+from ai_psychiatrist.wiring.telemetry import Telemetry, open_telemetry
 
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.batches.providers import BatchModels
@@ -41,21 +42,22 @@ logger = get_logger(__name__)
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, *, batches: "BatchModels | None" = None
+    settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
 ) -> AsyncIterator[Services]:
     """Build everything from settings, active inside the block; closes the connections at the end.
 
-    `batches`: takes the models that are then asked by batches alone. Raises `ConfigurationError`
+    `batches`: takes the models that are then asked by batches alone. `keeps_key`: whether a key of
+    digests that is made anew is kept; otherwise nothing is written. Raises `ConfigurationError`
     for settings that nothing can serve.
     """
-    async with open_services_apart(settings, batches=batches) as services:
+    async with open_services_apart(settings, batches=batches, keeps_key=keeps_key) as services:
         with services.active():
             yield services
 
 
 @asynccontextmanager
 async def open_services_apart(
-    settings: Settings, *, batches: "BatchModels | None" = None
+    settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
 ) -> AsyncIterator[Services]:
     """Build everything as `open_services` does, to be active only where the caller says so."""
     log = EventLog(settings.log.level, settings.log.format)
@@ -65,7 +67,7 @@ async def open_services_apart(
             from ai_psychiatrist.interview.interviews import load_protocols  # noqa: PLC0415
 
             load_protocols(settings.interview.protocols)
-        key = _key(settings)
+        key = _key(settings) if keeps_key else secrets.token_bytes(32)
     connections = ModelConnections(
         BackendOptions(
             models=settings.model,
@@ -79,18 +81,23 @@ async def open_services_apart(
         )
     )
     try:
-        services = _services(settings, connections, key=key, log=log)
-        try:
-            yield services
-        finally:
-            services.close()
+        async with open_telemetry(settings.telemetry) as telemetry:
+            services = _services(settings, connections, key=key, telemetry=telemetry)
+            try:
+                yield services
+            finally:
+                services.close()
     finally:
         await connections.aclose()
         forget_clauses()
 
 
 def _services(
-    settings: Settings, connections: ModelConnections, *, key: bytes, log: EventLog
+    settings: Settings,
+    connections: ModelConnections,
+    *,
+    key: bytes,
+    telemetry: Telemetry,
 ) -> Services:
     model = settings.model
     chains = {
@@ -116,6 +123,7 @@ def _services(
             chains["judge"],
             pydantic_ai_settings=pydantic_ai,
             ollama_base_url=base_url,
+            settings=settings.judge,
             temperature=temperature,
         ),
         settings=settings.feedback,
@@ -150,6 +158,7 @@ def _services(
         references=references,
         max_calls=model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
+        is_first_ahead=model.first_call_ahead == "always",
     )
     interview_chain = _interview_chain(settings, connections)
     return Services(
@@ -173,7 +182,8 @@ def _services(
         ),
         agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
         key=key,
-        log=log,
+        log=EventLog(settings.log.level, settings.log.format, trace_ids=telemetry.trace_ids),
+        telemetry=telemetry,
     )
 
 

@@ -13,12 +13,14 @@ from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.infrastructure.digests import using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, logging_to
+from ai_psychiatrist.infrastructure.telemetry.watching import watched_by
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.proof.signing import Signer, signer_of
 from ai_psychiatrist.results.assessment import About
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
+from ai_psychiatrist.wiring.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
@@ -52,11 +54,16 @@ class Services:
     key: bytes = field(repr=False)
     """Of the digests of patient text."""
     log: EventLog = field(repr=False)
+    telemetry: Telemetry = field(default_factory=Telemetry, repr=False)
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Log and make digests as these settings say inside the block; others are not disturbed."""
-        with using_installation_key(self.key), logging_to(self.log):
+        """Log, make digests and be watched as these settings say inside the block.
+
+        Others in the process are not disturbed.
+        """
+        watchers = self.telemetry.watchers
+        with using_installation_key(self.key), logging_to(self.log), watched_by(watchers):
             yield
 
     def about(self, assessment_id: str) -> About:
@@ -143,7 +150,7 @@ class Services:
     def close(self) -> None:
         """Close what was opened of interviews, records, keys, trails and counts."""
         for name in ("archives", "audit", "day_counts", "entrance", "tenant_interviews"):
-            if name in self.__dict__:
+            if self.__dict__.get(name) is not None:
                 self.__dict__[name].close()
 
     @cached_property

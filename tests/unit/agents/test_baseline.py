@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
 from ai_psychiatrist.agents.extractors import extract_qualitative
+from ai_psychiatrist.agents.replies.judgement import read_judgement, read_judgements
+from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS, Item
@@ -444,3 +446,13 @@ def test_in_other_talk_a_word_is_no_symptom_unless_asked_for_or_named(
 def test_what_is_told_aside_of_a_question_for_another_item_is_no_symptom_alone() -> None:
     told = "Interviewer: How do you sleep?\nParticipant: Fine, but I keep walking."
     assert scored(told)[Item.MOVING] == "N/A"
+
+
+def test_the_one_reply_about_all_metrics_says_what_the_four_say() -> None:
+    findings = "<assessment>\nThey report being tired.\n</assessment>"
+    together = read_judgements(answer(prompt("Participant: tired 7.", "judges", findings=findings)))
+    for metric in Metric:
+        task = f"judge_{metric}"
+        alone = read_judgement(answer(prompt("Participant: tired 7.", task, findings=findings)))
+        said = together.scores[metric]
+        assert (said.score, said.explanation) == (alone.score, alone.explanation)

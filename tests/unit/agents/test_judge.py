@@ -1,11 +1,12 @@
 import asyncio
 
-from tests.fakes.model_server import FAULTS, ModelServer, Script, fault
-from tests.fakes.replies import judge_text
+from tests.fakes.model_server import FAULTS, ModelServer, Reply, Request, Script, fault
+from tests.fakes.replies import good_text, judge_text, judges_text
 from tests.fakes.scripted import ScriptedModel, route, served_chain
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.judge import JudgeAgent
+from ai_psychiatrist.agents.settings import JudgeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import UnverifiedQuote
 from ai_psychiatrist.domain.failures import RejectionCode
@@ -27,11 +28,13 @@ def case() -> Case:
     return open_case(parse_transcript("Interviewer: Hello?\nParticipant: I am tired all day."))
 
 
-def judged(script: Script) -> tuple[dict[Metric, MetricScore], ModelServer, Case]:
+def judged(
+    script: Script, settings: JudgeSettings | None = None
+) -> tuple[dict[Metric, MetricScore], ModelServer, Case]:
     async def run() -> tuple[dict[Metric, MetricScore], ModelServer, Case]:
         opened = case()
         async with ModelServer(script) as server, served_chain(server.url) as chain:
-            agent = JudgeAgent(chain, pydantic_ai_settings=ENABLED)
+            agent = JudgeAgent(chain, pydantic_ai_settings=ENABLED, settings=settings)
             return await agent.evaluate(opened, FINDINGS), server, opened
 
     return asyncio.run(run())
@@ -75,3 +78,48 @@ def test_half_score_is_asked_again_and_never_rounded() -> None:
     scores, server, _ = judged(FAULTS["judge_half"])
     assert scores == {}
     assert server.request_count == 3 * len(Metric)
+
+
+TOGETHER = JudgeSettings(calls="one")
+
+
+def together(reply: str) -> tuple[dict[Metric, MetricScore], ModelServer, Case]:
+    def script(request: Request) -> Reply:
+        return Reply(text=reply if request.task == "judges" else good_text(request.task, []))
+
+    return judged(script, TOGETHER)
+
+
+def test_one_call_gives_all_metrics_where_that_is_set() -> None:
+    scores, server, opened = together(judges_text(coherence="2", accuracy="5"))
+    assert {metric.value: score.score for metric, score in scores.items()} == {
+        "coherence": 2,
+        "completeness": 4,
+        "specificity": 4,
+        "accuracy": 5,
+    }
+    assert [request.task for request in server.requests] == ["judges"]
+    assert "- I am so tired" in server.requests[0].messages[-1].content
+    assert [attempt.agent for attempt in opened.calls.attempts] == ["judges"]
+
+
+def test_metric_that_the_one_reply_lacks_is_asked_for_alone_and_the_others_stand() -> None:
+    for lacking in (judges_text(specificity=""), judges_text(specificity="3.5")):
+        scores, server, _ = together(lacking)
+        assert list(scores) == list(Metric)
+        assert [request.task for request in server.requests] == ["judges", "judge_specificity"]
+
+
+def test_one_reply_without_any_metric_is_sent_back_with_what_is_wanted() -> None:
+    scores, server, opened = together("They are good findings.")
+    assert scores == {}
+    assert [request.task for request in server.requests] == ["judges"] * 3
+    assert "<coherence>" in server.requests[1].messages[-1].content
+    codes = {attempt.code for attempt in opened.calls.attempts}
+    assert codes == {RejectionCode.MISSING_TAG}
+
+
+def test_answer_of_the_one_call_is_the_last_of_each_metric() -> None:
+    drafts = f"<think>{judges_text(coherence='1')}</think>\n{judges_text(coherence='5')}"
+    scores, _, _ = together(drafts)
+    assert scores[Metric.COHERENCE].score == 5

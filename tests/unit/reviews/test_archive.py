@@ -242,7 +242,7 @@ def test_filters_keep_what_they_name(tmp_path: Path) -> None:
                 )
             )
         )
-        running = archive.add(NewRecord(id="r", transcript=TRANSCRIPT), runner="x")
+        running = archive.add(NewRecord(id="r", transcript=TRANSCRIPT))
         archive.begin_review(mild.id, "me")
         archive.append(mild.id, "me", RATINGS)
 
@@ -255,7 +255,7 @@ def test_filters_keep_what_they_name(tmp_path: Path) -> None:
         assert found(band=Severity.SEVERE) == {wide.id}
         assert found(unknown=1) == {wide.id}
         assert found(danger=RiskLevel.LOW) == {wide.id}
-        assert found(state=RecordState.RUNNING) == {running.id}
+        assert found(state=RecordState.WAITING) == {running.id}
         assert found(rated=Rated.MINE) == found(rated=Rated.ANY) == {mild.id}
         assert found(rated=Rated.NONE) == found(rated=Rated.NOT_MINE) == {wide.id, running.id}
 
@@ -291,22 +291,6 @@ def test_what_is_older_than_it_may_be_is_swept_with_its_keys(tmp_path: Path) -> 
         assert archive.keys.ids() == {new.subject_id}
         with pytest.raises(RecordNotFound):
             archive.summary(old.id)
-
-
-def test_what_was_begun_is_finished_or_says_why_not(tmp_path: Path) -> None:
-    with closing(open_archive(tmp_path)) as archive:
-        for name in ("one", "two"):
-            archive.add(NewRecord(id=name, transcript=TRANSCRIPT), runner="gone")
-        archive.running.finish("one", RESULT, figures())
-        assert archive.running.fail_all_of("gone", "interrupted") == 1
-        assert archive.get("one").result == RESULT
-        assert (archive.summary("two").state, archive.summary("two").reason) == (
-            RecordState.FAILED,
-            "interrupted",
-        )
-        archive.running.fail("one", "late")
-        assert archive.summary("one").state is RecordState.FINISHED
-        assert [(event.number, event.outcome) for event in archive.events("two")] == [(1, "failed")]
 
 
 def test_one_tenant_cannot_open_what_is_anothers(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ class Action(StrEnum):
     """What somebody did, or tried to do."""
 
     ASSESSMENT_MADE = "assessment_made"
+    BATCH_BEGUN = "batch_begun"
+    JOB_CANCELLED = "job_cancelled"
     ASSESSMENTS_LISTED = "assessments_listed"
     ASSESSMENT_SEEN = "assessment_seen"
     TRANSCRIPT_SEEN = "transcript_seen"
@@ -40,7 +42,6 @@ class Action(StrEnum):
     SESSION_BEGUN = "session_begun"
     SESSION_ENDED = "session_ended"
     KEY_CREATED = "key_created"
-    KEYS_LISTED = "keys_listed"
     KEY_REVOKED = "key_revoked"
     RECORDS_SWEPT = "records_swept"
     ENCRYPTION_KEY_ROTATED = "encryption_key_rotated"

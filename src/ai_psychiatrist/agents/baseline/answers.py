@@ -54,12 +54,20 @@ def _judged(metric: Metric, analysis: Analysis, request: Request) -> str:
     return JUDGES[metric](request.block("findings"), analysis)
 
 
+def _judged_together(analysis: Analysis, request: Request) -> str:
+    return "\n".join(
+        f"<{metric.value}>\n{_judged(metric, analysis, request)}\n</{metric.value}>"
+        for metric in Metric
+    )
+
+
 _ANSWERS: Final[Mapping[str, Callable[[Analysis, Request], str]]] = {
     "evidence": _evidence,
     "scoring": _scores,
     "qualitative": lambda analysis, _: narrate(analysis, _FIRST_QUOTES),
     "qualitative_refine": lambda analysis, _: narrate(analysis, _REFINED_QUOTES),
     **{f"judge_{metric}": partial(_judged, metric) for metric in Metric},
+    "judges": _judged_together,
     "meta_review": lambda analysis, request: review(request.json_block("scores"), analysis),
 }
 

@@ -13,6 +13,7 @@ from ai_psychiatrist.agents.output_models import (
     DangerOutput,
     EvidenceOutput,
     JudgeMetricOutput,
+    JudgesOutput,
     MetaReviewOutput,
     QualitativeOutput,
     QuantitativeOutput,
@@ -25,6 +26,7 @@ _MODELS: Final[Mapping[str, type[BaseModel]]] = {
     "quantitative": QuantitativeOutput,
     "item": ItemAnswer,
     "judge": JudgeMetricOutput,
+    "judges": JudgesOutput,
     "meta_review": MetaReviewOutput,
     "danger": DangerOutput,
     "assessment": AssessmentResult,
@@ -38,7 +40,14 @@ status na with the reason why it is unknown. While an item is unknown, total and
 _TASKS: Final[Mapping[str, str]] = {
     **{
         name: TASKS[name]
-        for name in ("qualitative", "evidence", "quantitative", "meta_review", "danger")
+        for name in (
+            "qualitative",
+            "evidence",
+            "quantitative",
+            "judges",
+            "meta_review",
+            "danger",
+        )
     },
     "judge": TASKS["judge_coherence"],
     "assessment": _ASSESSMENT,

@@ -1,4 +1,4 @@
-"""What the judge is asked: one score for one metric of the findings."""
+"""What the judge is asked: a score for one metric of the findings, or for all four at once."""
 
 from typing import Final
 
@@ -42,3 +42,28 @@ JUDGE: Final = {
     metric: _TASK.format(metric=metric.value, question=question)
     for metric, question in _QUESTIONS.items()
 }
+
+_TOGETHER: Final = """\
+Task: judges
+
+Judge the qualitative assessment below by four metrics, each by itself: how it does by one says
+nothing about another.
+{questions}
+
+{{findings}}
+
+5 = no such fault, 4 = one or two small ones, 3 = several, 2 = many, 1 = most of it is faulty.
+Reply with exactly these tags, two lines in each, the score being a whole number:
+{form}
+"""
+_FORM: Final = """\
+<{metric}>
+Explanation: what you found
+Score: 3
+</{metric}>"""
+
+TOGETHER: Final = _TOGETHER.format(
+    questions="\n".join(f"{metric.value}: {question}" for metric, question in _QUESTIONS.items()),
+    form="\n".join(_FORM.format(metric=metric.value) for metric in _QUESTIONS),
+)
+"""All four metrics in one reply."""

@@ -3,7 +3,14 @@
 import re
 from typing import Final
 
-from ai_psychiatrist.agents.output_models import JudgeMetricOutput, words_of
+from ai_psychiatrist.agents.output_models import (
+    JudgeMetricOutput,
+    JudgesOutput,
+    MetricJudgement,
+    words_of,
+)
+from ai_psychiatrist.agents.replies.parts import required_block
+from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.checks.coercion.text_values import read_whole_number
@@ -54,6 +61,26 @@ def read_judgement(text: str) -> JudgeMetricOutput:
             RejectionCode.SCORE_INVALID, "The score line names several numbers. Give one score."
         )
     return JudgeMetricOutput(score=number.value, explanation=_explanation(reply, found))
+
+
+def read_judgements(text: str) -> JudgesOutput:
+    """Read what a judge says of each metric; one that cannot be read is left out.
+
+    Raises `OutputRejected` where none can be read.
+    """
+    reply = without_thinking(text)
+    scores: dict[Metric, MetricJudgement] = {}
+    refused: OutputRejected | None = None
+    for metric in Metric:
+        try:
+            read = read_judgement(required_block(reply, metric.value))
+        except OutputRejected as rejection:
+            refused = refused or rejection
+        else:
+            scores[metric] = MetricJudgement(score=read.score, explanation=read.explanation)
+    if refused is not None and not scores:
+        raise refused
+    return JudgesOutput(scores=scores)
 
 
 def _last_score(reply: str) -> re.Match[str] | None:

@@ -79,7 +79,7 @@ class Waves:
             await asyncio.sleep(seconds)
             seconds = min(seconds * _LONGER, wishes.settings.most_poll_seconds)
         paid = self.tally.paid_calls - before
-        return replace(run_state(self.tools, paid_calls=paid), waiting_calls=waiting)
+        return replace(run_state(self.tools, self.folder, paid_calls=paid), waiting_calls=waiting)
 
     async def _can_go_on(self, answered: set[str]) -> bool:
         """Return whether a unit has something to do other than to wait."""

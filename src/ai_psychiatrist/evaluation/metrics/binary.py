@@ -94,8 +94,8 @@ def binary_section(labelled: LabelledUnits) -> dict[str, Tree]:
     ]
     is_case = np.array([one is True for one in known], dtype=np.bool_)
     is_control = np.array([one is False for one in known], dtype=np.bool_)
-    low = np.array([unit.total_min for unit in labelled.predictions], dtype=np.float64)
-    high = np.array([unit.total_max for unit in labelled.predictions], dtype=np.float64)
+    low = np.array([found.minimum for found in labelled.ranges], dtype=np.float64)
+    high = np.array([found.maximum for found in labelled.ranges], dtype=np.float64)
     reviews = [unit.meta_review_severity for unit in labelled.predictions]
     by_range = RangeClassifier(
         is_case=is_case,

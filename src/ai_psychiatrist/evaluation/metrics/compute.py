@@ -24,7 +24,7 @@ from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.statistics.bootstrap import Bootstrap, owners_of
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, owners_of
 from ai_psychiatrist.statistics.intervals import INTERVAL
 
 RESAMPLES: Final = 10_000
@@ -65,12 +65,24 @@ def compute_metrics(
         {
             "settings": settings_of(resamples, seed, confidence),
             "units": counts,
-            **resolve(judged, Bootstrap(owners=labelled.owners, resamples=resamples, seed=seed)),
-            **resolve(
-                counted_sections(ordered), Bootstrap(owners=owners, resamples=resamples, seed=seed)
+            **_resolved(
+                [(labelled.owners, judged), (owners, counted_sections(ordered))], resamples, seed
             ),
         }
     )
+
+
+def _resolved(
+    parts: Sequence[tuple[Owners, dict[str, Tree]]], resamples: int, seed: int
+) -> dict[str, Tree]:
+    """Resolve trees, those over the same participants in one pass over the same resamples."""
+    trees: dict[bytes, tuple[Owners, dict[str, Tree]]] = {}
+    for owners, tree in parts:
+        trees.setdefault(owners.tobytes(), (owners, {}))[1].update(tree)
+    found: dict[str, Tree] = {}
+    for owners, tree in trees.values():
+        found |= resolve(tree, Bootstrap(owners=owners, resamples=resamples, seed=seed))
+    return found
 
 
 def settings_of(resamples: int, seed: int, confidence: str) -> MetricsSettings:

@@ -42,7 +42,9 @@ class AllDrivenItems(DrivenItems):
 
 def drive_section(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
     """Return the shares of verdicts over all items and by item, and how many there are of each."""
-    marks = {verdict: _marked(predictions, verdict) for verdict in DriveVerdict}
+    verdicts = [[_verdict(unit, item) for item in ITEMS] for unit in predictions]
+    found = np.array(verdicts, dtype=np.object_).reshape(len(verdicts), len(ITEMS))
+    marks = {verdict: np.asarray(found == verdict, dtype=np.bool_) for verdict in DriveVerdict}
     return {
         **measured(_items(AllDrivenItems, marks, slice(None))),
         "counts": _counts(marks, slice(None)),
@@ -70,11 +72,6 @@ def _items(
 
 def _counts(marks: dict[DriveVerdict, BoolArray], places: slice) -> dict[str, Tree]:
     return {verdict.value: int(mark[:, places].sum()) for verdict, mark in marks.items()}
-
-
-def _marked(predictions: Sequence[UnitPrediction], verdict: DriveVerdict) -> BoolArray:
-    rows = [[_verdict(unit, item) is verdict for item in ITEMS] for unit in predictions]
-    return np.array(rows, dtype=np.bool_).reshape(len(rows), len(ITEMS))
 
 
 def _verdict(unit: UnitPrediction, item: Item) -> DriveVerdict | None:

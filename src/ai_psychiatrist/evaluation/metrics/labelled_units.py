@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ai_psychiatrist.domain.phq8 import Severity, severity_of
+from ai_psychiatrist.domain.phq8 import Severity, TotalScore, severity_of
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.items import ITEMS, AllItems, RatedItems
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 from ai_psychiatrist.statistics.bootstrap import Owners, owners_of
+from ai_psychiatrist.statistics.measure import Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,16 @@ class LabelledUnits:
         said = [[unit.score(item) for item in ITEMS] for unit in self.predictions]
         truth = [[unit.items.get(item) for item in ITEMS] for unit in self.labels]
         return AllItems.of(said, truth, places=len(ITEMS))
+
+    @cached_property
+    def ranges(self) -> tuple[TotalScore, ...]:
+        """The ranges of the predicted totals."""
+        return tuple(unit.range for unit in self.predictions)
+
+    @cached_property
+    def confidences(self) -> dict[str, Array]:
+        """What `signal_values` has read, by signal."""
+        return {}
 
     @cached_property
     def rated(self) -> RatedItems:

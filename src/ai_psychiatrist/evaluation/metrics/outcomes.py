@@ -1,6 +1,6 @@
 """What a run left unknown, where it failed, and what it cost; no label is needed."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -108,19 +108,17 @@ def per_unit(values: ArrayLike) -> Measure:
 def cost_section(predictions: Predictions) -> dict[str, Tree]:
     """Return calls and tokens: by unit, by agent and model, and why replies were not taken."""
     attempts = [attempt for unit in predictions for attempt in unit.attempts]
-    callers = sorted({(attempt.agent, attempt.model) for attempt in attempts})
+    by_caller: dict[tuple[str, str], list[AttemptSummary]] = defaultdict(list)
+    for attempt in attempts:
+        by_caller[attempt.agent, attempt.model].append(attempt)
     codes = Counter(attempt.code.value for attempt in attempts if attempt.code is not None)
     calls = [len(unit.attempts) for unit in predictions]
     return {
         "calls_per_unit": per_unit(calls),
         "all": _account(attempts),
         "by_agent_and_model": [
-            {
-                "agent": agent,
-                "model": model,
-                **_account([one for one in attempts if (one.agent, one.model) == (agent, model)]),
-            }
-            for agent, model in callers
+            {"agent": agent, "model": model, **_account(by_caller[agent, model])}
+            for agent, model in sorted(by_caller)
         ],
         "by_code": {code: codes[code] for code in sorted(codes)},
     }

@@ -1,6 +1,6 @@
 """Signals of confidence: what a run says about how far an item's score can be trusted."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,13 +9,14 @@ import numpy as np
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
-from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
+from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction
 from ai_psychiatrist.statistics.measure import Array
 
 DEFAULT_SIGNAL: Final = "llm_evidence_count"
 MISSING: Final = -1.0
 """The rank of an item without the signal: below all that have it."""
 _ENOUGH_QUOTES: Final = 3
+_NOTHING: Final = (MISSING,) * len(ITEMS)
 
 
 def _verbalised(item: ItemPrediction) -> float | None:
@@ -63,7 +64,17 @@ def signal_values(labelled: LabelledUnits, signal: str) -> Array:
     if known is None:
         message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
         raise ConfigurationError(message)
-    rows = [[unit.items.get(item) for item in ITEMS] for unit in labelled.predictions]
-    values = [[None if item is None else known.read(item) for item in row] for row in rows]
-    filled = [[MISSING if value is None else value for value in row] for row in values]
-    return np.array(filled, dtype=np.float64).reshape(len(rows), len(ITEMS))
+    if signal not in labelled.confidences:
+        labelled.confidences[signal] = np.array(
+            [_values(unit, known.read) for unit in labelled.predictions], dtype=np.float64
+        ).reshape(len(labelled.predictions), len(ITEMS))
+    return labelled.confidences[signal]
+
+
+def _values(
+    unit: UnitPrediction, read: Callable[[ItemPrediction], float | None]
+) -> Sequence[float]:
+    if not unit.items:
+        return _NOTHING
+    values = [read(unit.items[item]) for item in ITEMS]
+    return [MISSING if value is None else value for value in values]

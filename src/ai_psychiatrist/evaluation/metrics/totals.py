@@ -5,12 +5,11 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.phq8 import Severity, TotalScore
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 NO_TOTAL: Final = "no unit has a labelled total"
@@ -54,11 +53,11 @@ class TotalRanges:
 def total_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return errors of exact totals, and how well the ranges hold the truth."""
     pairs = ExactTotals.of(
-        [[unit.total] for unit in labelled.predictions], [[total] for total in labelled.totals]
+        [[found.exact] for found in labelled.ranges], [[total] for total in labelled.totals]
     )
     ranges = TotalRanges(
-        low=np.array([unit.total_min for unit in labelled.predictions], dtype=np.float64),
-        high=np.array([unit.total_max for unit in labelled.predictions], dtype=np.float64),
+        low=np.array([found.minimum for found in labelled.ranges], dtype=np.float64),
+        high=np.array([found.maximum for found in labelled.ranges], dtype=np.float64),
         truth=pairs.truth[:, 0],
         is_true=pairs.is_true[:, 0],
     )
@@ -71,7 +70,7 @@ def severity_section(labelled: LabelledUnits) -> dict[str, Tree]:
     A unit whose range spans several bands is undecidable; it has no error and is counted apart.
     """
     pairs = Severities.of(
-        [[decided_severity(unit)] for unit in labelled.predictions],
+        [[decided_severity(found)] for found in labelled.ranges],
         [[severity] for severity in labelled.severities],
     )
     columns = np.where(pairs.is_said, pairs.said, len(Severity))
@@ -85,9 +84,9 @@ def severity_section(labelled: LabelledUnits) -> dict[str, Tree]:
     }
 
 
-def decided_severity(unit: UnitPrediction) -> Severity | None:
+def decided_severity(found: TotalScore) -> Severity | None:
     """Return the band that all totals of the range share, `None` when they do not."""
-    lower, upper = unit.severity_lower_bound, unit.severity_upper_bound
+    lower, upper = found.severity_lower_bound, found.severity_upper_bound
     return lower if lower is upper else None
 
 

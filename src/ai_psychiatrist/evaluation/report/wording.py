@@ -1,7 +1,11 @@
 """Figures, counts, shares and codes as people read them."""
 
+from typing import Final
+
 from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.statistics.figure import Figure
+
+NO_PRICE: Final = "no price known"
 
 
 def number(value: float, scale: Scale, *, signed: bool = False) -> str:
@@ -51,3 +55,10 @@ def of(part: int, whole: int) -> str:
 def in_words(code: str) -> str:
     """Write a code such as `zero_without_denial` as words."""
     return code.replace("_", " ")
+
+
+def money(usd: object) -> str:
+    """Write an amount in USD, or that none is known."""
+    if not isinstance(usd, int | float):
+        return NO_PRICE
+    return f"USD {usd:,.2f}" if usd >= 1 or usd == 0 else f"USD {usd:.4f}"

@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report import curves
+from ai_psychiatrist.evaluation.report.costs import CostRow, cost_rows
 from ai_psychiatrist.evaluation.report.curves import charts_of
 from ai_psychiatrist.evaluation.report.differences import Differences
 from ai_psychiatrist.evaluation.report.groups import evidence_of, headline_of, items_of, tiles_of
@@ -23,6 +24,7 @@ from ai_psychiatrist.evaluation.report.sentences import (
 )
 from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, span
+from ai_psychiatrist.evaluation.runs.cost_file import RunCost
 from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
@@ -37,19 +39,27 @@ def write_report(
     metrics: RunMetrics,
     provenance: Provenance,
     differences: Sequence[Differences] = (),
+    spent: RunCost | None = None,
 ) -> None:
     """Write the report of a run; the same inputs give the same bytes.
 
     The file appears whole or not at all. Raises `InputError` when it cannot be written.
     """
-    content = _render(metrics, provenance, differences).encode("utf-8", errors="replace")
+    content = _render(metrics, provenance, differences, cost_rows(spent)).encode(
+        "utf-8", errors="replace"
+    )
     try:
         write_whole(out, [content])
     except OSError:
         raise InputError(f"cannot write the report to {str(out)!r}", field="out") from None
 
 
-def _render(metrics: RunMetrics, provenance: Provenance, differences: Sequence[Differences]) -> str:
+def _render(
+    metrics: RunMetrics,
+    provenance: Provenance,
+    differences: Sequence[Differences],
+    spent: Sequence[CostRow],
+) -> str:
     """Return the page as HTML; every value is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
 
@@ -83,6 +93,7 @@ def _render(metrics: RunMetrics, provenance: Provenance, differences: Sequence[D
         evidence=evidence_of(metrics),
         failures=failures_in_words(metrics),
         cost=cost_in_words(metrics),
+        spent=spent,
         differences=differences,
         severities=list(Severity),
         most_rows=MOST_ROWS,

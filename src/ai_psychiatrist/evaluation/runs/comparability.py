@@ -16,7 +16,11 @@ def refuse_incomparable(first: RunFolder, second: RunFolder) -> None:
     Datasets and texts are told by their digests, texts and labels unit by unit; that both have the
     same identifiers says nothing. Raises `InputError` for a folder that is no run.
     """
-    differences = [*_datasets(first, second), *_units(first, second)]
+    differences = [
+        *_datasets(first, second),
+        *_shards(first, second),
+        *_units(first, second),
+    ]
     if differences:
         msg = (
             f"{first.path.name!r} and {second.path.name!r} cannot be compared: "
@@ -35,6 +39,17 @@ def _datasets(first: RunFolder, second: RunFolder) -> Iterator[str]:
     yield f"their datasets differ (digests {digests})"
     if one.get("speakers") != other.get("speakers"):
         yield f"they read other speakers ({one.get('speakers')} and {other.get('speakers')})"
+
+
+def _shards(first: RunFolder, second: RunFolder) -> Iterator[str]:
+    """Compare parts: what is in the one alone would count as failed in the other."""
+    for name in ("shard", "missing_shards"):
+        one, other = (folder.require_run().get(name) for folder in (first, second))
+        if one != other:
+            yield (
+                f"they are of different parts of the dataset ({one or 'no'} and {other or 'no'} "
+                f"{name.replace('_', ' ')}); put shards together with evaluate merge"
+            )
 
 
 def _units(first: RunFolder, second: RunFolder) -> Iterator[str]:

@@ -20,6 +20,8 @@ from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 SCHEMA_VERSION: Final = 1
 _MUST_AGREE: Final = (
     "dataset",
+    "shard",
+    "missing_shards",
     "mode",
     "references",
     "ablates",
@@ -70,7 +72,11 @@ def provenance(
         **({"ablates": True} if ablates else {}),
         "models": {agent: list(chain) for agent, chain in models.items()},
         **({} if variant is None else {"variant": variant.name, "repeat": variant.repeat}),
-        "prompts": prompt_digests(TASKS if variant is None else variant.tasks, mode),
+        "prompts": prompt_digests(
+            TASKS if variant is None else variant.tasks,
+            mode,
+            is_judged_together=is_judged_together(settings),
+        ),
         "contracts": dict(contracts),
         "settings": dict(settings),
         "version": __version__,
@@ -103,6 +109,12 @@ def gone_on_with(
         return dict(before)
     change = {name: now.get(name) for name in _MAY_CHANGE}
     return dict(before) | {_CHANGES: [*changes_of(before), change]}
+
+
+def is_judged_together(settings: object) -> bool:
+    """Return whether settings of a record ask for all metrics of the findings in one call."""
+    judge = settings.get("judge") if isinstance(settings, Mapping) else None
+    return isinstance(judge, Mapping) and judge.get("calls") == "one"
 
 
 def mode_of(record: Mapping[str, object]) -> str | None:

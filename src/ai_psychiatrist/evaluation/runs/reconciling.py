@@ -12,6 +12,7 @@ from ai_psychiatrist.agents.definition import (
     ABLATION,
     EVIDENCE,
     JUDGE,
+    JUDGES,
     META_REVIEW,
     OPTIONAL_AGENTS,
     QUALITATIVE,
@@ -37,11 +38,17 @@ Rejected = Mapping[str, FailureStage]
 
 # In the order of the work, so that what follows from what follows is found in one pass.
 _STANDS_ON: Final[Mapping[str, tuple[str, ...]]] = {
+    JUDGES.name: (QUALITATIVE.name,),
     **{judge.name: (QUALITATIVE.name,) for judge in JUDGE.values()},
     QUANTITATIVE.name: (EVIDENCE.name,),
     ABLATION.name: (QUANTITATIVE.name,),
     META_REVIEW.name: (QUALITATIVE.name, QUANTITATIVE.name),
 }
+
+
+_NOT_ALWAYS_ASKED: Final = frozenset(
+    {ABLATION.name, JUDGES.name, *(judge.name for judge in JUDGE.values())}
+)
 
 
 def reconcile_predictions(ledger: Ledger) -> int:
@@ -120,7 +127,7 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
     ]
     asked = {attempt.agent for attempt in prediction.attempts}
     for step, grounds in _STANDS_ON.items():
-        if step == ABLATION.name and step not in asked:
+        if step in _NOT_ALWAYS_ASKED and step not in asked:
             continue
         if step not in lost and not lost.isdisjoint(grounds):
             lost.add(step)

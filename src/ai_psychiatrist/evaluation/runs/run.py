@@ -1,8 +1,10 @@
 """Assess every unit of a dataset, so that a run can be stopped anywhere and gone on with."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property, partial
 from typing import Protocol
 
@@ -17,6 +19,9 @@ from ai_psychiatrist.domain.assessment import (
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
+from ai_psychiatrist.evaluation.pricing.ceiling import PaidCalls, Purse
+from ai_psychiatrist.evaluation.pricing.prices import GivenPrice
+from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_unit
 from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
@@ -65,6 +70,10 @@ class EvaluationOptions:
     """No unit is begun once more than so many have failed."""
     retries_failed: bool = False
     """Whether failed units whose attempts are not used up are done anew."""
+    max_cost_usd: Decimal | None = None
+    """What all sessions of the run together may cost; `None`: whatever it costs."""
+    prices: Mapping[str, GivenPrice] = field(default_factory=dict)
+    """Prices that are given by hand, by model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +96,10 @@ class RunTools:
     """Called in a thread."""
     attendance: Attendance | None = None
     """`None` where all calls are made at once."""
+    prices: CallPrices | None = None
+    """What calls cost, as the run's account tells it; without it the run leaves none."""
+    purse: Purse | None = None
+    """What may be spent; `None` where there is no ceiling."""
 
     @cached_property
     def units(self) -> Mapping[str, DatasetUnit]:
@@ -121,29 +134,54 @@ async def assess_units(
     )
     writer = LedgerWriter(tools.ledger)
     attendance = tools.attendance
-    units = iter(
-        [
-            unit.unit_id
-            for unit in queued
-            if attendance is None or attendance.can_go_on(unit.unit_id)
-        ]
+    units = deque(
+        unit.unit_id for unit in queued if attendance is None or attendance.can_go_on(unit.unit_id)
     )
 
     async def work() -> None:
-        for unit_id in units:
+        while units:
             if tally.has_reached(options.max_failures):
                 return
-            finished = await _do(tools, writer, tally, unit_id)
+            if tools.purse is not None and not tools.purse.has_room():
+                return
+            finished = await _do(tools, writer, tally, units.popleft())
             if finished is not None:
                 on_unit(finished)
 
     try:
-        await work_together(min(options.concurrency, len(queued)), work)
+        working = work_together(min(options.concurrency, len(queued)), work)
+        await (working if tools.purse is None else _until_stopped(working, tools.purse))
     finally:
         await writer.aclose()
 
 
+async def _until_stopped(working: Coroutine[None, None, None], purse: Purse) -> None:
+    """Work until all is done or the purse says stop; units under way are then still to be done."""
+    work, stop = asyncio.create_task(working), asyncio.create_task(purse.stopped.wait())
+    try:
+        await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            await work
+    finally:
+        for task in (work, stop):
+            task.cancel()
+        await asyncio.wait({work, stop})
+
+
 async def _do(
+    tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
+) -> FinishedUnit | None:
+    if tools.purse is not None:
+        # Before anything is waited for: others are to see that it is under way.
+        tools.purse.begin(unit_id)
+    try:
+        return await _done(tools, writer, tally, unit_id)
+    finally:
+        if tools.purse is not None:
+            tools.purse.end(unit_id)
+
+
+async def _done(
     tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
 ) -> FinishedUnit | None:
     attendance = tools.attendance
@@ -173,7 +211,7 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
         parts=tools.parts,
         scoring=replace(tools.scoring, participant=unit.participant_id, session=unit.unit_id),
         deadline_seconds=tools.deadline_seconds,
-        store=calls,
+        store=calls if tools.purse is None else PaidCalls(calls.unit_id, calls, tools.purse),
     )
     if tools.on_assessment is not None:
         await asyncio.to_thread(tools.on_assessment, calls.unit_id, assessment)

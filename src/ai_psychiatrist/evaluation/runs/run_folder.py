@@ -63,6 +63,11 @@ class RunFolder:
         """When the run was worked on, and how long; no two runs have the same."""
         return self.path / "timings.json"
 
+    @property
+    def cost(self) -> Path:
+        """Calls, tokens and money: what was planned beside what was used."""
+        return self.path / "cost.json"
+
     def change(self, number: int) -> Path:
         """Where the contract lies that the run went on with after a change, from 1."""
         return self.path / "changes" / str(number)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ai_psychiatrist.evaluation.runs.cost_file import RunCost, read_cost, write_cost
 from ai_psychiatrist.evaluation.runs.results import CarriedFailures, carried_failures, write_results
 from ai_psychiatrist.evaluation.runs.run import (
     EvaluationOptions,
@@ -38,6 +39,10 @@ class RunState:
     """Units of the run that have no transcript that can be read."""
     not_read: Mapping[str, int]
     """What of the dataset is no unit although it may be an interview: code → count."""
+    cost: RunCost | None = None
+    """What was planned of the run and used, all sessions together."""
+    has_reached_ceiling: bool = False
+    """Whether units are left because the next could have cost more than may be spent."""
     waiting_calls: int = 0
     """Of batches whose results have not come."""
 
@@ -60,6 +65,9 @@ async def run_session(
         await assess_units(tools, options, tally, on_unit)
     finally:
         write_results(folder, tools.ledger)
+        if tools.prices is not None:
+            ceiling = None if tools.purse is None else tools.purse.ceiling
+            write_cost(folder, tools.ledger, tools.prices, ceiling=ceiling)
         now = {
             "started_at": started_at.isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - started, 3),
@@ -67,7 +75,7 @@ async def run_session(
             "model_calls": tally.paid_calls - before.paid_calls,
         }
         _add_session(folder.timings, now)
-    state = run_state(tools, paid_calls=tally.paid_calls - before.paid_calls)
+    state = run_state(tools, folder, paid_calls=tally.paid_calls - before.paid_calls)
     logger.info(
         "run_finished",
         count=state.counts.requested,
@@ -78,13 +86,15 @@ async def run_session(
     return state
 
 
-def run_state(tools: RunTools, *, paid_calls: int) -> RunState:
+def run_state(tools: RunTools, folder: RunFolder, *, paid_calls: int) -> RunState:
     """Return where a run stands; `paid_calls`: those that this session made."""
     by_step = tools.ledger.counts_by_step()
     unbalanced = tuple(step for step, counts in by_step.items() if not counts.balances)
     return RunState(
         paid_calls=paid_calls,
         counts=by_step[ASSESSMENT_STEP],
+        cost=read_cost(folder),
+        has_reached_ceiling=tools.purse is not None and tools.purse.has_refused,
         carried=carried_failures(tools.ledger),
         unbalanced_steps=unbalanced,
         unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.unit_ids())),

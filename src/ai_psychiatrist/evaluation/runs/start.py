@@ -1,18 +1,19 @@
 """Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, OPTIONAL_AGENTS
+from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, JUDGES, OPTIONAL_AGENTS
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import task_lines
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, write_json
+from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
 from ai_psychiatrist.evaluation.runs.variants import Variant
@@ -41,6 +42,8 @@ class StartOptions:
 
     limit: int | None = None
     """Most units, the first ones of the dataset."""
+    shard: Shard | None = None
+    """Which part of these, after the limit; `None`: all."""
     is_resumed: bool = False
     accepts_changed: bool = False
     """Whether a run goes on under another version, other prompts or other rules."""
@@ -69,6 +72,12 @@ class EvaluationRequest:
         """What the agents are asked."""
         return TASKS if self.variant is None else self.variant.tasks
 
+    @property
+    def units(self) -> Sequence[DatasetUnit]:
+        """What is asked for; raises `InputError` for a shard without any."""
+        limited = self.dataset.units[: self.options.limit]
+        return limited if self.options.shard is None else self.options.shard.part(limited)
+
 
 def open_run(request: EvaluationRequest) -> Ledger:
     """Return the ledger of a run whose units are all requested; the caller closes it.
@@ -78,10 +87,12 @@ def open_run(request: EvaluationRequest) -> Ledger:
     not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
     other inputs.
     """
+    # Before anything is written: a shard may have no unit.
+    wanted = [unit.unit_id for unit in request.units]
     ledger = _resumed(request) if request.options.is_resumed else _created(request)
     try:
         use_prompt_key(ledger)
-        digests = dict(_add_units(ledger, request))
+        digests = dict(_add_units(ledger, request.dataset, wanted))
         _write_units(ledger, request, digests)
     except BaseException:
         ledger.close()
@@ -118,7 +129,8 @@ def _prompt_key(request: EvaluationRequest) -> str:
     for run in beside:
         with Ledger.open(run.path, cipher=request.cipher) as ledger:
             return ledger.about[PROMPT_KEY]
-    return make_prompt_key()
+    shard = request.options.shard
+    return make_prompt_key() if shard is None else shard.prompt_key(request.dataset.digest)
 
 
 def _agents(request: EvaluationRequest) -> list[str]:
@@ -127,7 +139,9 @@ def _agents(request: EvaluationRequest) -> list[str]:
     asked = set(models if isinstance(models, dict) else ())
     if request.record.get("ablates"):
         asked.add(ABLATION.name)
-    return [agent for agent in AGENT_ORDER if agent not in OPTIONAL_AGENTS - asked]
+    if is_judged_together(request.record.get("settings")):
+        asked.add(JUDGES.name)
+    return [agent for agent in AGENT_ORDER if agent not in {*OPTIONAL_AGENTS, JUDGES.name} - asked]
 
 
 def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
@@ -160,13 +174,15 @@ def _keep_tasks(path: Path, tasks: Tasks) -> None:
     write_whole(path, (line.encode() for line in task_lines(tasks)))
 
 
-def _add_units(ledger: Ledger, request: EvaluationRequest) -> Iterator[tuple[str, str | None]]:
+def _add_units(
+    ledger: Ledger, dataset: Dataset, wanted: Sequence[str]
+) -> Iterator[tuple[str, str | None]]:
     """Add what is asked for, and yield the digest of each unit's text."""
-    wanted = iter([unit.unit_id for unit in request.dataset.units[: request.options.limit]])
-    while batch := list(islice(wanted, _BATCH)):
+    left = iter(wanted)
+    while batch := list(islice(left, _BATCH)):
         with ledger.transaction():
             for unit_id in batch:
-                yield unit_id, _add_unit(ledger, request.dataset, unit_id)
+                yield unit_id, _add_unit(ledger, dataset, unit_id)
                 ledger.request(unit_id, ASSESSMENT_STEP)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS, TASKS, Tasks
+from ai_psychiatrist.agents.prompts.digests import JUDGES_TASK, SCORING_TASKS, TASKS, Tasks
 from ai_psychiatrist.agents.prompts.task_file import read_tasks
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
@@ -40,11 +40,13 @@ def variants_of(
     *,
     models: Mapping[str, Sequence[str]],
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT,
+    is_judged_together: bool = False,
 ) -> list[Variant]:
     """Return what `NAME=FILE` or `shipped` ask for, all wordings once before any is repeated.
 
     `models`: agent → chain of models, which have to read the prompts that are worded otherwise.
-    `mode`: that of all runs, which has to ask them.
+    `mode`: that of all runs, which has to ask them; `is_judged_together`: whether they judge all
+    metrics in one call.
     Raises `InputError` for names and files that cannot be used.
     """
     wordings: dict[str, Tasks] = {}
@@ -60,6 +62,12 @@ def variants_of(
             raise InputError(f"prompts are named {name!r} more than once", field=_FIELD)
         wordings[name] = read_tasks(Path(file)) if has_file else TASKS
         _refuse_unasked(name, wordings[name], mode)
+        if not is_judged_together and wordings[name][JUDGES_TASK] != TASKS[JUDGES_TASK]:
+            msg = (
+                f"prompts {name!r} word the task {JUDGES_TASK!r}, which is never asked while each "
+                "metric has a call of its own; set JUDGE_CALLS=one, or word the metrics' tasks"
+            )
+            raise InputError(msg, field=_FIELD)
         _refuse_unread(name, wordings[name], models)
     return [
         Variant(name=name, repeat=number, tasks=tasks)

@@ -125,6 +125,9 @@ class FailureSummary:
 Summary = TypeVar("Summary", AttemptSummary, FailureSummary)
 
 
+_NO_SCORE: Final = (None,) * len(Item)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitPrediction:
     """What the run gave for one unit; totals follow from the items and are written with them."""
@@ -155,7 +158,7 @@ class UnitPrediction:
     @property
     def range(self) -> TotalScore:
         """The range of the total; 0-24 when scoring failed."""
-        return total_of(self.score(item) for item in Item)
+        return total_of([found.score for found in self.items.values()] or _NO_SCORE)
 
     @property
     def total(self) -> int | None:

@@ -77,17 +77,19 @@ def _adapter() -> TypeAdapter[UnitPrediction]:
 
 
 def _totals(prediction: UnitPrediction) -> dict[str, int | None]:
-    return {name: getattr(prediction, name) for name in _DERIVED}
+    found = prediction.range
+    return {name: getattr(found, part) for name, part in _DERIVED.items()}
 
 
-_DERIVED: Final = (
-    "total",
-    "total_min",
-    "total_max",
-    "severity",
-    "severity_lower_bound",
-    "severity_upper_bound",
-)
+_DERIVED: Final = {
+    "total": "exact",
+    "total_min": "minimum",
+    "total_max": "maximum",
+    "severity": "severity",
+    "severity_lower_bound": "severity_lower_bound",
+    "severity_upper_bound": "severity_upper_bound",
+}
+"""What is written of the items' total → which part of it."""
 
 _KEYS: Final = frozenset(
     name

@@ -72,6 +72,16 @@ class Database:
         with self._lock, _translated():
             return self._connection.execute(query, values).fetchall()
 
+    @contextmanager
+    def attached(self, path: Path, name: str) -> Iterator[None]:
+        """Make another file's tables known under a name inside the block; they are only read."""
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        self.execute(f"ATTACH DATABASE :uri AS {name}", {"uri": uri})
+        try:
+            yield
+        finally:
+            self.execute(f"DETACH DATABASE {name}")
+
     def stream(self, query: str, values: Values = ()) -> Iterator[Row]:
         """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
         with _translated(), closing(self._connect(is_read_only=True)) as connection:

@@ -1,6 +1,6 @@
 """The one store of a run: its units, every model call, every attempt; nothing in it changes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from itertools import count, takewhile
@@ -13,11 +13,17 @@ from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.batch_book import BatchBook
-from ai_psychiatrist.ledger.store.database import Database, Row, Values
-from ai_psychiatrist.ledger.store.ledger_file import RunTerms, create_database, open_database
+from ai_psychiatrist.ledger.store.database import Database, Row, Value, Values
+from ai_psychiatrist.ledger.store.ledger_file import (
+    FILE_NAME,
+    RunTerms,
+    create_database,
+    open_database,
+)
 from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
+    CallUsage,
     CurrentRow,
     KeptCall,
     Origin,
@@ -127,6 +133,10 @@ class Ledger:
         """Return the ids of all units in the order in which they came."""
         return [row["unit_id"] for row in self._database.fetch(queries.UNIT_IDS)]
 
+    def each_unit_id(self) -> Iterator[str]:
+        """Yield the ids as `unit_ids` does, of more units than are to be in memory."""
+        return (row["unit_id"] for row in self._database.stream(queries.UNIT_IDS))
+
     def add_input(self, unit_id: str, step: str, context: bytes) -> None:
         """Add what a step is asked about, where that is more than what the unit began with.
 
@@ -188,6 +198,11 @@ class Ledger:
         ((count,),) = self._database.fetch(queries.CALLS_MADE)
         return int(count)
 
+    def usage(self) -> list[CallUsage]:
+        """Return what the kept calls used, by agent, model and length of the call."""
+        rows = self._database.fetch(queries.USAGE)
+        return [CallUsage._make(row[name] or 0 for name in CallUsage._fields) for row in rows]
+
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.
 
@@ -247,6 +262,43 @@ class Ledger:
     def counts_by_step(self) -> dict[str, StepCounts]:
         """Return the counts of every step in the steps' order."""
         return {step: self.counts(step) for step in self.steps}
+
+    def is_sound(self) -> bool:
+        """Return whether the file is whole, its units have no gaps, and every account balances."""
+        ((verdict,),) = self._database.fetch(queries.SOUND)
+        ((units, first, last),) = self._database.fetch(queries.GAPS)
+        are_in_order = units == 0 or (first == 1 and last == units)
+        balances = all(counts.balances for counts in self.counts_by_step().values())
+        return verdict == "ok" and are_in_order and balances
+
+    def rows_of_units(self, digest: Callable[[bytes], str] | None) -> Iterator[dict[str, Value]]:
+        """Yield the units as they are kept, for `take_over`."""
+        for row in self._database.stream(queries.UNITS):
+            values: dict[str, Value] = dict(row)
+            context = self._vault.take_raw(row["context"], place=f"context:{row['unit_id']}")
+            if digest is not None and context is not None:
+                values["context_digest"] = digest(context)
+            yield values
+
+    def take_over(
+        self, part: "Ledger", *, number: int, of: int, digest: Callable[[bytes], str] | None
+    ) -> None:
+        """Copy all of a part, the `number`-th of `of` to which units were dealt out in turn.
+
+        Each unit comes to its place in the whole. `digest`: makes the digest of a unit's context
+        anew, where the part has its digests under another key. Raises `InputError` when a unit is
+        here already; nothing of the part is copied then.
+        """
+        places: dict[str, Value] = {"number": number, "of": of}
+        with self._database.attached(part.folder / FILE_NAME, queries.OTHER), self.transaction():
+            ((shared,),) = self._database.fetch(queries.IN_BOTH)
+            if shared:
+                msg = f"{shared} units are in more than one part"
+                raise InputError(msg, field="RUN")
+            for values in part.rows_of_units(digest):
+                self._database.execute(queries.PUT_UNIT, {**values, **places})
+            for statement in queries.TAKE_OVER:
+                self._database.execute(statement, places)
 
     def queue(
         self, step: str, limits: RetryLimits, *, includes_failed: bool = True

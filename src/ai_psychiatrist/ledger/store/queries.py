@@ -12,7 +12,8 @@ _RETRYABLE: Final = ", ".join(f"'{stage}'" for stage in RETRYABLE_STAGES)
 
 _CALL_COLUMNS: Final = (
     "attempt, digest, occurrence, step, model, path, outcome, http_status, sent, reply, "
-    "reply_digest, is_cut_off, input_tokens, output_tokens, duration_ms, recorded_at"
+    "reply_digest, is_cut_off, input_tokens, output_tokens, cache_read_tokens, "
+    "cache_write_tokens, duration_ms, recorded_at"
 )
 _ATTEMPT_COLUMNS: Final = (
     "attempt, origin, stage, errors, warnings, coercions, raw, raw_digest, output, "
@@ -68,6 +69,17 @@ CALLS_OF_ATTEMPT: Final = """
     WHERE u.unit_id = :unit_id AND c.attempt = :attempt ORDER BY c.seq
 """
 CALLS_MADE: Final = "SELECT COUNT(*) FROM calls"
+# Prices step up with the length of a call, so that calls of one length are summed.
+USAGE: Final = """
+    SELECT step AS agent, model, COUNT(*) AS calls,
+        SUM(input_tokens IS NOT NULL OR output_tokens IS NOT NULL) AS counted,
+        SUM(http_status >= 400) AS refused,
+        SUM(COALESCE(input_tokens, 0)) AS input, SUM(COALESCE(output_tokens, 0)) AS output,
+        SUM(COALESCE(cache_read_tokens, 0)) AS cache_read,
+        SUM(COALESCE(cache_write_tokens, 0)) AS cache_write
+    FROM calls GROUP BY step, model, COALESCE(input_tokens, -1) / 8000
+    ORDER BY step, model, MIN(input_tokens)
+"""
 HISTORY: Final = """
     SELECT u.unit_id, a.* FROM attempts AS a JOIN units AS u ON u.seq = a.unit
     WHERE u.unit_id = :unit_id AND a.step = :step AND a.round = :round ORDER BY a.attempt
@@ -127,3 +139,27 @@ OUTCOMES: Final = f"""
         WHERE step = :step AND stage IS NOT {_DUPLICATE} GROUP BY unit, round
     ) GROUP BY stage ORDER BY stage
 """  # noqa: S608
+
+# Parts of a run become one: `:of` parts, of which this is the `:number`-th, dealt out in turn.
+OTHER: Final = "other"
+_PLACE: Final = "(({seq}) - 1) * :of + :number"
+_UNIT_PLACE: Final = _PLACE.format(seq="unit")
+_UNIT_COLUMNS: Final = "unit_id, context_digest, context"
+UNITS: Final = f"SELECT seq, {_UNIT_COLUMNS} FROM units ORDER BY seq"  # noqa: S608
+PUT_UNIT: Final = f"""
+    INSERT INTO units (seq, {_UNIT_COLUMNS})
+    VALUES ({_PLACE.format(seq=":seq")}, {_named(_UNIT_COLUMNS)})
+"""  # noqa: S608
+TAKE_OVER: Final = tuple(
+    f"INSERT INTO {table} (unit, {columns}) SELECT {_UNIT_PLACE}, {columns} "  # noqa: S608
+    f"FROM {OTHER}.{table} ORDER BY {order}"
+    for table, columns, order in (
+        ("inputs", "step, round, context_digest, context", "step, unit, round"),
+        ("requests", "step, round", "step, unit, round"),
+        ("calls", f"repeat, {_CALL_COLUMNS}", "seq"),
+        ("attempts", f"step, round, {_ATTEMPT_COLUMNS}", "seq"),
+    )
+)
+IN_BOTH: Final = f"SELECT COUNT(*) FROM {OTHER}.units JOIN units USING (unit_id)"  # noqa: S608
+GAPS: Final = "SELECT COUNT(*) AS units, MIN(seq) AS first, MAX(seq) AS last FROM units"
+SOUND: Final = "PRAGMA quick_check(1)"

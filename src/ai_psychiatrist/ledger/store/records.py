@@ -85,6 +85,22 @@ class CurrentRow:
         return self.is_retryable and is_spent
 
 
+class CallUsage(NamedTuple):
+    """What calls of about one length used, made by one agent at one model."""
+
+    agent: str
+    model: str
+    calls: int
+    counted: int
+    """Those of which the backend told the tokens."""
+    refused: int
+    """Those that the backend answered with an error."""
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+
+
 class QueuedUnit(NamedTuple):
     """A unit that a step is to be asked for."""
 

@@ -149,7 +149,12 @@ _BATCHES: Final = (
     *_BATCH_TRIGGERS,
 )
 
-MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT, _BATCHES)
+_CACHE_TOKENS: Final = (
+    "ALTER TABLE calls ADD COLUMN cache_read_tokens INTEGER",
+    "ALTER TABLE calls ADD COLUMN cache_write_tokens INTEGER",
+)
+
+MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT, _BATCHES, _CACHE_TOKENS)
 """Position n holds the statements that lead from version n to version n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

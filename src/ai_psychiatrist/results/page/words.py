@@ -265,9 +265,6 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
 }
 """Kept by the kind of code first: codes of two kinds that are spelt alike are equal."""
 
-WORDED: Final = tuple(_WORDS)
-"""The kinds of codes that have words."""
-
 
 def words(code: Enum | str) -> str:
     """Return what a code means; the name of a rule or a stage is spelt out."""

@@ -1,6 +1,6 @@
 """The stored assessments of one tenant: every change is one transaction."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,11 +14,12 @@ from ai_psychiatrist.ledger.store.database import Database
 from ai_psychiatrist.reviews.archive.columns import summary_in
 from ai_psychiatrist.reviews.archive.contents import transcript_in
 from ai_psychiatrist.reviews.archive.erasing import Erasing
-from ai_psychiatrist.reviews.archive.errors import (
-    ArchiveFull,
-    StillBlind,
-    SubjectNotFound,
-)
+from ai_psychiatrist.reviews.archive.errors import ArchiveFull, StillBlind
+from ai_psychiatrist.reviews.archive.idempotency import Answered, IdempotencyKey, IdempotencyRows
+from ai_psychiatrist.reviews.archive.job_lists import JobLists
+from ai_psychiatrist.reviews.archive.job_rows import JobRows
+from ai_psychiatrist.reviews.archive.jobs import NewJob
+from ai_psychiatrist.reviews.archive.kept_calls import KeptCalls
 from ai_psychiatrist.reviews.archive.private_database import (
     open_private,
     translated,
@@ -33,8 +34,8 @@ from ai_psychiatrist.reviews.archive.records import (
     StageEvent,
 )
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord, ReviewRows
-from ai_psychiatrist.reviews.archive.running_records import RunningRecords
 from ai_psychiatrist.reviews.archive.seals import Seals
+from ai_psychiatrist.reviews.archive.stage_events import StageEvents
 from ai_psychiatrist.reviews.archive.tables import RECORDS
 from ai_psychiatrist.reviews.archive.tenant_keys import KEYS_NAME, TenantKeys
 
@@ -49,6 +50,8 @@ class ArchiveLimits:
     keep: timedelta = timedelta(days=365)
     """How long an assessment is kept after it was begun."""
     max_records: int = 100_000
+    keep_keys: timedelta = timedelta(hours=25)
+    """How long a key of a request is known after it came; a sweep comes each hour."""
 
 
 class Archive:
@@ -72,7 +75,11 @@ class Archive:
         self._seals = Seals(keys=keys, tenant=tenant)
         self._lists = RecordLists(database=database)
         self._rows = RecordRows(database=database, seals=self._seals)
-        self._running = RunningRecords(database=database, rows=self._rows, now=self._now)
+        self._events = StageEvents(database=database)
+        self._jobs = JobRows(database=database, rows=self._rows, events=self._events, now=self._now)
+        self._job_lists = JobLists(database=database)
+        self._calls = KeptCalls(database=database, rows=self._rows)
+        self._idempotency = IdempotencyRows(database=database, now=self._now)
         self._erasing = Erasing(database=database, keys=keys, rows=self._rows, now=self._now)
         self._reviews = ReviewRows(database=database, seals=self._seals)
         self._limits = limits
@@ -118,37 +125,76 @@ class Archive:
         return self._keys
 
     @property
-    def running(self) -> RunningRecords:
-        """Those that are being made."""
-        return self._running
+    def jobs(self) -> JobRows:
+        """Those that are being made, or are to be."""
+        return self._jobs
+
+    @property
+    def job_lists(self) -> JobLists:
+        """How far jobs are."""
+        return self._job_lists
+
+    @property
+    def calls(self) -> KeptCalls:
+        """The model calls of jobs that are under way."""
+        return self._calls
+
+    @property
+    def idempotency(self) -> IdempotencyRows:
+        """Which request came with which key."""
+        return self._idempotency
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
-        return self._running.events(record_id, after=after)
+        return self._events.of(record_id, after=after)
 
-    def refuse_full(self) -> None:
-        """Raise `ArchiveFull` when there is no room for another record."""
+    def refuse_full(self, *, further: int = 1) -> None:
+        """Raise `ArchiveFull` when there is no room for so many further records."""
         with translated():
             ((stored,),) = self._database.fetch("SELECT COUNT(*) FROM records")
-        if stored >= self._limits.max_records:
+        if stored + further > self._limits.max_records:
             raise ArchiveFull
 
-    def add(self, new: NewRecord, *, runner: str | None = None) -> RecordSummary:
-        """Store an assessment, or one that a process is about to make: its runner.
-
-        Raises `ArchiveFull`.
-        """
+    def add(self, new: NewRecord, *, key: IdempotencyKey | None = None) -> RecordSummary:
+        """Store an assessment, the answer of a request with that key; raises `ArchiveFull`."""
         self.refuse_full()
+
+        def write(subject_ids: Sequence[str]) -> None:
+            self._rows.insert(new, subject_ids[0], now=self._now())
+            if key is not None:
+                self._idempotency.answer(key, Answered(record_id=new.id))
+
+        self._add([new], write)
+        return self.summary(new.id)
+
+    def add_jobs(self, new: Sequence[NewJob], *, key: IdempotencyKey | None = None) -> None:
+        """Store jobs that wait, all or none, the answer of a request with that key.
+
+        Those of a batch name it. Raises `ArchiveFull`.
+        """
+        self.refuse_full(further=len(new))
+
+        def write(subject_ids: Sequence[str]) -> None:
+            for job, subject_id in zip(new, subject_ids, strict=True):
+                self._jobs.insert(job, subject_id)
+            if key is not None:
+                batch_id = new[0].batch_id
+                record_id = new[0].record.id if batch_id is None else None
+                self._idempotency.answer(key, Answered(record_id=record_id, batch_id=batch_id))
+
+        self._add([job.record for job in new], write)
+
+    def _add(self, new: Sequence[NewRecord], write: Callable[[Sequence[str]], None]) -> None:
         now = self._now()
         for _ in range(_TRIES):
-            subject_id = self._keys.subject(new.subject, now=now)
-            try:
-                with self._keys.held(subject_id), self._transaction():
-                    self._rows.insert(new, subject_id, runner=runner, now=now)
-                return self.summary(new.id)
-            except SubjectNotFound:
-                # Erased in between: it is another subject from now on.
-                continue
+            with self._keys.still():
+                subject_ids = [self._keys.subject(one.subject, now=now) for one in new]
+            with self._keys.still():
+                if self._keys.has_all(subject_ids):
+                    with self._transaction():
+                        write(subject_ids)
+                    return
+            # Erased in between: they are other subjects from now on.
         raise ArchiveFull
 
     def summary(self, record_id: str) -> RecordSummary:
@@ -201,7 +247,9 @@ class Archive:
 
     def sweep(self) -> int:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
-        return self._erasing.sweep(_written(self._clock() - self._limits.keep))
+        now = self._clock()
+        self._idempotency.sweep(_written(now - self._limits.keep_keys))
+        return self._erasing.sweep(_written(now - self._limits.keep))
 
     def standing(self, record_id: str, rater: str) -> ReviewPhase:
         """Return how far a rater is with a record."""

@@ -12,7 +12,9 @@ class RecordNotFound(InputError):
     """No assessment of this tenant has that id."""
 
     def __init__(self) -> None:
-        super().__init__("there is no stored assessment with this id", field="assessment_id")
+        super().__init__(
+            "there is no stored assessment, and no job, with this id", field="assessment_id"
+        )
 
 
 class SubjectNotFound(InputError):
@@ -34,7 +36,7 @@ class RecordRunning(RequestConflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "the assessment is not finished: ask its /status, or follow its /events",
+            "the assessment is not finished: ask for its job, /v1/jobs/{id}, or follow its events",
             field="assessment_id",
         )
 
@@ -44,8 +46,47 @@ class RecordFailed(RequestConflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "the assessment has no result: its /status says why; send the transcript again",
+            "the assessment has no result: its job, /v1/jobs/{id}, says why; send the transcript "
+            "again",
             field="assessment_id",
+        )
+
+
+class JobOver(RequestConflict):
+    """The job has ended, and not because it was cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the job has ended, so it cannot be cancelled; what it made is erased by DELETE of "
+            "/v1/assessments/{id}",
+            field="job_id",
+        )
+
+
+class BatchNotFound(InputError):
+    """No batch of this tenant has that id."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no batch with this id", field="batch_id")
+
+
+class KeyUnderWay(RequestConflict):
+    """The first request with this key is not answered yet."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the first request with this Idempotency-Key is under way: send it again in a moment",
+            field="idempotency-key",
+        )
+
+
+class KeyOfAnother(InputError):
+    """The key came before, with another request."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this Idempotency-Key was sent with another request: take a new key for each",
+            field="idempotency-key",
         )
 
 

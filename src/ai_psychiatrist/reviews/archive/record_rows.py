@@ -11,6 +11,7 @@ from ai_psychiatrist.reviews.archive.private_database import translated
 from ai_psychiatrist.reviews.archive.records import NewRecord, RecordState
 from ai_psychiatrist.reviews.archive.seals import Seal, Seals
 
+REQUEST: Final = "request"
 RESULT: Final = "result"
 TRANSCRIPT: Final = "transcript"
 
@@ -22,15 +23,14 @@ class RecordRows:
     database: Database
     seals: Seals
 
-    def insert(self, new: NewRecord, subject_id: str, *, runner: str | None, now: str) -> None:
-        """Write a record with its parts."""
-        state = RecordState.RUNNING if new.result is None else RecordState.FINISHED
+    def insert(self, new: NewRecord, subject_id: str, *, now: str) -> None:
+        """Write a record with its parts; one without a result waits to be made."""
+        state = RecordState.WAITING if new.result is None else RecordState.FINISHED
         row = columns_of(new.figures) | {
             "id": new.id,
             "subject_id": subject_id,
             "created_at": now,
             "state": state.value,
-            "runner": runner,
         }
         places = ", ".join(f":{name}" for name in row)
         self.database.execute(

@@ -17,9 +17,16 @@ WHOLE: Final = "assessment"
 class RecordState(StrEnum):
     """How far an assessment is."""
 
+    WAITING = "waiting"
     RUNNING = "running"
     FINISHED = "finished"
     FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing comes after it by itself."""
+        return self not in {RecordState.WAITING, RecordState.RUNNING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

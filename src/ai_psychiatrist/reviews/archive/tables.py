@@ -100,6 +100,58 @@ RECORDS: Final = (
         ) WITHOUT ROWID
         """,
     ),
+    (
+        # Nobody can go on with them: how they were to be made was not kept.
+        """
+        INSERT INTO events
+        SELECT id, 1 + (SELECT COUNT(*) FROM events WHERE record_id = records.id), created_at,
+            'assessment', 'failed'
+        FROM records WHERE state = 'running'
+        """,
+        """
+        UPDATE records SET state = 'failed', reason = 'interrupted', runner = NULL
+        WHERE state = 'running'
+        """,
+        "DROP INDEX records_by_state",
+        """
+        CREATE INDEX records_without_end ON records (state) WHERE state IN ('waiting', 'running')
+        """,
+        """
+        CREATE TABLE jobs (
+            record_id TEXT PRIMARY KEY REFERENCES records (id) ON DELETE CASCADE,
+            asked_by TEXT NOT NULL,
+            batch_id TEXT,
+            place INTEGER,
+            taken INTEGER NOT NULL DEFAULT 0,
+            ended_at TEXT
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX jobs_by_batch ON jobs (batch_id, place) WHERE batch_id IS NOT NULL",
+        """
+        CREATE TABLE calls (
+            record_id TEXT NOT NULL REFERENCES jobs (record_id) ON DELETE CASCADE,
+            digest TEXT NOT NULL,
+            occurrence INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (record_id, digest, occurrence)
+        )
+        """,
+        """
+        CREATE TABLE idempotency (
+            asked_by TEXT NOT NULL,
+            key_digest TEXT NOT NULL,
+            fingerprint TEXT NOT NULL,
+            at TEXT NOT NULL,
+            runner TEXT,
+            record_id TEXT REFERENCES records (id) ON DELETE CASCADE,
+            batch_id TEXT,
+            PRIMARY KEY (asked_by, key_digest)
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE INDEX idempotency_by_record ON idempotency (record_id) WHERE record_id IS NOT NULL
+        """,
+    ),
 )
 
 KEYS: Final = (

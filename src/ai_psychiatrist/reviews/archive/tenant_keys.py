@@ -2,10 +2,11 @@
 
 import hashlib
 import hmac
+import json
 import os
 import unicodedata
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,6 +137,14 @@ class TenantKeys:
         """Let no key come or go inside."""
         with translated(), self._database.transaction():
             yield
+
+    def has_all(self, subject_ids: Collection[str]) -> bool:
+        """Return whether the keys of all these subjects are there."""
+        query = "SELECT COUNT(*) FROM subjects WHERE id IN (SELECT value FROM json_each(?))"
+        wanted = set(subject_ids)
+        with translated():
+            ((found,),) = self._database.fetch(query, (json.dumps(sorted(wanted)),))
+        return int(found) == len(wanted)
 
     def ids(self) -> frozenset[str]:
         """Return the ids of all subjects whose keys are there."""

@@ -18,7 +18,13 @@ from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
+from ai_psychiatrist.statistics.bootstrap import (
+    MOST_DRAWN,
+    Bootstrap,
+    Estimate,
+    estimate,
+    owners_of,
+)
 from ai_psychiatrist.statistics.intervals import figure_of
 from ai_psychiatrist.statistics.measure import Array, Measure, ratio
 
@@ -201,3 +207,41 @@ def test_rates_of_no_units_at_all_are_not_defined() -> None:
     measures = [measure for _, measure in named_measures(evidence_rates([]))]
     found = estimate(measures, each(0, resamples=5))
     assert np.isnan([one.value for one in found]).all()
+
+
+def test_of_many_participants_groups_of_equal_size_are_drawn_with_all_units() -> None:
+    owners = np.repeat(np.arange(2 * MOST_DRAWN + 1), 2)
+    many = Bootstrap(owners=owners, resamples=3, seed=5)
+    places = many.places()
+    sizes = np.bincount(places[::2])
+    assert (places[::2] == places[1::2]).all()
+    assert len(sizes) == many.drawn < MOST_DRAWN
+    assert set(sizes[:-1]) == {3}
+    assert {part.shape[1] for part in many.weights()} == {many.drawn}
+    few = Bootstrap(owners=np.arange(MOST_DRAWN), resamples=3, seed=5)
+    assert (few.drawn, few.places() is few.owners) == (MOST_DRAWN, True)
+
+
+def test_groups_give_the_interval_of_the_participants() -> None:
+    """The mean of skewed values: between groups they vary as between participants."""
+    random = np.random.default_rng(3)
+    units = 3 * MOST_DRAWN
+    values = random.exponential(size=units)
+    measure = ratio(values, np.ones(units), undefined="")
+    draws = Bootstrap(owners=np.arange(units), resamples=4_000, seed=7)
+    (found,) = estimate([measure], draws)
+    interval = figure_of(measure, found).interval
+    assert interval is not None
+    assert found.participants == units
+    half = 1.959964 * values.std() / np.sqrt(units)
+    assert interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.1 * half)
+
+
+def test_paired_differences_of_many_participants_are_of_the_same_groups() -> None:
+    """What two runs have in common cancels out; with groups of their own it would not."""
+    values = np.random.default_rng(3).normal(size=2 * MOST_DRAWN)
+    ones = np.ones(len(values))
+    draws = Bootstrap(owners=np.arange(len(values)), resamples=200, seed=7)
+    (one,) = estimate([ratio(values, ones, undefined="")], draws)
+    (other,) = estimate([ratio(values + 1, ones, undefined="")], draws)
+    assert other.minus(one).samples == pytest.approx(1.0, abs=1e-9)

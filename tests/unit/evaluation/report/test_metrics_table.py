@@ -53,6 +53,7 @@ def test_differences_follow_when_there_is_another_run() -> None:
         first=RunName(folder="a", model="m", mode="zero-shot", prompts="12"),
         second=RunName(folder="b", model="m", mode="zero-shot", prompts="34"),
         found=compare_metrics(first, second, known, resamples=50),
+        made_otherwise={},
     )
     printed = _printed(first, known, compared)
     assert "Second − first" in printed

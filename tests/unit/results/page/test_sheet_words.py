@@ -11,9 +11,9 @@ from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.page.failure_words import RULES
-from ai_psychiatrist.results.page.words import WORDED, mode_words, note_words, words
+from ai_psychiatrist.results.page.words import _WORDS, mode_words, note_words, words
 
-CODES = [member for kind in WORDED for member in kind]
+CODES = [member for kind in _WORDS for member in kind]
 _NAMED_ELSEWHERE = {"CallPath", "Item"}
 """`CallPath` is not shown, and items have labels."""
 
@@ -35,7 +35,7 @@ def test_every_kind_of_code_in_a_result_is_worded() -> None:
     schema = FullResult.model_json_schema(mode="serialization")
     kinds = {name for name, one in schema["$defs"].items() if "enum" in one}
     assert len(kinds) > 15
-    assert kinds - {kind.__name__ for kind in WORDED} == _NAMED_ELSEWHERE & kinds
+    assert kinds - {kind.__name__ for kind in _WORDS} == _NAMED_ELSEWHERE & kinds
 
 
 def test_every_rule_over_an_item_has_words() -> None:

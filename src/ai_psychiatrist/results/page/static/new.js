@@ -60,11 +60,11 @@ async function assess() {
   }
   say("Sending the interview.");
   const [sent, headers] = body(roles);
-  const { location, content } = await call("POST", "/v1/assessments" + query(roles), sent, {
+  const { content } = await call("POST", "/v1/assessments" + query(roles), sent, {
     ...headers,
     Prefer: "respond-async",
   });
-  const id = content.assessment_id ?? location.match(/assessments\/([^/]+)/)[1];
+  const id = content.job_id;
   window.location.assign(url(`/assessments/${id}`));
 }
 

@@ -4,7 +4,7 @@ import { say, url } from "./api.js";
 
 const { id } = document.getElementById("progress").dataset;
 const stages = document.getElementById("stages");
-const events = new EventSource(url(`/v1/assessments/${id}/events`));
+const events = new EventSource(url(`/v1/jobs/${id}/events`));
 
 function told(event) {
   const { stage, outcome } = JSON.parse(event.data);

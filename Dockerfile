@@ -1,0 +1,25 @@
+# The program with everything that a server or a worker needs; compose.yaml starts both.
+FROM python:3.11-slim-bookworm AS built
+WORKDIR /source
+COPY requirements/build.txt requirements/run.txt requirements/jobs.txt requirements/
+RUN python -m venv /program \
+ && /program/bin/python -m pip install --no-cache-dir --require-hashes -r requirements/build.txt -r requirements/run.txt -r requirements/jobs.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY src src
+RUN /program/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation .
+
+FROM python:3.11-slim-bookworm
+RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin program \
+ && install -d -m 0700 -o program -g program /state
+COPY --from=built /program /program
+ENV PATH=/program/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    DATA_STATE_DIR=/state
+USER program
+WORKDIR /state
+VOLUME /state
+EXPOSE 8000
+HEALTHCHECK --interval=30s --start-period=30s CMD ["ai-psychiatrist", "--version"]
+ENTRYPOINT ["ai-psychiatrist"]
+CMD ["serve", "--host", "0.0.0.0"]

@@ -1,0 +1,128 @@
+"""Jobs through the engine: how much of the ideal is left, and what a job costs in the queue.
+
+`python -m benchmarks.jobs [--url postgresql://...]`: without an address the file alone is measured.
+"""
+
+import argparse
+import asyncio
+import secrets
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import psycopg
+from tests.jobs.filed_work import ended
+from tests.jobs.places import Place, own_database
+from tests.jobs.workers import workers_of
+
+from ai_psychiatrist.jobs.dbos.engine import DbosEngine
+from ai_psychiatrist.jobs.engine import JobRef
+
+T = TypeVar("T")
+
+CALLS = 9
+_LOOK_SECONDS = 0.02
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--url", default="", help="a PostgreSQL in which databases may be made")
+    given = parser.parse_args(arguments)
+    print("| queue | workers | jobs | calls | ideal s | took s | ratio |")
+    print("| --- | ---: | ---: | --- | ---: | ---: | ---: |")
+    _row("", workers=1, jobs=64, slots=64, seconds=1.0)
+    if given.url:
+        _row(given.url, workers=1, jobs=64, slots=64, seconds=1.0)
+        for workers, jobs in ((1, 32), (2, 64), (4, 128)):
+            _row(given.url, workers=workers, jobs=jobs, slots=16, seconds=0.5)
+    print("\n| queue | submit, median ms | 95 % ms | bytes a job |")
+    print("| --- | ---: | ---: | ---: |")
+    _submitting("")
+    if given.url:
+        _submitting(given.url)
+
+
+def _row(server: str, *, workers: int, jobs: int, slots: int, seconds: float) -> None:
+    """Time from the first job that is handed in to the last end; the workers wait for them."""
+    ideal = CALLS * seconds * -(-jobs // (workers * slots))
+    took = _on_a_new_queue(
+        server, lambda place: _worked(place, workers=workers, jobs=jobs, slots=slots, each=seconds)
+    )
+    kind = "PostgreSQL" if server else "file"
+    calls, figures = f"{CALLS} × {seconds:g} s", f"{ideal:.1f} | {took:.1f} | {ideal / took:.2f}"
+    print(f"| {kind} | {workers} | {jobs} | {calls} | {figures} |", flush=True)
+
+
+def _worked(place: Place, *, workers: int, jobs: int, slots: int, each: float) -> float:
+    refs = [JobRef(tenant="bench", id=f"j{number:04}") for number in range(jobs)]
+    with workers_of(place) as started:
+        processes = [
+            started.start(calls=CALLS, seconds=each, concurrency=slots, reap=15)
+            for _ in range(workers)
+        ]
+        assert len({process.name for process in processes}) == workers
+        # Each worker looks once a second for queues that are new.
+        time.sleep(2)
+        begun = time.perf_counter()
+        asyncio.run(_handed_in(place, refs))
+        while len(ended(place.folder)) < jobs:
+            time.sleep(_LOOK_SECONDS)
+        return time.perf_counter() - begun
+
+
+async def _handed_in(place: Place, refs: Sequence[JobRef]) -> None:
+    """Submit all at once, as a server does that many callers ask."""
+    engine = DbosEngine(place.database)
+    await asyncio.gather(*(engine.submit(ref) for ref in refs))
+    engine.close()
+
+
+async def _submitted(place: Place, refs: Sequence[JobRef]) -> list[float]:
+    engine, times = DbosEngine(place.database), []
+    await engine.list()
+    for ref in refs:
+        begun = time.perf_counter()
+        await engine.submit(ref)
+        times.append((time.perf_counter() - begun) * 1_000)
+    engine.close()
+    return times
+
+
+def _submitting(server: str) -> None:
+    def measured(place: Place) -> tuple[list[float], float]:
+        empty = _size(place)
+        refs = [JobRef(tenant="bench", id=secrets.token_hex(16)) for _ in range(500)]
+        times = asyncio.run(_submitted(place, refs))
+        return times, (_size(place) - empty) / len(refs)
+
+    times, size = _on_a_new_queue(server, measured)
+    high = statistics.quantiles(times, n=20)[-1]
+    kind = "PostgreSQL" if server else "file"
+    print(f"| {kind} | {statistics.median(times):.1f} | {high:.1f} | {size:.0f} |", flush=True)
+
+
+def _on_a_new_queue(server: str, measure: Callable[[Place], T]) -> T:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(url="", folder=Path(folder))
+        if not server:
+            return measure(place)
+        with own_database(server) as url:
+            return measure(Place(url=url, folder=Path(folder)))
+
+
+def _size(place: Place) -> int:
+    """Bytes of the queue, which is made where it is not there yet."""
+    asyncio.run(_submitted(place, []))
+    if not place.url:
+        return sum(path.stat().st_size for path in place.folder.glob("jobs.sqlite*"))
+    with psycopg.connect(place.url) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+    return int(row[0]) if row else 0
+
+
+if __name__ == "__main__":
+    main()

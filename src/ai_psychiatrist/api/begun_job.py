@@ -1,0 +1,78 @@
+"""Jobs that are begun: their transcripts are read while the caller waits, then they are stored."""
+
+from collections.abc import Sequence
+
+from ai_psychiatrist.api.callbacks import destinations, expect_callbacks
+from ai_psychiatrist.api.jobs_of import jobs_of
+from ai_psychiatrist.api.kept_assessment import Asked
+from ai_psychiatrist.api.wanted_assessment import Scorable, reading_to_score
+from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.infrastructure.log_ids import begin_assessment
+from ai_psychiatrist.jobs.engine import JobRef
+from ai_psychiatrist.jobs.webhooks.places import Destination
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
+from ai_psychiatrist.reviews.archive.jobs import NewJob
+from ai_psychiatrist.reviews.archive.records import Figures, NewRecord
+from ai_psychiatrist.wiring.job_request import JobRequest
+
+
+async def begin_job(asked: Asked, principal: Principal, key: IdempotencyKey | None = None) -> str:
+    """Return the id of a job that is stored, and done whatever becomes of its caller.
+
+    What is wrong with the request is raised here, before anything is stored.
+    """
+    told = destinations([asked.body], asked.request)
+    await asked.records.ask(Archive.refuse_full)
+    async with reading_to_score(asked.body, asked.query, asked.request, asked.services) as found:
+        job = new_job(found, asked, principal)
+    await store_jobs([job], told, asked, key)
+    return job.record.id
+
+
+def new_job(
+    found: Scorable,
+    asked: Asked,
+    principal: Principal,
+    *,
+    batch_id: str | None = None,
+    place: int | None = None,
+) -> NewJob:
+    """Return a job for a transcript that was read."""
+    wanted = found.wanted
+    request = JobRequest(
+        mode=found.scoring.mode,
+        ablates=found.scoring.ablates,
+        is_certified=asked.query.certificate,
+        participant_id=wanted.participant_id,
+    )
+    return NewJob(
+        record=NewRecord(
+            id=begin_assessment(),
+            transcript=wanted.transcript,
+            subject=asked.body.subject,
+            figures=Figures(danger=wanted.risk.level),
+        ),
+        request=request.written(),
+        asked_by=principal.id,
+        batch_id=batch_id,
+        place=place,
+    )
+
+
+async def store_jobs(
+    new: Sequence[NewJob],
+    told: Sequence[Destination | None],
+    asked: Asked,
+    key: IdempotencyKey | None,
+) -> None:
+    """Store jobs, all or none, and have them done.
+
+    `told`: where the end of each is told.
+    """
+    # Before the jobs: a job is never stored whose end would go untold.
+    await expect_callbacks(new, told, asked.records.tenant, asked.request)
+    await asked.records.ask(lambda archive: archive.add_jobs(new, key=key))
+    jobs = jobs_of(asked.request)
+    for job in new:
+        await jobs.begin(JobRef(tenant=asked.records.tenant, id=job.record.id))

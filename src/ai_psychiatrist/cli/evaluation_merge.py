@@ -1,0 +1,66 @@
+"""The command that makes one run of the shards that several processes made."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ai_psychiatrist.cli.evaluation_run import conclude
+from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.run_source import run_cipher
+from ai_psychiatrist.cli.step_progress import step_progress
+from ai_psychiatrist.evaluation.runs.merging.merge import Merged, merge_shards
+
+merge_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+MERGE_EXAMPLES = """
+Examples:
+
+  ai-psychiatrist evaluate run interviews/ --out parts/1 --shard 1/2
+
+  ai-psychiatrist evaluate run interviews/ --out parts/2 --shard 2/2
+
+  ai-psychiatrist evaluate merge parts/* --out runs/all
+
+  ai-psychiatrist evaluate merge parts/* --out runs/so-far --partial
+
+The shards are only read. Their results become what one process would have written, and every
+command on runs works with them.
+
+Exit status: as of run; 2 for shards that make no whole run, with what is missing or differs.
+"""
+
+
+@merge_app.command(epilog=MERGE_EXAMPLES)
+def merge(
+    shards: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="The folders of all shards.", show_default=False),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="Folder for the one run.")],
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="Merge what is there, and say what is missing."),
+    ] = False,
+) -> None:
+    """Make one run of the shards of `evaluate run --shard`: one ledger, one account."""
+    with refusing_bad_input():
+        with step_progress("merging") as on_shard:
+            runs = merge_shards(
+                shards, out, is_partial=partial, cipher=run_cipher(), on_shard=on_shard
+            )
+        codes = {_told(run, is_one=len(runs) == 1) for run in runs}
+    what = "report" if len(runs) == 1 else "compare"
+    typer.echo(f"next: ai-psychiatrist evaluate {what} {out}", err=True)
+    raise typer.Exit(codes.pop() if len(codes) == 1 else ExitCode.PARTIAL)
+
+
+def _told(run: Merged, *, is_one: bool) -> ExitCode:
+    if not is_one:
+        typer.echo(f"{run.folder.name}:", err=True)
+    code = conclude(run.state)
+    if not run.missing:
+        return code
+    typer.echo(f"shards missing: {', '.join(map(str, run.missing))}", err=True)
+    return max(code, ExitCode.PARTIAL)

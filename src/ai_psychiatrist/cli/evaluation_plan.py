@@ -1,0 +1,57 @@
+"""What a wanted run will take, told before anything is asked of a model; nothing is written."""
+
+import asyncio
+from pathlib import Path
+
+from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
+from ai_psychiatrist.cli.evaluation_options import print_json
+from ai_psychiatrist.cli.evaluation_run import WantedRun, variants_of_run
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.evaluation.pricing.plan import RunPlan, together
+from ai_psychiatrist.evaluation.runs.cost_file import read_cost
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.interface.dataset_plan import (
+    for_planning,
+    measured_units,
+    planned_run,
+    price_list,
+)
+from ai_psychiatrist.wiring import Services, open_services
+
+
+def tell_plan(settings: Settings, wanted: WantedRun, *, before: Path | None, as_json: bool) -> None:
+    """Print what a run, or all of several, will take; raises as a run does for bad input.
+
+    `before`: the folder of the run, where one was begun that tells how good the estimate is.
+    """
+    plan = asyncio.run(_planned(settings, wanted))
+    cost = None if before is None else read_cost(RunFolder(before))
+    document = plan.as_json()
+    if as_json:
+        so_far = None if cost is None else {"planned": cost.planned, "used": cost.used}
+        print_json(document | ({} if so_far is None else {"so_far": so_far}))
+        return
+    from ai_psychiatrist.cli.cost_table import print_plan  # noqa: PLC0415  draws tables
+
+    print_plan(document, cost)
+
+
+async def _planned(settings: Settings, wanted: WantedRun) -> RunPlan:
+    async with open_services(for_planning(settings), keeps_key=False) as services:
+        dataset = wanted.dataset.opened()
+        measured = await asyncio.to_thread(measured_units, dataset, wanted.start.limit)
+        prices = price_list(services, wanted.options)
+        mode = wanted.mode or settings.features.default_mode
+        scoring = WantedScoring(mode=mode, ablates=wanted.ablates)
+        plans = [
+            planned_run(services, measured, prices, scoring=scoring, tasks=tasks)
+            for tasks in _wordings(services, wanted)
+        ]
+        return together(plans)
+
+
+def _wordings(services: Services, wanted: WantedRun) -> list[Tasks]:
+    if not wanted.is_several:
+        return [TASKS]
+    return [variant.tasks for variant in variants_of_run(services, wanted)]

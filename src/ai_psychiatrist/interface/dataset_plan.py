@@ -1,0 +1,121 @@
+"""What a run over a dataset will take and cost, before anything is asked of a model."""
+
+from decimal import Decimal
+from typing import Final
+
+from pydantic import SecretStr
+
+from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.domain.belief import BeliefSource
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.pricing.ceiling import Purse
+from ai_psychiatrist.evaluation.pricing.plan import MOST_MEASURED, Measured, RunPlan, plan_run
+from ai_psychiatrist.evaluation.pricing.prices import PriceList
+from ai_psychiatrist.evaluation.pricing.steps import Choices
+from ai_psychiatrist.evaluation.pricing.tokens import tokens_of
+from ai_psychiatrist.evaluation.pricing.used import CallPrices, total_usd, used_calls
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
+from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.wiring import Services
+
+_MARK_TOKENS: Final = 20
+"""Of the marks around a transcript in a prompt."""
+
+
+def measured_units(dataset: Dataset, limit: int | None) -> Measured:
+    """Read the transcripts that a run would read, or so many of them that they tell of all."""
+    units = dataset.units[:limit]
+    every = max(1, -(-len(units) // MOST_MEASURED))
+    tokens, unreadable = [], 0
+    for unit in units[::every]:
+        try:
+            text = rendered_for_models(dataset.transcript(unit.unit_id))
+        except InputError:
+            unreadable += 1
+        else:
+            tokens.append(tokens_of(text) + _MARK_TOKENS)
+    return Measured(units=len(units), unreadable=unreadable, tokens=tokens)
+
+
+def planned_run(
+    services: Services,
+    measured: Measured,
+    prices: PriceList,
+    *,
+    scoring: WantedScoring,
+    tasks: Tasks = TASKS,
+) -> RunPlan:
+    """Return what a run will take."""
+    return plan_run(
+        measured,
+        _choices(services, scoring, tasks),
+        prices,
+        is_first_ahead=services.settings.model.first_call_ahead != "never",
+    )
+
+
+def price_list(services: Services, options: EvaluationOptions) -> PriceList:
+    """Return the prices of the models of a run."""
+    return PriceList(addresses=services.connections.addresses, given=options.prices)
+
+
+def purse_of(
+    services: Services, options: EvaluationOptions, prices: CallPrices, ledger: Ledger
+) -> Purse | None:
+    """Return what a run may still spend, `None` where there is no ceiling.
+
+    Raises `InputError` where a model that may be asked has no price.
+    """
+    if options.max_cost_usd is None:
+        return None
+    asked = [model for chain in services.agent_models.values() for model in chain]
+    unpriced = prices.prices.unpriced(asked)
+    if unpriced:
+        msg = (
+            f"no price is known of {', '.join(unpriced)}, so that a ceiling cannot be kept; give "
+            f"one in USD per million tokens in and out, such as --price {unpriced[0]}=0.10/0.40, "
+            "or leave --max-cost out"
+        )
+        raise InputError(msg, field="--max-cost")
+    plan = prices.plan
+    planned = plan.live_usd or Decimal(0)
+    readable = max(round(plan.units * (1 - plan.unreadable / max(plan.measured, 1))), 1)
+    return Purse(
+        ceiling=options.max_cost_usd,
+        spent=total_usd(used_calls(ledger.usage(), prices)) or Decimal(0),
+        prices=prices,
+        unit_usd=planned / readable,
+    )
+
+
+def for_planning(settings: Settings) -> Settings:
+    """Return settings that a plan can be made with before there is any key."""
+    unset, stand_in = SecretStr(""), SecretStr("not-needed-for-a-plan")
+    groups = {
+        name: group.model_copy(update={"api_key": stand_in})
+        for name in ("openai", "anthropic", "google")
+        if (group := getattr(settings, name)).api_key == unset
+    }
+    return settings.model_copy(update=groups)
+
+
+def _choices(services: Services, scoring: WantedScoring, tasks: Tasks) -> Choices:
+    settings = services.settings
+    rescores = BeliefSource.RESCORING in settings.belief.asked
+    shown = settings.references.max_tokens * len(Item) if scoring.mode.shows_references else 0
+    return Choices(
+        models=services.agent_models,
+        tasks=tasks,
+        mode=scoring.mode,
+        is_judged_together=settings.judge.is_together,
+        is_refined=settings.feedback.enabled and settings.feedback.max_iterations > 0,
+        ablates=scoring.ablates,
+        rescorings=settings.belief.rescorings if rescores else 0,
+        reference_tokens=shown,
+        max_calls=settings.model.max_calls,
+    )

@@ -1,0 +1,164 @@
+"""The six verbs, for a process that only submits: whoever does the jobs is a worker."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+from dbos import DBOS, DBOSClient, WorkflowStatus
+from sqlalchemy.exc import SQLAlchemyError
+
+from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.jobs.dbos.database import JobsDatabase
+from ai_psychiatrist.jobs.dbos.names import (
+    APPLICATION,
+    QUEUE,
+    VERSION,
+    WORKFLOW,
+    job_of,
+    workflow_id,
+)
+from ai_psychiatrist.jobs.dbos.reports import reported_by_name
+from ai_psychiatrist.jobs.dbos.serializer import PlainSerializer
+from ai_psychiatrist.jobs.engine import EngineAway, JobRef, JobState
+
+T = TypeVar("T")
+
+UNDER_WAY: Final = ("ENQUEUED", "DELAYED", "PENDING")
+_STATES: Final = {
+    "ENQUEUED": JobState.WAITING,
+    "DELAYED": JobState.WAITING,
+    "PENDING": JobState.RUNNING,
+    "CANCELLED": JobState.CANCELLED,
+}
+_CONNECTIONS: Final = 4
+_SECONDS: Final = 10.0
+_LOOK_SECONDS: Final = 0.2
+
+
+class DbosEngine:
+    """Hands jobs to workers through a database, and asks there how far they are."""
+
+    def __init__(self, database: JobsDatabase) -> None:
+        self._database = database
+        self._threads = WorkerThreads(count=_CONNECTIONS, seconds=_SECONDS)
+        self._opening = WorkerThreads(count=1, seconds=_SECONDS)
+        self._client: DBOSClient | None = None
+
+    async def submit(self, job: JobRef) -> None:
+        """Take a job; one that was taken before is left as it is."""
+        await self._ask(lambda client: _enqueue(client, job))
+
+    async def status(self, job: JobRef) -> JobState | None:
+        """Return how far the engine is with a job, `None` for one that it does not know."""
+        found = await self._ask(lambda client: _found(client, job))
+        return None if found is None else state_of(found)
+
+    async def result(self, job: JobRef) -> JobState:
+        """Return how a job ended, once it has; raises `KeyError` for one that is not known."""
+        while True:
+            state = await self.status(job)
+            if state is None:
+                raise KeyError(job.id)
+            if state.is_last:
+                return state
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def cancel(self, job: JobRef) -> None:
+        """End a job: one that waits is not begun, and of one under way the calls stop."""
+        await self._ask(lambda client: client.cancel_workflow(workflow_id(job)))
+
+    async def resume(self, job: JobRef) -> None:
+        """Go on with a job that failed or was cancelled."""
+        await self._ask(lambda client: _begin_again(client, job))
+
+    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, JobState], ...]:
+        """Return the jobs that have no end yet, of one tenant or of all, the oldest first."""
+        found = await self._ask(lambda client: _under_way(client, tenant))
+        return tuple((job_of(one.workflow_id), state_of(one)) for one in found)
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            self._client.destroy()
+            self._client = None
+
+    async def _ask(self, work: Callable[[DBOSClient], T]) -> T:
+        """Return what the work returns, done beside the event loop."""
+        try:
+            client = self._client
+            if client is None:
+                client = await self._opening.run(self._opened)
+            return await self._threads.run(partial(work, client))
+        except (SQLAlchemyError, WorkTimedOut) as error:
+            msg = f"the database of the queue cannot be asked ({type(error).__name__})"
+            raise EngineAway(msg) from None
+
+    def _opened(self) -> DBOSClient:
+        client = self._client
+        if client is None:
+            self._database.prepare()
+            with reported_by_name():
+                DBOS.migrate(self._database.address)
+            client = client_of(self._database, connections=_CONNECTIONS)
+            self._client = client
+        return client
+
+
+def client_of(database: JobsDatabase, *, connections: int = 2) -> DBOSClient:
+    """Return what asks the tables, which are there; it raises what the database raises."""
+    return DBOSClient(
+        system_database_url=database.address,
+        serializer=PlainSerializer(),
+        system_database_pool_size=connections,
+        application_name=APPLICATION,
+        lazy=True,
+        retry_connection_errors=False,
+    )
+
+
+def state_of(found: WorkflowStatus) -> JobState:
+    """Return how far a job is; what the engine gave up has failed."""
+    if found.status == "SUCCESS":
+        return JobState(str(found.output))
+    return _STATES.get(found.status, JobState.FAILED)
+
+
+def _enqueue(client: DBOSClient, job: JobRef) -> None:
+    client.enqueue(
+        {
+            "workflow_name": WORKFLOW,
+            "queue_name": QUEUE,
+            "workflow_id": workflow_id(job),
+            "queue_partition_key": job.tenant,
+            "app_version": VERSION,
+        },
+        job.tenant,
+        job.id,
+    )
+
+
+def _found(client: DBOSClient, job: JobRef) -> WorkflowStatus | None:
+    found = client.list_workflows(workflow_ids=[workflow_id(job)], load_input=False)
+    return found[0] if found else None
+
+
+def _begin_again(client: DBOSClient, job: JobRef) -> None:
+    found = _found(client, job)
+    if found is not None and not state_of(found).is_last:
+        return
+    if found is not None:
+        # What has ended is never begun again under the same row. Should this process die between
+        # the two steps, the job is one that the engine does not know, and is handed in again.
+        client.delete_workflow(found.workflow_id)
+    _enqueue(client, job)
+
+
+def _under_way(client: DBOSClient, tenant: str | None) -> Sequence[WorkflowStatus]:
+    return client.list_workflows(
+        status=list(UNDER_WAY),
+        queue_name=QUEUE,
+        workflow_id_prefix=None if tenant is None else f"{tenant}/",
+        load_input=False,
+        load_output=False,
+    )

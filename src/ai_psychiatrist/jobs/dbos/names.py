@@ -1,0 +1,41 @@
+"""What the engine's tables know: these names, and ids."""
+
+from typing import Final
+
+from ai_psychiatrist.jobs.engine import JobRef
+
+APPLICATION: Final = "ai-psychiatrist"
+QUEUE: Final = "jobs"
+WORKFLOW: Final = "job"
+STEP: Final = "work"
+VERSION: Final = "1"
+"""Of what a workflow is given and does, raised by hand when that changes.
+
+The library's own would change with each new version of this program, and leave behind what waits.
+"""
+SLOT_PREFIX: Final = "slot-"
+MOST_SLOTS: Final = 1_000
+
+
+def workflow_id(job: JobRef) -> str:
+    """Return under which id the engine has a job."""
+    return f"{job.tenant}/{job.id}"
+
+
+def job_of(workflow: str) -> JobRef:
+    """Return the job that has this id in the engine."""
+    tenant, _, job_id = workflow.partition("/")
+    return JobRef(tenant=tenant, id=job_id)
+
+
+def slot_name(number: int) -> str:
+    """Return how a slot is called, which is the id of the worker that holds it."""
+    return f"{SLOT_PREFIX}{number}"
+
+
+def slot_number(name: str) -> int | None:
+    """Return the number of a slot, `None` for a name that no worker of ours has."""
+    digits = name.removeprefix(SLOT_PREFIX)
+    if digits == name or not (digits.isascii() and digits.isdigit()):
+        return None
+    return int(digits)

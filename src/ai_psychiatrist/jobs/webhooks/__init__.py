@@ -1,0 +1,1 @@
+"""Signed messages to addresses that callers name, once a job has ended."""

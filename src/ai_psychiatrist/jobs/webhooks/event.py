@@ -1,0 +1,33 @@
+"""What a webhook says: which job ended, how and when, and not a word of what it is about."""
+
+import json
+from datetime import UTC, datetime
+
+from ai_psychiatrist.jobs.engine import JobEnd
+
+
+def event_body(event_id: str, end: JobEnd, *, batch: str | None, created: float) -> bytes:
+    """Return the JSON body; the same end gives the same bytes, however often it is sent.
+
+    `created`: when the job was asked for, in seconds since 1970.
+    """
+    ended_at = _written(created + end.seconds)
+    body = {
+        "id": event_id,
+        "type": f"job.{end.state.value}",
+        "timestamp": ended_at,
+        "data": {
+            "job_id": end.job.id,
+            "batch_id": batch,
+            "state": end.state.value,
+            "reason": end.reason,
+            "created_at": _written(created),
+            "ended_at": ended_at,
+        },
+    }
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _written(seconds: float) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,100 @@
+"""Which request came with which key: sent again, it is answered by what came of the first."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ai_psychiatrist.ledger.store.database import Database
+from ai_psychiatrist.reviews.archive.errors import KeyOfAnother, KeyUnderWay
+from ai_psychiatrist.reviews.archive.private_database import translated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotencyKey:
+    """A key of a request, and digests that tell it from others."""
+
+    asked_by: str
+    """`Principal.id`: each has keys of its own."""
+    digest: str = field(repr=False)
+    """Keyed."""
+    fingerprint: str = field(repr=False)
+    """Keyed digest of all that the request says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What a request with a key made: one of them."""
+
+    record_id: str | None = None
+    batch_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotencyRows:
+    """Those of a tenant; every change is one transaction."""
+
+    database: Database
+    now: Callable[[], str]
+
+    def begin(self, key: IdempotencyKey, runner: str) -> Answered | None:
+        """Take a key for a request, or return what came of the request before.
+
+        `runner`: the process that answers it. Raises `KeyUnderWay` and `KeyOfAnother`.
+        """
+        with self._transaction():
+            rows = self.database.fetch(
+                "SELECT * FROM idempotency WHERE asked_by = ? AND key_digest = ?",
+                (key.asked_by, key.digest),
+            )
+            if not rows:
+                self.database.execute(
+                    "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, NULL, NULL)",
+                    (key.asked_by, key.digest, key.fingerprint, self.now(), runner),
+                )
+                return None
+            (row,) = rows
+            if row["fingerprint"] != key.fingerprint:
+                raise KeyOfAnother
+            if row["runner"] is not None:
+                raise KeyUnderWay
+            return Answered(record_id=row["record_id"], batch_id=row["batch_id"])
+
+    def answer(self, key: IdempotencyKey, answered: Answered) -> None:
+        """Say what came of a request, inside the transaction that stores it."""
+        self.database.execute(
+            "UPDATE idempotency SET runner = NULL, record_id = ?, batch_id = ?"
+            " WHERE asked_by = ? AND key_digest = ?",
+            (answered.record_id, answered.batch_id, key.asked_by, key.digest),
+        )
+
+    def forget(self, key: IdempotencyKey) -> None:
+        """Give a key back of which nothing came; one that has its answer keeps it."""
+        with self._transaction():
+            self.database.execute(
+                "DELETE FROM idempotency WHERE asked_by = ? AND key_digest = ?"
+                " AND runner IS NOT NULL",
+                (key.asked_by, key.digest),
+            )
+
+    def runners(self) -> frozenset[str]:
+        """Return the processes that say they are answering a request with a key."""
+        query = "SELECT DISTINCT runner FROM idempotency WHERE runner IS NOT NULL"
+        with translated():
+            return frozenset(str(row[0]) for row in self.database.fetch(query))
+
+    def forget_all_of(self, runner: str) -> None:
+        """Give back the keys of a process that is gone without an answer."""
+        with self._transaction():
+            self.database.execute("DELETE FROM idempotency WHERE runner = ?", (runner,))
+
+    def sweep(self, oldest: str) -> None:
+        """Forget answered keys that came then or before."""
+        with self._transaction():
+            self.database.execute(
+                "DELETE FROM idempotency WHERE at <= ? AND runner IS NULL", (oldest,)
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with translated(), self.database.transaction():
+            yield

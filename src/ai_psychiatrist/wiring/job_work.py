@@ -1,0 +1,167 @@
+"""What doing one job is: take it, make its assessment while it is wanted, store the end, tell."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from structlog.contextvars import bound_contextvars
+
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState, OnEnd
+from ai_psychiatrist.jobs.news import News
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.columns import figures_of
+from ai_psychiatrist.reviews.archive.errors import (
+    ArchiveUnusable,
+    RecordNotFound,
+    RecordUnreadable,
+)
+from ai_psychiatrist.reviews.archive.jobs import EndedJob, TakenJob
+from ai_psychiatrist.reviews.archive.records import RecordState
+from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.wiring.job_assessment import JobAssessment, reason_of
+from ai_psychiatrist.wiring.services import Services
+
+logger = get_logger(__name__)
+
+_WATCH_SECONDS: Final = 1.0
+"""How often a job looks whether it is still wanted."""
+
+
+async def tell_nobody(_end: JobEnd) -> None:
+    """Let the end of a job go untold."""
+
+
+def end_of(
+    tenant: str, ended: EndedJob | TakenJob, state: JobState, reason: str | None = None
+) -> JobEnd:
+    """Return what is told of a job that has just ended."""
+    return JobEnd(
+        job=JobRef(tenant=tenant, id=ended.id),
+        state=state,
+        reason=reason,
+        seconds=(datetime.now(UTC) - ended.created_at).total_seconds(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobWork:
+    """Does jobs of any tenant: the `jobs.engine.Work` of an engine, many at once.
+
+    It is to be called where the services are active, as `Services.active` makes them.
+    """
+
+    services: Services
+    on_end: OnEnd = tell_nobody
+    news: News = field(default_factory=News)
+    """Told of each step."""
+    under_way: set[str] = field(default_factory=set)
+    """Ids of the jobs that this process does just now, for whoever tends the archives."""
+
+    async def __call__(self, job: JobRef) -> JobState:
+        """Do a job to its end."""
+        if job.id in self.under_way:
+            return JobState.RUNNING
+        # Before it is taken: what a process has taken and does not do is taken from it again.
+        self.under_way.add(job.id)
+        try:
+            with bound_contextvars(assessment_id=job.id):
+                return await self._do(job)
+        finally:
+            self.under_way.discard(job.id)
+            self.news.tell()
+
+    async def _do(self, job: JobRef) -> JobState:
+        archives = self.services.archives
+        records, runner = archives.records(job.tenant), archives.runner
+        try:
+            taken = await records.ask(lambda archive: archive.jobs.take(job.id, runner))
+            if isinstance(taken, RecordState):
+                return JobState(taken.value)
+            self.news.tell()
+            return await _Run(work=self, records=records, taken=taken, runner=runner).watched()
+        except RecordNotFound:
+            # Erased, whether it was begun or not.
+            return JobState.CANCELLED
+        except RecordUnreadable as error:
+            reason = reason_of(error)
+            await records.ask(lambda archive: archive.jobs.fail(job.id, runner, reason))
+            return JobState.FAILED
+        except asyncio.CancelledError:
+            # Of a job that has its end, or is no longer this process's, it changes nothing.
+            await records.ask(lambda archive: archive.jobs.put_back(job.id, runner))
+            raise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    work: JobWork
+    records: Records
+    taken: TakenJob
+    runner: str
+
+    async def watched(self) -> JobState:
+        """Do the job; its calls stop once it is cancelled or erased."""
+        making = asyncio.create_task(self._assessment().result())
+        watching = asyncio.create_task(self._until_unwanted())
+        try:
+            await asyncio.wait((making, watching), return_when=asyncio.FIRST_COMPLETED)
+            return await self._ended(making) if making.done() else JobState.CANCELLED
+        finally:
+            for task in (making, watching):
+                task.cancel()
+            await asyncio.gather(making, watching, return_exceptions=True)
+
+    def _assessment(self) -> JobAssessment:
+        work = self.work
+        return JobAssessment(
+            services=work.services, records=self.records, taken=self.taken, news=work.news
+        )
+
+    async def _until_unwanted(self) -> None:
+        is_wanted = True
+        while is_wanted:
+            await asyncio.sleep(_WATCH_SECONDS)
+            try:
+                is_wanted = await self.records.ask(
+                    lambda archive: archive.jobs.is_run_by(self.taken.id, self.runner)
+                )
+            except ArchiveUnusable as error:
+                # Whatever is written next says so, too.
+                logger.warning("job_not_watched", error_type=type(error).__name__)
+
+    async def _ended(self, making: "asyncio.Task[FullResult]") -> JobState:
+        """Store what came of it; raises `ArchiveUnusable`, and then the job is gone on with."""
+        try:
+            result = making.result()
+        except (ArchiveUnusable, RecordNotFound):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, the job says so
+            reason = reason_of(error)
+            logger.error("assessment_not_finished", reason=reason, error_type=type(error).__name__)
+            return await self._fail(reason)
+        return await self._finish(result)
+
+    async def _fail(self, reason: str) -> JobState:
+        is_stored = await self.records.ask(
+            lambda archive: archive.jobs.fail(self.taken.id, self.runner, reason)
+        )
+        return await self._told(JobState.FAILED, reason, is_stored=is_stored)
+
+    async def _finish(self, result: FullResult) -> JobState:
+        content, figures = result.model_dump_json().encode(), figures_of(result)
+
+        def store(archive: Archive) -> bool:
+            return archive.jobs.finish(self.taken.id, self.runner, content, figures)
+
+        is_stored = await self.records.ask(store)
+        return await self._told(JobState.FINISHED, None, is_stored=is_stored)
+
+    async def _told(self, state: JobState, reason: str | None, *, is_stored: bool) -> JobState:
+        if not is_stored:
+            # Cancelled while its last words were written.
+            return JobState.CANCELLED
+        await self.work.on_end(end_of(self.records.tenant, self.taken, state, reason))
+        return state

@@ -1,0 +1,93 @@
+"""Somebody who wants webhooks, on a port of the loopback interface, well or badly behaved."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reaction:
+    """What a receiver does with one call."""
+
+    status: int = 204
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    length: int | None = None
+    """What the head says of the body; `None`: the truth."""
+    waits_for: asyncio.Event | None = None
+    closes: bool = False
+
+
+React: TypeAlias = Callable[[int], Reaction]
+"""Takes how many calls came before."""
+
+
+@dataclass(slots=True)
+class Receiver:
+    """Keeps what came; each call is reacted to by its number."""
+
+    react: React
+    calls: list[HttpCall] = field(default_factory=list)
+    most_at_once: int = 0
+    port: int = 0
+    _now: int = 0
+    _arrived: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    @property
+    def place(self) -> str:
+        """Host and port, as the setting names them."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """Where webhooks are to go."""
+        return f"http://{self.place}/ended?token=word"
+
+    async def came(self, count: int) -> None:
+        """Return once so many calls have come."""
+        async with asyncio.timeout(20), self._arrived:
+            await self._arrived.wait_for(lambda: len(self.calls) >= count)
+
+    async def handle(self, call: HttpCall, transport: asyncio.Transport) -> None:
+        """React to one call."""
+        reaction = self.react(len(self.calls))
+        async with self._arrived:
+            self.calls.append(call)
+            self._arrived.notify_all()
+        self._now += 1
+        self.most_at_once = max(self.most_at_once, self._now)
+        try:
+            if reaction.waits_for is not None:
+                await reaction.waits_for.wait()
+        finally:
+            self._now -= 1
+        if reaction.closes:
+            transport.abort()
+            return
+        length = len(reaction.body) if reaction.length is None else reaction.length
+        head = response_head(reaction.status, "text/plain", length, reaction.headers)
+        transport.write(head + reaction.body)
+
+
+@asynccontextmanager
+async def receiving(react: React = lambda _: Reaction()) -> AsyncIterator[Receiver]:
+    """Yield a receiver that listens while the block runs."""
+    receiver = Receiver(react)
+    connections: set[HttpConnection] = set()
+    failures: list[BaseException] = []
+    server = await asyncio.get_running_loop().create_server(
+        lambda: HttpConnection(receiver.handle, connections, failures), "127.0.0.1", 0
+    )
+    receiver.port = server.sockets[0].getsockname()[1]
+    try:
+        yield receiver
+    finally:
+        server.close()
+        for connection in tuple(connections):
+            connection.abort()
+        await server.wait_closed()
+    assert not failures

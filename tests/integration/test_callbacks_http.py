@@ -1,0 +1,93 @@
+"""`callback_url` of jobs and batches, from the request to the receiver's door."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ai_psychiatrist.jobs.webhooks.signing import signature
+from tests.fakes.webhook_receiver import Receiver, receiving
+from tests.integration.running_app import client_of, settings_with
+
+SECRET = "0123456789abcdef0123456789abcdef"
+BODY = {"transcript_text": "Participant: I sleep badly every night, canary."}
+ASYNC = {"Prefer": "respond-async"}
+
+
+def told(folder: Path, ask: Callable[[httpx.Client, Receiver], Any], count: int) -> list[Any]:
+    """Return what the receiver got, once so many calls came; each is signed, none has words."""
+
+    def serve(receiver: Receiver, loop: asyncio.AbstractEventLoop) -> None:
+        settings = settings_with(
+            folder,
+            MODEL_DEFAULT="baseline",
+            JOBS_WEBHOOK_HOSTS=receiver.place,
+            JOBS_WEBHOOK_SECRET=SECRET,
+            JOBS_WEBHOOK_ALLOW_HTTP="true",
+        )
+        with client_of(settings) as client:
+            ask(client, receiver)
+            asyncio.run_coroutine_threadsafe(receiver.came(count), loop).result()
+
+    async def run() -> list[Any]:
+        async with receiving() as receiver:
+            await asyncio.to_thread(serve, receiver, asyncio.get_running_loop())
+            for call in receiver.calls:
+                head = call.headers
+                seconds = int(head["webhook-timestamp"])
+                assert abs(seconds - time.time()) < 60
+                wanted = signature(head["webhook-id"], seconds, call.body, [SECRET.encode()])
+                assert head["webhook-signature"] == wanted
+                assert b"canary" not in call.body
+            return [json.loads(call.body) for call in receiver.calls]
+
+    return asyncio.run(run())
+
+
+def test_receiver_is_told_of_a_job(tmp_path: Path) -> None:
+    jobs: list[str] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        body = BODY | {"callback_url": receiver.url}
+        begun = client.post("/v1/assessments", json=body, headers=ASYNC)
+        assert begun.status_code == 202, begun.text
+        jobs.append(begun.json()["job_id"])
+        place, until = begun.headers["Location"], time.monotonic() + 20
+        while (callback := client.get(place).json()["callback"])["state"] != "delivered":
+            assert time.monotonic() < until, callback
+            time.sleep(0.05)
+        assert callback == {"state": "delivered", "tries": 1}
+
+    (event,) = told(tmp_path, ask, 1)
+    assert (event["type"], event["data"]["job_id"]) == ("job.finished", jobs[0])
+
+
+def test_batch_tells_of_each_job(tmp_path: Path) -> None:
+    begun: list[Any] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        body = {"requests": [BODY] * 3, "callback_url": receiver.url}
+        answer = client.post("/v1/batches", json=body)
+        assert answer.status_code == 202, answer.text
+        begun.append(answer.json())
+
+    events = told(tmp_path, ask, 3)
+    batch = begun[0]
+    assert {event["data"]["batch_id"] for event in events} == {batch["batch_id"]}
+    assert {event["data"]["job_id"] for event in events} == {job["job_id"] for job in batch["jobs"]}
+
+
+def test_address_that_cannot_be_told_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, MODEL_DEFAULT="baseline")
+    body = BODY | {"callback_url": "https://evil.example/canary"}
+    with client_of(settings) as client:
+        for headers, says in ((ASYNC, "JOBS_WEBHOOK_HOSTS"), ({}, "respond-async")):
+            answer = client.post("/v1/assessments", json=body, headers=headers)
+            assert (answer.status_code, answer.json()["field"]) == (422, "callback_url")
+            assert says in answer.json()["detail"]
+            assert "canary" not in answer.text
+        assert client.get("/v1/assessments").json()["total"] == 0

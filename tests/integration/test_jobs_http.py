@@ -1,0 +1,343 @@
+"""Jobs over HTTP: begun, followed, waited for, cancelled, and begun once however often sent."""
+
+import json
+import socket
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ai_psychiatrist.access.access_file import FILE_NAME
+from ai_psychiatrist.access.entrance import Entrance
+from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.domain.access import Scope
+from tests.fakes.faults import fault
+from tests.fakes.model_server import ModelServerThread
+from tests.integration.running_app import RunningApp, client_at, client_of, model_at, settings_with
+from tests.patience import wait_until
+
+Json = dict[str, Any]
+PLACE = "/v1/assessments"
+JOBS = "/v1/jobs"
+BATCHES = "/v1/batches"
+BODY = {"transcript_text": "Participant: I sleep badly every night."}
+OTHER = {"transcript_text": "Participant: I feel tired."}
+ASYNC = {"Prefer": "respond-async"}
+WAITING = {"Prefer": "respond-async, wait=60"}
+ALL = frozenset(Scope)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    settings = settings_with(tmp_path_factory.mktemp("state"), MODEL_DEFAULT="baseline")
+    with client_of(settings) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def finished(client: httpx.Client) -> str:
+    """The path of a job that has ended well."""
+    return client.post(PLACE, json=BODY, headers=WAITING).headers["Location"].replace(PLACE, JOBS)
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> Iterator[tuple[httpx.Client, ModelServerThread]]:
+    """A server that does one job at a time, whose model never answers."""
+    with ModelServerThread(fault("hang")) as models:
+        settings = settings_with(tmp_path, **model_at(models.url), JOBS_CONCURRENCY="1")
+        with client_of(settings) as opened:
+            yield opened, models
+
+
+def begun(client: httpx.Client, body: Json = BODY, **headers: str) -> httpx.Response:
+    answer = client.post(PLACE, json=body, headers=ASYNC | headers)
+    assert answer.status_code == 202, answer.text
+    return answer
+
+
+def keyed(key: str) -> dict[str, str]:
+    return {"Idempotency-Key": key}
+
+
+def code_of(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
+
+
+def total(client: httpx.Client) -> int:
+    count: int = client.get(PLACE).json()["total"]
+    return count
+
+
+def test_a_job_leads_to_its_result(client: httpx.Client) -> None:
+    answer = begun(client)
+    job = answer.headers["Location"]
+    assert job == f"{JOBS}/{answer.json()['job_id']}"
+    assert answer.headers["Retry-After"] == "2"
+    assert answer.headers["Preference-Applied"] == "respond-async"
+    wait_until(lambda: client.get(job).status_code == 303)
+    done = client.get(job)
+    assert done.headers["Location"] == job.replace(JOBS, PLACE)
+    assert done.json()["state"] == "finished"
+    assert client.get(job, follow_redirects=True).json()["status"] == "complete"
+
+
+def test_who_waits_long_enough_gets_the_result_itself(client: httpx.Client) -> None:
+    answer = client.post(PLACE, json=BODY, headers=WAITING)
+    assert answer.status_code == 201
+    assert answer.headers["Preference-Applied"] == "respond-async, wait=60"
+    assert client.get(answer.headers["Location"]).content == answer.content
+
+
+def test_who_waits_too_shortly_is_told_how_far_it_is(
+    hanging: tuple[httpx.Client, ModelServerThread],
+) -> None:
+    client, _ = hanging
+    answer = client.post(PLACE, json=BODY, headers={"Prefer": 'wait="1" , Respond-Async'})
+    assert answer.status_code == 202
+    assert answer.json()["state"] == "running"
+    path = answer.headers["Location"].replace(JOBS, PLACE)
+    assert code_of(client.get(path)) == (409, "assessment_running")
+
+
+def test_a_job_that_is_as_it_was_is_not_sent_again(
+    hanging: tuple[httpx.Client, ModelServerThread],
+) -> None:
+    client, _ = hanging
+    begun(client)
+    waiting = begun(client).headers["Location"]
+    first = client.get(waiting)
+    assert first.json()["state"] == "waiting"
+    assert first.headers["Retry-After"] == "2"
+    again = client.get(waiting, headers={"If-None-Match": f'"x", W/{first.headers["ETag"]}'})
+    assert (again.status_code, again.content) == (304, b"")
+    client.delete(waiting)
+    changed = client.get(waiting, headers={"If-None-Match": first.headers["ETag"]})
+    assert (changed.status_code, changed.json()["state"]) == (200, "cancelled")
+    assert "Retry-After" not in changed.headers
+
+
+def test_events_are_numbered_and_go_on_after_a_break(client: httpx.Client, finished: str) -> None:
+    told = client.get(f"{finished}/events").text
+    numbers = [line.removeprefix("id: ") for line in told.splitlines() if line.startswith("id: ")]
+    assert numbers == [str(number) for number in range(1, 8)]
+    assert told.rstrip().splitlines()[-3] == "event: end"
+    rest = client.get(f"{finished}/events", headers={"Last-Event-ID": "4"}).text
+    assert told.endswith(rest)
+    assert "id: 5" in rest
+    assert "id: 4" not in rest
+    over = client.get(f"{finished}/events", headers={"Last-Event-ID": "7"})
+    assert (over.status_code, over.content) == (204, b"")
+
+
+def test_what_is_cancelled_stays_so_and_its_calls_stop(
+    hanging: tuple[httpx.Client, ModelServerThread],
+) -> None:
+    client, models = hanging
+    first, second = (begun(client).headers["Location"] for _ in range(2))
+    wait_until(lambda: models.server.in_flight > 0)
+    asked = len(models.requests)
+    for _ in range(2):
+        answer = client.delete(second)
+        assert (answer.status_code, answer.json()["state"]) == (202, "cancelled")
+    client.delete(first)
+    wait_until(lambda: models.server.in_flight == 0)
+    assert len(models.requests) == asked
+    assert "cancelled" in client.get(f"{first}/events").text
+    path = first.replace(JOBS, PLACE)
+    assert code_of(client.get(path)) == (409, "assessment_failed")
+    assert client.get(f"{path}/transcript").json()["text"] == BODY["transcript_text"]
+
+
+def test_what_has_ended_cannot_be_cancelled(client: httpx.Client, finished: str) -> None:
+    assert code_of(client.delete(finished)) == (409, "job_over")
+    assert client.get(finished).status_code == 303
+
+
+def test_erasing_an_assessment_ends_its_job(
+    hanging: tuple[httpx.Client, ModelServerThread],
+) -> None:
+    client, models = hanging
+    job = begun(client).headers["Location"]
+    wait_until(lambda: models.server.in_flight > 0)
+    assert client.delete(job.replace(JOBS, PLACE)).status_code == 204
+    wait_until(lambda: models.server.in_flight == 0)
+    assert code_of(client.get(job)) == (404, "assessment_not_found")
+
+
+def test_nothing_that_is_kept_of_a_job_stands_in_clear(tmp_path: Path) -> None:
+    with ModelServerThread(fault("hang", tasks=["meta_review"])) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+        with client_of(settings) as client:
+            job = begun(client).headers["Location"]
+            wait_until(lambda: len(models.requests) == 9)
+            file = tmp_path / "records/local/assessments.sqlite"
+            with closing(sqlite3.connect(file)) as database:
+                wait_until(
+                    lambda: database.execute("SELECT COUNT(*) FROM calls").fetchone() == (8,)
+                )
+                stored = b"".join(path.read_bytes() for path in file.parent.iterdir())
+                assert b"sleep badly" not in stored
+                client.delete(job)
+                assert database.execute("SELECT COUNT(*) FROM calls").fetchone() == (0,)
+
+
+def test_jobs_are_listed_a_page_at_a_time_the_newest_first(client: httpx.Client) -> None:
+    made = [begun(client).json()["job_id"] for _ in range(3)]
+    page = client.get(JOBS, params={"limit": 2}).json()
+    rest = client.get(JOBS, params={"limit": 1, "cursor": page["next"]}).json()
+    assert [one["job_id"] for one in (*page["jobs"], *rest["jobs"])] == made[::-1]
+    wait_until(lambda: all(client.get(f"{JOBS}/{one}").status_code == 303 for one in made))
+    states = {one["state"] for one in client.get(JOBS, params={"state": "finished"}).json()["jobs"]}
+    assert states == {"finished"}
+    assert client.get(JOBS, params={"state": "cancelled"}).json()["jobs"] == []
+    assert code_of(client.get(JOBS, params={"cursor": "x"})) == (422, "unusable_input")
+    assert code_of(client.get(JOBS, params={"state": "x"})) == (422, "invalid_request")
+
+
+@pytest.mark.parametrize("headers", [ASYNC, {}], ids=["job", "waited for"])
+def test_a_key_begins_one_assessment_however_often_it_comes(
+    client: httpx.Client, headers: dict[str, str]
+) -> None:
+    key = keyed(f"once-{len(headers)}")
+    before = total(client)
+    first = client.post(PLACE, json=BODY, headers=headers | key)
+    assert first.status_code == (202 if headers else 201)
+    again = client.post(PLACE, json=BODY, headers=headers | key)
+    assert again.headers["Location"] == first.headers["Location"]
+    if not headers:
+        assert (again.status_code, again.content) == (201, first.content)
+    assert total(client) == before + 1
+    for other in (OTHER, BODY | {"subject": "another"}, BODY | {"ablate": True}):
+        answer = client.post(PLACE, json=other, headers=headers | key)
+        assert code_of(answer) == (422, "key_of_another")
+        assert answer.json()["field"] == "idempotency-key"
+    assert total(client) == before + 1
+
+
+def test_of_requests_with_one_key_at_once_one_is_begun(client: httpx.Client) -> None:
+    before = total(client)
+    with ThreadPoolExecutor() as pool:
+        sent = [
+            pool.submit(client.post, PLACE, json=BODY, headers=ASYNC | keyed("race"))
+            for _ in range(6)
+        ]
+    answers = [one.result() for one in sent]
+    assert {answer.status_code for answer in answers} <= {202, 409}
+    assert len({one.headers["Location"] for one in answers if one.status_code == 202}) == 1
+    assert {one.json()["code"] for one in answers if one.status_code == 409} <= {"key_under_way"}
+    assert total(client) == before + 1
+
+
+def test_a_key_whose_request_is_under_way_is_told_so(
+    hanging: tuple[httpx.Client, ModelServerThread],
+) -> None:
+    client, models = hanging
+    content = json.dumps(BODY)
+    head = (
+        f"POST {PLACE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Idempotency-Key: slow\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    place = (client.base_url.host, client.base_url.port or 80)
+    with closing(socket.create_connection(place)) as caller:
+        caller.sendall((head + content).encode())
+        wait_until(lambda: models.server.in_flight > 0)
+        answer = client.post(PLACE, json=BODY, headers=keyed("slow"))
+        assert code_of(answer) == (409, "key_under_way")
+    # Its caller has gone and nothing came of it: the key begins it anew.
+    wait_until(
+        lambda: client.post(PLACE, json=BODY, headers=ASYNC | keyed("slow")).status_code == 202
+    )
+
+
+def test_a_key_of_which_nothing_came_is_free_again(client: httpx.Client) -> None:
+    bad = client.post(PLACE, json={"transcript_text": ""}, headers=keyed("mended"))
+    assert bad.status_code == 422
+    assert client.post(PLACE, json=BODY, headers=keyed("mended")).status_code == 201
+
+
+def test_each_job_of_a_batch_is_counted(client: httpx.Client) -> None:
+    requests = [BODY, OTHER, BODY | {"subject": "one"}]
+    answer = client.post(BATCHES, json={"requests": requests}, headers=keyed("batch"))
+    assert answer.status_code == 202
+    made = answer.json()
+    assert [one["danger"] for one in made["jobs"]] == ["none"] * 3
+    again = client.post(BATCHES, json={"requests": requests}, headers=keyed("batch"))
+    assert again.json() == made
+    place = answer.headers["Location"]
+    wait_until(lambda: client.get(place).json()["counts"]["finished"] == 3)
+    told = client.get(place, params={"limit": 2}).json()
+    rest = client.get(place, params={"cursor": told["next"]}).json()
+    listed = [*told["jobs"], *rest["jobs"]]
+    assert [one["job_id"] for one in listed] == [one["job_id"] for one in made["jobs"]]
+    assert [one["place"] for one in listed] == [0, 1, 2]
+    assert {one["batch_id"] for one in listed} == {made["batch_id"]}
+    texts = [
+        client.get(f"{PLACE}/{one['job_id']}/transcript").json()["text"] for one in made["jobs"]
+    ]
+    assert texts == [one["transcript_text"] for one in requests]
+
+
+@pytest.mark.parametrize(
+    ("bad", "code", "field"),
+    [
+        ({"transcript_text": ""}, "unusable_input", "requests.1.transcript_text"),
+        ({"transcript_text": 1}, "invalid_request", "requests.1.transcript_text"),
+        ({"transcript_text": "x", "extra": 1}, "invalid_request", "requests.1.unknown"),
+        ({"transcript_text": "Participant: a " * 40_000}, "too_large", "requests.1"),
+        ({"participant_id": 1}, "participant_not_found", "requests.1.participant_id"),
+    ],
+    ids=["empty", "no text", "unknown field", "too long", "nobody"],
+)
+def test_a_batch_with_a_bad_request_names_it_and_begins_nothing(
+    client: httpx.Client, bad: Json, code: str, field: str
+) -> None:
+    before = total(client)
+    answer = client.post(BATCHES, json={"requests": [BODY, bad]})
+    told = answer.json()
+    assert told["code"] == code, told
+    assert (told["errors"][0] if "errors" in told else told)["field"] == field
+    assert total(client) == before
+
+
+@pytest.mark.parametrize("count", [0, 1_001])
+def test_a_batch_has_one_to_a_thousand_requests(client: httpx.Client, count: int) -> None:
+    answer = client.post(BATCHES, json={"requests": [BODY] * count})
+    assert code_of(answer) == (422, "invalid_request")
+    assert answer.json()["errors"][0]["field"] == "requests"
+
+
+def test_nobody_else_finds_a_tenants_jobs(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, AUTH_REQUIRED="true", MODEL_DEFAULT="baseline")
+    with RunningApp(settings) as app, ExitStack() as stack:
+
+        def holder(scopes: frozenset[Scope], tenant: str = "clinic") -> httpx.Client:
+            with closing(Entrance(tmp_path / FILE_NAME)) as entrance:
+                made = entrance.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
+            opened = stack.enter_context(client_at(app.url))
+            opened.headers["Authorization"] = f"Bearer {made.text.written()}"
+            return opened
+
+        owner, stranger, reader = holder(ALL), holder(ALL, "other"), holder(frozenset({Scope.READ}))
+        batch = owner.post(BATCHES, json={"requests": [BODY]}, headers=keyed("own"))
+        job = f"{JOBS}/{batch.json()['jobs'][0]['job_id']}"
+        for method, path, code in (
+            ("GET", job, "assessment_not_found"),
+            ("DELETE", job, "assessment_not_found"),
+            ("GET", f"{job}/events", "assessment_not_found"),
+            ("GET", batch.headers["Location"], "batch_not_found"),
+        ):
+            assert code_of(stranger.request(method, path)) == (404, code)
+        assert stranger.get(JOBS).json()["jobs"] == []
+        # Nor do two holders of keys share the keys of their requests.
+        assert (
+            holder(ALL).post(BATCHES, json={"requests": [OTHER]}, headers=keyed("own")).status_code
+            == 202
+        )
+        assert reader.get(job).status_code in {200, 303}
+        assert reader.delete(job).status_code == 403
+        assert reader.post(BATCHES, json={"requests": [BODY]}).status_code == 403

@@ -1,0 +1,65 @@
+"""Kills and outages among many jobs: every job ends, and no finished call is paid for twice."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.filed_work import Account, ended
+from tests.jobs.fleet import Fleet
+from tests.jobs.own_cluster import own_cluster
+from tests.jobs.places import Place, place
+from tests.patience import wait_until
+from tests.sweeps import JOB_KILLS, JOB_OUTAGE_SECONDS, JOBS_AMONG_KILLS
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """A new queue of each kind."""
+    with place(request.param, tmp_path) as made:
+        yield made
+
+
+@pytest.mark.sweep
+@pytest.mark.timeout(900)
+def test_kills_lose_no_job_and_repeat_only_calls_in_flight(queue: Place, is_whole: bool) -> None:
+    jobs = JOBS_AMONG_KILLS.size(is_whole=is_whole)
+    kills = JOB_KILLS.size(is_whole=is_whole)
+    fleet = Fleet(place=queue, jobs=jobs, seconds=0.5 if is_whole else 0.1)
+    try:
+        fleet.run(kills=kills, seed=7, pause=(1.0, 4.0) if is_whole else (0.5, 3.0))
+    finally:
+        fleet.close()
+
+    account = Account.of(queue.folder)
+    assert fleet.kills == kills
+    assert len(ended(queue.folder)) == jobs
+    assert account.paid_twice == []
+    assert account.repeats <= account.lost_in_flight
+
+
+@pytest.mark.sweep
+@pytest.mark.timeout(900)
+def test_an_outage_of_the_database_loses_nothing(tmp_path: Path, is_whole: bool) -> None:
+    jobs = JOBS_AMONG_KILLS.size(is_whole=is_whole)
+    with own_cluster() as cluster:
+        fleet = Fleet(place=Place(url=cluster.url, folder=tmp_path), jobs=jobs, seconds=0.2)
+        running = threading.Thread(target=fleet.run, kwargs={"kills": 0, "seed": 1}, daemon=True)
+        running.start()
+        try:
+            wait_until(lambda: len(ended(tmp_path)) >= jobs // 10)
+            cluster.stop()
+            time.sleep(JOB_OUTAGE_SECONDS.size(is_whole=is_whole))
+            before = len(ended(tmp_path))
+            cluster.start()
+            running.join()
+        finally:
+            fleet.close()
+
+        account = Account.of(tmp_path)
+        assert before < jobs
+        assert len(ended(tmp_path)) == jobs
+        assert account.paid_twice == []
+        assert account.repeats <= account.lost_in_flight

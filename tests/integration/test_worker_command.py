@@ -1,0 +1,158 @@
+"""`serve` and `worker` as their own processes: jobs come in by HTTP and are done elsewhere."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.integration.test_jobs_in_processes import everything_in
+from tests.jobs.places import Place, place
+from tests.patience import PATIENCE_SECONDS, wait_until
+
+PROGRAM = (sys.executable, "-m", "ai_psychiatrist")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """A new queue of each kind."""
+    with place(request.param, tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def started(queue: Place, name: str, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
+    environment = {
+        **os.environ,
+        "DATA_STATE_DIR": str(queue.folder),
+        "JOBS_ENGINE": "dbos",
+        "JOBS_DATABASE_URL": queue.url,
+    }
+    with (queue.folder / name).open("wb") as log:
+        process = subprocess.Popen(
+            [*PROGRAM, *arguments], env=environment, stdout=log, stderr=log, cwd=queue.folder
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(PATIENCE_SECONDS)
+
+
+def said(queue: Place, name: str, word: str) -> str:
+    """Return the line in which a process says a word; waits for it."""
+
+    def lines() -> list[str]:
+        text = (queue.folder / name).read_text("utf-8")
+        return [line for line in text.splitlines() if word in line]
+
+    wait_until(lines)
+    return lines()[0]
+
+
+def asked(url: str, body: bytes | None = None, **headers: str) -> dict[str, object]:
+    request = urllib.request.Request(url, data=body, headers=headers)  # noqa: S310  our own server
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
+        found: dict[str, object] = json.load(answer)
+    return found
+
+
+def test_a_server_hands_in_jobs_and_workers_do_them(queue: Place, example_interview: str) -> None:
+    health = queue.folder / "health"
+    with ExitStack() as processes:
+        server = processes.enter_context(started(queue, "server", "serve", "--port", "0"))
+        workers = [
+            processes.enter_context(
+                started(queue, f"worker-{number}", "worker", "--health-file", f"{health}-{number}")
+            )
+            for number in range(2)
+        ]
+        names = {said(queue, f"worker-{number}", "takes jobs").split()[1] for number in range(2)}
+        assert names == {"slot-0", "slot-1"}
+        url = said(queue, "server", "Serving on").split()[2]
+        body = json.dumps({"transcript_text": example_interview}).encode()
+        jobs = [
+            asked(
+                f"{url}/v1/assessments",
+                body,
+                **{"Content-Type": "application/json", "Prefer": "respond-async"},
+            )
+            for _ in range(2)
+        ]
+
+        def states() -> set[object]:
+            found = asked(f"{url}/v1/jobs")["jobs"]
+            assert isinstance(found, list)
+            return {one["state"] for one in found}
+
+        wait_until(lambda: states() == {"finished"})
+        assert len(jobs) == 2
+        assert all(Path(f"{health}-{number}").exists() for number in range(2))
+        for process in workers:
+            process.send_signal(signal.SIGTERM)
+        assert [process.wait(PATIENCE_SECONDS) for process in workers] == [0, 0]
+        assert not list(queue.folder.glob("health-*"))
+        server.send_signal(signal.SIGTERM)
+        server.wait(PATIENCE_SECONDS)
+
+    held = everything_in(queue)
+    assert all(word not in held for word in _telling_words(example_interview))
+    for name in ("server", "worker-0", "worker-1"):
+        log = (queue.folder / name).read_text("utf-8")
+        assert all(word not in log for word in _telling_words(example_interview))
+
+
+def _telling_words(text: str) -> list[str]:
+    return [line.strip()[-40:] for line in text.splitlines() if len(line.strip()) > 60]
+
+
+def test_a_worker_says_what_to_set_where_servers_do_the_jobs(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [*PROGRAM, "worker"],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "DATA_STATE_DIR": str(tmp_path)},
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 2
+    assert "JOBS_ENGINE=dbos" in ended.stderr
+
+
+def test_a_worker_ends_with_a_status_of_its_own_where_the_database_is_away(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [*PROGRAM, "worker"],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "DATA_STATE_DIR": str(tmp_path),
+            "JOBS_ENGINE": "dbos",
+            "JOBS_DATABASE_URL": "postgresql://user:secret-word@127.0.0.1:1/jobs",
+        },
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 75
+    assert "Start it again" in ended.stderr
+    assert "secret-word" not in ended.stderr
+
+
+def test_the_library_is_imported_by_nobody_who_does_not_need_it() -> None:
+    program = (
+        "import sys, ai_psychiatrist;"
+        "from ai_psychiatrist.api.app import create_app;"
+        "from ai_psychiatrist.config import Settings;"
+        "import ai_psychiatrist.cli.worker_command, ai_psychiatrist.cli.assess_command;"
+        "import ai_psychiatrist.wiring.jobs, ai_psychiatrist.wiring.job_worker;"
+        "create_app(Settings());"
+        "print([n for n in sys.modules if n.split('.')[0] in {'dbos', 'sqlalchemy', 'psycopg'}])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert ended.stdout.strip() == b"[]"

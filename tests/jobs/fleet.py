@@ -1,0 +1,80 @@
+"""A server and two workers that are started again whenever they end, as a supervisor does."""
+
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.jobs.filed_work import ended
+from tests.jobs.places import Place
+from tests.patience import PATIENCE_SECONDS
+
+ROOT: Final = Path(__file__).parents[2]
+_LOOK_SECONDS: Final = 0.05
+
+
+@dataclass(slots=True)
+class Fleet:
+    """Processes of one queue."""
+
+    place: Place
+    jobs: int
+    calls: int = 3
+    seconds: float = 0.15
+    concurrency: int = 4
+    reap: float = 0.5
+    starts: int = 0
+    kills: int = 0
+    _running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+
+    def run(self, *, kills: int, seed: int, pause: tuple[float, float] = (0.5, 3.0)) -> None:
+        """Keep all processes alive, but for random kills, until all jobs have their end."""
+        chance = random.Random(seed)  # noqa: S311  drawn again from the same seed
+        next_kill = time.monotonic() + pause[1]
+        end = time.monotonic() + PATIENCE_SECONDS * 4
+        while len(ended(self.place.folder)) < self.jobs:
+            self.keep_alive()
+            if self.kills < kills and time.monotonic() > next_kill:
+                self._kill(chance.choice(sorted(self._running)))
+                next_kill = time.monotonic() + chance.uniform(*pause)
+            if time.monotonic() > end:
+                msg = f"{len(ended(self.place.folder))} of {self.jobs} jobs ended"
+                raise TimeoutError(msg)
+            time.sleep(_LOOK_SECONDS)
+
+    def keep_alive(self) -> None:
+        """Start what does not run."""
+        for name in ("server", "worker-0", "worker-1"):
+            process = self._running.get(name)
+            if process is None or process.poll() is not None:
+                self._running[name] = self._started(name)
+
+    def close(self) -> None:
+        """Kill all processes."""
+        for process in self._running.values():
+            process.kill()
+            process.wait(PATIENCE_SECONDS)
+
+    def _kill(self, name: str) -> None:
+        process = self._running[name]
+        if process.poll() is None:
+            process.kill()
+            process.wait(PATIENCE_SECONDS)
+            self.kills += 1
+
+    def _started(self, name: str) -> "subprocess.Popen[bytes]":
+        self.starts += 1
+        kind = "submitter_process" if name == "server" else "worker_process"
+        command = [sys.executable, "-m", f"tests.jobs.{kind}", str(self.place.folder)]
+        command += ["--url", self.place.url] if self.place.url else []
+        if name == "server":
+            command += ["--jobs", str(self.jobs)]
+        else:
+            command += ["--calls", str(self.calls), "--seconds", str(self.seconds)]
+            command += ["--concurrency", str(self.concurrency), "--reap", str(self.reap)]
+        log = self.place.folder / f"{name}-{self.starts}.log"
+        with log.open("wb") as output:
+            return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)

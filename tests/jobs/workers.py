@@ -1,0 +1,87 @@
+"""Worker processes that tests start, kill and end."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.jobs.places import Place
+from tests.patience import PATIENCE_SECONDS
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerProcess:
+    """A worker process, and where it writes."""
+
+    process: "subprocess.Popen[str]"
+    log: Path
+
+    @property
+    def id(self) -> int:
+        """The id of the process."""
+        return self.process.pid
+
+    @property
+    def name(self) -> str:
+        """The name of its place; waits until it takes jobs."""
+        assert self.process.stdout is not None
+        name = self.process.stdout.readline().strip()
+        assert name.startswith("slot-"), self.log.read_text("utf-8")
+        return name
+
+    def kill(self) -> None:
+        """End it as a power cut does."""
+        self.process.kill()
+        self.process.wait(PATIENCE_SECONDS)
+
+    def ask_to_end(self) -> int:
+        """End it kindly; return its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE_SECONDS)
+
+
+class Workers:
+    """The workers of one queue."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._started: list[WorkerProcess] = []
+
+    def start(self, **options: float) -> WorkerProcess:
+        """Start a worker; options are those of `tests.jobs.worker_process`."""
+        command = [sys.executable, "-m", "tests.jobs.worker_process", str(self._place.folder)]
+        command += ["--url", self._place.url] if self._place.url else []
+        for name, value in options.items():
+            command += [f"--{name.replace('_', '-')}", str(value)]
+        log = self._place.folder / f"worker-{len(self._started)}.log"
+        with log.open("wb") as errors:
+            process = subprocess.Popen(
+                command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+        worker = WorkerProcess(process=process, log=log)
+        self._started.append(worker)
+        return worker
+
+    def close(self) -> None:
+        """Kill those that are left."""
+        for worker in self._started:
+            if worker.process.poll() is None:
+                worker.kill()
+            if worker.process.stdout is not None:
+                worker.process.stdout.close()
+
+
+@contextmanager
+def workers_of(place: Place) -> Iterator[Workers]:
+    """Yield what starts workers; all are gone at the end."""
+    workers = Workers(place)
+    try:
+        yield workers
+    finally:
+        workers.close()

@@ -1,0 +1,201 @@
+"""What watchers are shown, what spans and counts make of it, and what is held back."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from ai_psychiatrist.config.telemetry import TelemetrySettings
+from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.infrastructure.telemetry.danger_counts import TOLD_TOGETHER, DangerCounts
+from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched, watched_by
+from ai_psychiatrist.infrastructure.telemetry.work import (
+    CallWork,
+    Event,
+    JobEnded,
+    RequestWork,
+    Work,
+)
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState
+from ai_psychiatrist.llm.chat import ChatReply
+from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.watched_calls import call_work, note_result
+from ai_psychiatrist.wiring import telemetry
+from ai_psychiatrist.wiring.job_counts import count_end, queue_of
+
+
+class Seen:
+    """A watcher that keeps all that it is shown."""
+
+    def __init__(self) -> None:
+        self.begun: list[Work] = []
+        self.ended: list[Work] = []
+        self.events: list[Event] = []
+
+    @contextmanager
+    def watching(self, work: Work) -> Iterator[None]:
+        self.begun.append(work)
+        try:
+            yield
+        finally:
+            self.ended.append(work)
+
+    def told(self, event: Event) -> None:
+        self.events.append(event)
+
+
+def test_work_is_shown_at_its_begin_and_with_its_time_at_its_end() -> None:
+    seen = Seen()
+    with watched_by((seen,)), watched(RequestWork(method="GET")) as work:
+        assert (seen.begun, seen.ended) == ([work], [])
+        work.status = 200
+    assert seen.ended == [work]
+    assert work.seconds > 0
+    assert work.error is None
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (ValueError("words of somebody"), FailureCode.INTERNAL_ERROR),
+        (asyncio.CancelledError(), "cancelled"),
+    ],
+)
+def test_work_that_raises_has_a_code_and_the_error_goes_on(
+    raised: BaseException, code: str
+) -> None:
+    seen, work = Seen(), RequestWork(method="GET")
+    with watched_by((seen,)), pytest.raises(type(raised)), watched(work):
+        raise raised
+    assert [one.error for one in seen.ended] == [code]
+
+
+def test_each_application_is_watched_by_its_own() -> None:
+    outer, inner = Seen(), Seen()
+    with watched_by((outer,)):
+        with watched_by((inner,)), watched(RequestWork(method="GET")):
+            tell(JobEnded(state="finished", reason=None, seconds=1.0))
+        with watched_by(()), watched(RequestWork(method="POST")):
+            pass
+        assert (outer.begun, outer.events) == ([], [])
+    assert (len(inner.begun), len(inner.events)) == (1, 1)
+
+
+def test_levels_are_told_together_and_none_is_lost() -> None:
+    counts, told = DangerCounts(), Counter[str]()
+    levels = ["none", "high", "none", "low"] * TOLD_TOGETHER
+    for number, level in enumerate(levels, 1):
+        found = counts.add(level)
+        assert sum(found.values()) in {0, TOLD_TOGETHER}
+        assert bool(found) == (number % TOLD_TOGETHER == 0)
+        told.update(found)
+    assert told == Counter(levels)
+
+
+def route(name: str, *, is_local: bool = False) -> ModelRoute:
+    return ModelRoute(name=name, agent_model=None, chat=None, is_local=is_local)
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "requested"),
+    [
+        ("ollama:gemma3:27b", "ollama", "gemma3:27b"),
+        ("openai-chat:local-model", "openai", "local-model"),
+        ("openai:gpt-5", "openai", "gpt-5"),
+        ("anthropic:claude", "anthropic", "claude"),
+        ("google:gemini", "gcp.gemini", "gemini"),
+        ("gemma3:27b", "_OTHER", "gemma3:27b"),
+    ],
+)
+def test_providers_have_the_names_of_the_conventions(
+    name: str, provider: str, requested: str
+) -> None:
+    work = call_work("evidence", route(name))
+    assert (work.model, work.provider, work.requested) == (name, provider, requested)
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("gpt-5", "gpt-5"),
+        ("gpt-5-2026-08-07", "gpt-5-2026-08-07"),
+        ("gpt-5:latest", "gpt-5:latest"),
+        ("gpt-5 and what she said", None),
+        ("gpt-5-tired", None),
+        ("what she said", None),
+        (None, None),
+    ],
+)
+def test_a_server_cannot_write_words_into_the_name_of_its_model(
+    told: str | None, shown: str | None
+) -> None:
+    from pydantic_ai.messages import ModelResponse  # noqa: PLC0415  a second, for this test alone
+
+    work = call_work("evidence", route("openai:gpt-5"))
+    note_result(work, ModelResponse(parts=[], model_name=told))
+    assert work.answered_by == shown
+
+
+def test_results_are_codes_and_counts() -> None:
+    began = call_work("evidence", route("baseline", is_local=True))
+    replied, failed = replace(began), replace(began)
+    note_result(replied, ChatReply(text="words", is_cut_off=True, input_tokens=5, output_tokens=-3))
+    assert replied == replace(began, input_tokens=5, output_tokens=None, finish_reason="length")
+    note_result(failed, ModelCallFailed(FailureCode.RATE_LIMITED, http_status=429))
+    assert failed == replace(began, error="rate_limited", http_status=429)
+    assert isinstance(replied, CallWork)
+
+
+class Queue:
+    """An engine with four jobs."""
+
+    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, JobState], ...]:
+        states = (JobState.RUNNING, JobState.WAITING, JobState.WAITING, JobState.WAITING)
+        return tuple(
+            (JobRef(tenant=tenant or "local", id=str(number)), state)
+            for number, state in enumerate(states)
+        )
+
+    async def submit(self, job: JobRef) -> None: ...
+    async def status(self, job: JobRef) -> JobState | None: ...
+    async def result(self, job: JobRef) -> JobState:
+        raise KeyError(job.id)
+
+    async def cancel(self, job: JobRef) -> None: ...
+    async def resume(self, job: JobRef) -> None: ...
+
+
+def test_a_queue_is_its_jobs_by_state_and_the_age_of_the_first_that_waits() -> None:
+    async def age_of(job: JobRef) -> float | None:
+        return {"1": 7.5}.get(job.id)
+
+    seen = asyncio.run(queue_of(Queue(), age_of))
+    assert (seen.by_state, seen.oldest_waiting_seconds) == ({"running": 1, "waiting": 3}, 7.5)
+
+
+def test_the_end_of_a_job_is_told_without_its_id() -> None:
+    seen, job = Seen(), JobRef(tenant="clinic-1", id="5f1c")
+    end = JobEnd(job=job, state=JobState.FAILED, reason="backend_failed", seconds=3.0)
+    with watched_by((seen,)):
+        asyncio.run(count_end(end))
+    assert seen.events == [JobEnded(state="failed", reason="backend_failed", seconds=3.0)]
+
+
+@pytest.mark.parametrize("variable", ["export", "metrics"])
+def test_without_the_extra_it_says_what_to_install(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telemetry, "find_spec", lambda _: None)
+
+    async def opened() -> None:
+        async with telemetry.open_telemetry(TelemetrySettings(**{variable: True})):
+            pass
+
+    with pytest.raises(ConfigurationError) as refused:
+        asyncio.run(opened())
+    assert f"TELEMETRY_{variable.upper()}" in str(refused.value)
+    assert "pip install 'ai-psychiatrist[telemetry]'" in str(refused.value)

@@ -1,0 +1,90 @@
+"""The files for containers name commands, variables and paths that the product has."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ai_psychiatrist.cli.app import COMMANDS
+from ai_psychiatrist.config import variables
+
+ROOT = Path(__file__).parents[2]
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
+OURS = ("server", "worker-1", "worker-2")
+
+
+def test_there_are_a_server_two_workers_and_a_database() -> None:
+    assert set(COMPOSE["services"]) == {*OURS, "postgres"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_each_part_is_shut_in_and_watched(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    uid, _, gid = service["user"].partition(":")
+    assert uid == gid != "0"
+    assert f"--uid {uid}" in DOCKERFILE
+    assert service["healthcheck"]["test"]
+    assert service["volumes"] == ["state:/state"]
+    assert service["environment"]["DATA_STATE_DIR"] == "/state"
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_commands_and_their_options_exist(name: str) -> None:
+    command, *rest = COMPOSE["services"][name]["command"]
+    assert command in COMMANDS
+    known = {option for one in COMMANDS[command].load(command).params for option in one.opts}
+    assert {word for word in rest if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_variables_are_settings_and_secrets_are_files_that_are_given(name: str) -> None:
+    service = COMPOSE["services"][name]
+    known = {variable.name for variable in variables()}
+    assert set(service["environment"]) <= known
+    files = {f"/run/secrets/{secret}" for secret in service["secrets"]}
+    named = {value for key, value in service["environment"].items() if key.endswith("_FILE")}
+    assert named == files
+    assert set(service["secrets"]) <= set(COMPOSE["secrets"])
+
+
+def test_the_health_file_of_a_worker_is_the_one_that_is_looked_at() -> None:
+    for name in ("worker-1", "worker-2"):
+        service = COMPOSE["services"][name]
+        path = service["command"][service["command"].index("--health-file") + 1]
+        assert path in service["healthcheck"]["test"][1]
+        assert Path(path).parent.as_posix() in service["tmpfs"]
+
+
+def test_the_image_runs_as_nobody_special_and_copies_what_is_there() -> None:
+    lines = DOCKERFILE.splitlines()
+    assert lines.index("USER program") < next(
+        number for number, line in enumerate(lines) if line.startswith("ENTRYPOINT")
+    )
+    bases = [line.split()[1] for line in lines if line.startswith("FROM")]
+    assert all(":" in base and "/" not in base for base in bases)
+    for line in lines:
+        if line.startswith("COPY ") and "--from" not in line:
+            *sources, _ = line.split()[1:]
+            assert all((ROOT / source).exists() for source in sources)
+            assert all(_is_sent(source) for source in sources)
+
+
+def test_the_image_brings_what_the_extra_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = (ROOT / "requirements" / "jobs.in").read_text("utf-8").splitlines()
+    assert project["optional-dependencies"]["jobs"] == [
+        line for line in asked if not line.startswith("#")
+    ]
+
+
+def _is_sent(source: str) -> bool:
+    """Whether .dockerignore, which leaves out all but what it names, names it."""
+    named = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    assert "*" in named
+    kept = [line.removeprefix("!") for line in named if line.startswith("!")]
+    return any(Path(source).match(pattern) for pattern in kept)
