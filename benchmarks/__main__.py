@@ -1,5 +1,9 @@
 """All benchmarks, one table after the other: `python -m benchmarks`."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
 from benchmarks import (
     ablation,
     agreement,
@@ -31,56 +35,42 @@ from benchmarks.meaning import tables as meaning
 SUBJECTS = ("skeleton", "libraries", "ours", "http", "bare")
 
 
+TABLES: Final[tuple[tuple[str, Callable[[], object]], ...]] = (
+    ("Model calls of one assessment", calls.main),
+    ("Evidence checks", evidence.main),
+    ("Lies and truths by volume", partial(grounding_volume.main, [])),
+    ("Sets labelled by hand", labelled_sets.main),
+    ("Signs of danger", risk.main),
+    ("What words mean", partial(meaning.main, [])),
+    ("The challenge", partial(challenge.main, [])),
+    ("Validation of JSON lines", partial(validation.main, [])),
+    ("References", partial(retrieval.main, [])),
+    ("Metrics", partial(metrics.main, [])),
+    ("A million units", partial(million.main, [])),
+    ("What intervals hold", partial(coverage.main, [])),
+    ("Agreement of raters, as it was planted", partial(agreement.main, [])),
+    ("What sets of scores hold", partial(conformal.main, [])),
+    ("Calibration errors of signals that have none", partial(calibration_error.main, [])),
+    ("Answers to an interviewer, labelled by hand", interview_answers.main),
+    ("Interviews with a simulated participant", partial(interview.main, [])),
+    ("Certificates, changed and checked", partial(certificates.main, [])),
+    ("Does the evidence drive the score?", partial(ablation.main, [])),
+    ("Pages in a browser", partial(pages.main, [])),
+    ("Stored assessments", partial(archive.main, [])),
+    ("Start", imports.main),
+    ("Where the time of an assessment goes", stages.main),
+    ("What it costs to be watched", telemetry.main),
+)
+"""What each is about, and what prints it."""
+
+
 def main() -> None:
     """Print every table; takes some minutes."""
-    print("## Model calls of one assessment\n", flush=True)
-    calls.main()
-    print("\n## Evidence checks\n", flush=True)
-    evidence.main()
-    print("\n## Lies and truths by volume\n", flush=True)
-    grounding_volume.main([])
-    print("\n## Sets labelled by hand\n", flush=True)
-    labelled_sets.main()
-    print("\n## Signs of danger\n", flush=True)
-    risk.main()
-    print("\n## What words mean\n", flush=True)
-    meaning.main([])
-    print("\n## The challenge\n", flush=True)
-    challenge.main([])
-    print("\n## Validation of JSON lines\n", flush=True)
-    validation.main([])
-    print("\n## References\n", flush=True)
-    retrieval.main([])
-    print("\n## Metrics\n", flush=True)
-    metrics.main([])
-    print("\n## A million units\n", flush=True)
-    million.main([])
-    print("\n## What intervals hold\n", flush=True)
-    coverage.main([])
-    print("\n## Agreement of raters, as it was planted\n", flush=True)
-    agreement.main([])
-    print("\n## What sets of scores hold\n", flush=True)
-    conformal.main([])
-    print("\n## Calibration errors of signals that have none\n", flush=True)
-    calibration_error.main([])
-    print("\n## Answers to an interviewer, labelled by hand\n", flush=True)
-    interview_answers.main()
-    print("\n## Interviews with a simulated participant\n", flush=True)
-    interview.main([])
-    print("\n## Certificates, changed and checked\n", flush=True)
-    certificates.main([])
-    print("\n## Does the evidence drive the score?\n", flush=True)
-    ablation.main([])
-    print("\n## Pages in a browser\n", flush=True)
-    pages.main([])
-    print("\n## Stored assessments\n", flush=True)
-    archive.main([])
-    print("\n## Start\n", flush=True)
-    imports.main()
-    print("\n## Where the time of an assessment goes\n", flush=True)
-    stages.main()
-    telemetry.main()
-    print("\n## Assessments at 100 ms a call\n", flush=True)
+    for heading, tell in TABLES:
+        print(f"## {heading}\n", flush=True)
+        tell()
+        print(flush=True)
+    print("## Assessments at 100 ms a call\n", flush=True)
     run_throughput.compare(SUBJECTS, in_flight=(1, 8, 32), delay_ms=100, rounds=3)
     print(
         "\n## Assessments at 1 s a call; the ideal is a third of the number in flight\n", flush=True

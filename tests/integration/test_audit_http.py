@@ -13,7 +13,6 @@ from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.audited_actions import (
     ACTIONS,
     ACTIONS_WHERE_STORED,
-    UNTRACED,
     RouteKey,
 )
 from tests.integration.command import run
@@ -21,6 +20,32 @@ from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import TEXT
 
 NO_INTERVIEW = "A" * 32
+_UNDER_TWO_NAMES = {
+    RouteKey("GET", "/health"): "about the service",
+    RouteKey("GET", "/healthz"): "about the service",
+    RouteKey("GET", "/readyz"): "about the service",
+    RouteKey("GET", "/metrics"): "about the service",
+}
+UNTRACED = {
+    **_UNDER_TWO_NAMES,
+    **{
+        RouteKey(method, "/v1" + path): reason
+        for (method, path), reason in _UNDER_TWO_NAMES.items()
+    },
+    RouteKey("GET", "/v1/jobs"): "how far they are, without a word or a score",
+    RouteKey("GET", "/v1/jobs/{job_id}"): "how far it is, without a word or a score",
+    RouteKey("GET", "/v1/jobs/{job_id}/events"): "how far it is, without a word or a score",
+    RouteKey("GET", "/v1/batches/{batch_id}"): "how far they are, without a word or a score",
+    RouteKey("GET", "/v1/session"): "who one is oneself",
+    RouteKey("POST", "/v1/transcripts/preview"): "stores nothing",
+    RouteKey("GET", "/new"): "an empty form",
+    RouteKey("GET", "/login"): "an empty form",
+    RouteKey("GET", "/static/{digest}/{name}"): "about the service",
+    RouteKey("GET", "/openapi.json"): "about the service",
+    RouteKey("GET", "/docs"): "about the service",
+    RouteKey("GET", "/docs/style.css"): "about the service",
+}
+"""Every other route, and why it leaves no row."""
 
 
 @pytest.fixture

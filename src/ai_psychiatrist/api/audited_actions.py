@@ -67,32 +67,5 @@ ACTIONS_WHERE_STORED: Final = {
 }
 """Routes that store what they make only where STORE_ASSESSMENTS says so, and else leave no row."""
 
-_UNDER_TWO_NAMES: Final = {
-    RouteKey("GET", "/health"): "about the service",
-    RouteKey("GET", "/healthz"): "about the service",
-    RouteKey("GET", "/readyz"): "about the service",
-    RouteKey("GET", "/metrics"): "about the service",
-}
-UNTRACED: Final = {
-    **_UNDER_TWO_NAMES,
-    **{
-        RouteKey(method, VERSION_PREFIX + path): reason
-        for (method, path), reason in _UNDER_TWO_NAMES.items()
-    },
-    RouteKey("GET", "/v1/jobs"): "how far they are, without a word or a score",
-    RouteKey("GET", _JOB): "how far it is, without a word or a score",
-    RouteKey("GET", f"{_JOB}/events"): "how far it is, without a word or a score",
-    RouteKey("GET", "/v1/batches/{batch_id}"): "how far they are, without a word or a score",
-    RouteKey("GET", "/v1/session"): "who one is oneself",
-    RouteKey("POST", "/v1/transcripts/preview"): "stores nothing",
-    RouteKey("GET", "/new"): "an empty form",
-    RouteKey("GET", "/login"): "an empty form",
-    RouteKey("GET", "/static/{digest}/{name}"): "about the service",
-    RouteKey("GET", "/openapi.json"): "about the service",
-    RouteKey("GET", "/docs"): "about the service",
-    RouteKey("GET", "/docs/style.css"): "about the service",
-}
-"""Every other route, and why it leaves no row."""
-
 ANSWERED_ANYWAY: Final = frozenset({Action.SESSION_BEGUN, Action.SESSION_ENDED})
 """Changes that nobody's record hangs on: one row is enough, after them."""

@@ -53,7 +53,8 @@ making = APIRouter(
 @making.post(
     "",
     status_code=201,
-    response_model=FullResult,
+    # How far it is, for whoever may ask for assessments and not read them.
+    response_model=FullResult | JobResult,
     responses={
         202: {
             "model": JobResult,

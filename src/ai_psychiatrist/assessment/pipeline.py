@@ -7,6 +7,7 @@ Beside all of them a model reads for danger, and nothing but the result waits fo
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
@@ -52,6 +53,8 @@ logger = get_logger(__name__)
 SHARE_OF_STOPPING: Final = 0.75  # The rest of that time is for telling what has finished.
 
 _Ask = Callable[[PHQ8Assessment], None]
+_Part = Callable[[], Awaitable[None]]
+"""Called no sooner than it is made: one that is broken off before leaves nothing behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,22 +218,28 @@ class AssessmentPipeline:
         )
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
-                work = self._narrate(case.within(spending.narrative), parts, progress, on_finished)
-                group.create_task(_guarded(_in_time(work, case, parts, progress)))
+                work = partial(
+                    self._narrate, case.within(spending.narrative), parts, progress, on_finished
+                )
+                group.create_task(_guarded(partial(_in_time, work, case, parts, progress)))
             if Part.SCORES in parts:
                 ask = _asking(beside, case.within(spending.belief), progress)
-                work = self._score(case.within(spending.scores), progress, on_finished, ask)
+                work = partial(
+                    self._score, case.within(spending.scores), progress, on_finished, ask
+                )
                 scoring = group.create_task(_guarded(work))
                 if case.scoring.ablates:
-                    work = self._ablate(scoring, case.within(spending.ablation), progress)
+                    work = partial(self._ablate, scoring, case.within(spending.ablation), progress)
                     beside.create_task(_guarded(work))
             if self.danger is not None:
                 # Last, so that a backend with few places serves what others wait for before it.
-                work = _read_for_danger(self.danger, case.within(spending.danger), progress)
+                work = partial(
+                    _read_for_danger, self.danger, case.within(spending.danger), progress
+                )
                 beside.create_task(_guarded(work))
         if Part.META_REVIEW in parts:
             last = case.within(spending.for_meta_review())
-            await _guarded(self._review(last, progress, on_finished))
+            await _guarded(partial(self._review, last, progress, on_finished))
 
     async def _narrate(
         self, case: Case, parts: frozenset[Part], progress: Progress, on_finished: OnFinished
@@ -280,7 +289,12 @@ def _asking(beside: asyncio.TaskGroup, case: Case, progress: Progress) -> _Ask:
 
     def ask(found: PHQ8Assessment) -> None:
         if progress.beliefs is not None:
-            beside.create_task(_guarded(progress.beliefs.ask(case, found)))
+            asking = _guarded(partial(progress.beliefs.ask, case, found))
+            try:
+                beside.create_task(asking)
+            except RuntimeError:
+                # All is being broken off, and takes no further part.
+                asking.close()
 
     return ask
 
@@ -289,27 +303,25 @@ async def _read_for_danger(agent: DangerAgent, case: Case, progress: Progress) -
     progress.danger = await agent.read(case)
 
 
-async def _in_time(
-    work: Awaitable[None], case: Case, parts: frozenset[Part], progress: Progress
-) -> None:
+async def _in_time(work: _Part, case: Case, parts: frozenset[Part], progress: Progress) -> None:
     """End the narrative while there is time for the meta-review, which can do without it."""
     deadline = case.calls.deadline
     if deadline is None or Part.META_REVIEW not in parts:
-        await work
+        await work()
         return
     seconds = (deadline - asyncio.get_running_loop().time()) * NARRATIVE_SHARE_OF_TIME
     try:
         async with asyncio.timeout(seconds):
-            await work
+            await work()
     except TimeoutError:
         progress.late = parts & {Part.FINDINGS, Part.JUDGEMENT}
         progress.record_deadline(progress.late)
 
 
-async def _guarded(part: Awaitable[None]) -> None:
+async def _guarded(part: _Part) -> None:
     """Keep a defect in one part from taking the others with it."""
     try:
-        await part
+        await part()
     except ListenerFailed:
         raise
     except Exception as error:  # noqa: BLE001  whatever it is, the finished parts are kept

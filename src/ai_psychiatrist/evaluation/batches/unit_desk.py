@@ -26,7 +26,7 @@ Place = tuple[str, int]
 """Digest and occurrence of a call."""
 
 _ID_DIGITS: Final = 40
-_QUIET_TURNS: Final = 300
+_QUIET_TURNS: Final = 100
 """Turns of the event loop after which tasks that could go on by themselves would have. To be wrong
 costs nothing but time: a call that is not collected now is collected in the next wave."""
 _LOOK_SECONDS: Final = 0.005

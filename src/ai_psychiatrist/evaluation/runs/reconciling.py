@@ -38,8 +38,8 @@ Rejected = Mapping[str, FailureStage]
 
 # In the order of the work, so that what follows from what follows is found in one pass.
 _STANDS_ON: Final[Mapping[str, tuple[str, ...]]] = {
-    JUDGES.name: (QUALITATIVE.name,),
     **{judge.name: (QUALITATIVE.name,) for judge in JUDGE.values()},
+    JUDGES.name: (QUALITATIVE.name,),
     QUANTITATIVE.name: (EVIDENCE.name,),
     ABLATION.name: (QUANTITATIVE.name,),
     META_REVIEW.name: (QUALITATIVE.name, QUANTITATIVE.name),
