@@ -372,7 +372,7 @@ def _message(body: Body, reply: Reply) -> Body:
         "stop_reason": "max_tokens" if reply.finish_reason == "length" else "end_turn",
         "stop_sequence": None,
         "usage": {
-            "input_tokens": _tokens(body["messages"]),
+            "input_tokens": sum(_tokens(one.content) for one in read_messages(body)),
             "output_tokens": _tokens(reply.text),
         },
     }

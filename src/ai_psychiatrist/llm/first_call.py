@@ -19,7 +19,8 @@ class FirstCallAhead:
     @asynccontextmanager
     async def turn(self, route: ModelRoute) -> AsyncIterator[None]:
         """Wait for the model's first call, or be it; however that ends, the others then go."""
-        if not route.caches_prefixes:
+        # Calls of one batch are made whenever the provider likes, and are handed in together.
+        if not route.caches_prefixes or route.is_batched:
             yield
             return
         first = self._ended.get(route.name)
