@@ -39,9 +39,9 @@ def archive(tmp_path: Path) -> Iterator[Archive]:
         yield opened
 
 
-def job(name: str = "one", **fields: object) -> NewJob:
+def job(name: str = "one", *, batch_id: str | None = None, place: int | None = None) -> NewJob:
     record = NewRecord(id=name, transcript=TRANSCRIPT, subject=f"subject of {name}")
-    return replace(NewJob(record=record, request=REQUEST, asked_by="ann"), **fields)
+    return NewJob(record=record, request=REQUEST, asked_by="ann", batch_id=batch_id, place=place)
 
 
 def keep(archive: Archive, name: str = "one", call: ModelCall = CALL) -> None:
