@@ -94,6 +94,7 @@ COMMANDS = {
     "assess",
     "pages",
     "serve",
+    "worker",
     "schema",
     "settings",
     "keys create",
