@@ -28,7 +28,10 @@ from tests.patience import wait_until
 Json = dict[str, Any]
 Send = Callable[[httpx.Client, str], httpx.Response]
 PLACE = "/v1/assessments"
+JOBS = "/v1/jobs"
+BATCHES = "/v1/batches"
 BODY = {"transcript_text": INTERVIEW, "subject": f"{CANARY} Smith"}
+KEY = f"key-{CANARY.replace(' ', '-')}"
 SPAN = {"start": INTERVIEW.index("I feel"), "end": INTERVIEW.index(" because")}
 RATINGS = {"items": {item: {"score": 2, "evidence": [SPAN]} for item in ITEMS}}
 SLEEP = {"kind": "score", "item": "PHQ8_Sleep"}
@@ -39,7 +42,7 @@ MODELS: dict[str, Script] = {
     "an echo with 500": FAULTS["status_500"],
 }
 WITH_WORDS = ("", "/transcript", "/evidence")
-WITHOUT_WORDS = ("/status", "/events", "/certificate", "/review")
+WITHOUT_WORDS = ("/certificate", "/review")
 BAD_REQUESTS: dict[str, Send] = {
     "no participant": lambda client, _: client.post(
         PLACE, json={"transcript_text": NO_PARTICIPANT, "subject": CANARY}
@@ -59,7 +62,24 @@ BAD_REQUESTS: dict[str, Send] = {
     "unknown band": lambda client, _: client.get(PLACE, params={"band": CANARY}),
     "a cursor": lambda client, _: client.get(PLACE, params={"cursor": CANARY}),
     "an event": lambda client, path: client.get(
-        f"{path}/events", headers={"Last-Event-ID": CANARY}
+        f"{path.replace(PLACE, JOBS)}/events", headers={"Last-Event-ID": CANARY}
+    ),
+    "unknown job": lambda client, _: client.get(f"{JOBS}/{CANARY}"),
+    "a job to cancel": lambda client, _: client.delete(f"{JOBS}/{CANARY}"),
+    "unknown state": lambda client, _: client.get(JOBS, params={"state": CANARY}),
+    "a cursor of jobs": lambda client, _: client.get(JOBS, params={"cursor": CANARY}),
+    "unknown batch": lambda client, _: client.get(f"{BATCHES}/{CANARY}"),
+    "a key of a request": lambda client, _: client.post(
+        PLACE, json=BODY, headers={"Idempotency-Key": f"{CANARY} {CANARY}"}
+    ),
+    "a key of another request": lambda client, _: client.post(
+        PLACE, json=BODY | {"subject": "another"}, headers={"Idempotency-Key": KEY}
+    ),
+    "a bad request in a batch": lambda client, _: client.post(
+        BATCHES, json={"requests": [BODY, {"transcript_text": NO_PARTICIPANT}]}
+    ),
+    "an extra field in a batch": lambda client, _: client.post(
+        BATCHES, json={"requests": [BODY | {CANARY: CANARY}]}
     ),
     "unknown item": lambda client, path: client.post(
         f"{path}/review/ratings", json={"items": RATINGS["items"] | {CANARY: {"score": 1}}}
@@ -80,11 +100,15 @@ def answers(client: httpx.Client, models: ModelServerThread) -> Iterator[httpx.R
     for script in MODELS.values():
         models.server.script = script
         yield client.post(PLACE, json=BODY)
+        yield client.post(PLACE, json=BODY, headers={"Idempotency-Key": KEY})
         begun = client.post(PLACE, json=BODY, headers={"Prefer": "respond-async"})
         yield begun
-        status = begun.headers["Location"]
-        _wait_for_end(client, status)
-        path = status.removesuffix("/status")
+        job = begun.headers["Location"]
+        _wait_for_end(client, job)
+        for part in ("", "/events"):
+            yield client.get(job + part)
+        yield client.delete(job)
+        path = job.replace(JOBS, PLACE)
         yield client.post(f"{path}/review")
         yield client.post(f"{path}/review/ratings", json=RATINGS)
         yield client.post(f"{path}/review/rows", json=SLEEP | {"score": 1})
@@ -95,13 +119,18 @@ def answers(client: httpx.Client, models: ModelServerThread) -> Iterator[httpx.R
             yield client.get(path + part)
         for send in BAD_REQUESTS.values():
             yield send(client, path)
+    yield client.post(BATCHES, json={"requests": [BODY]}, headers={"Idempotency-Key": KEY})
+    batch = client.post(BATCHES, json={"requests": [BODY] * 2})
+    yield batch
+    yield client.get(batch.headers["Location"])
+    yield client.get(JOBS)
     yield client.get(PLACE)
     subject_id = client.get(PLACE).json()["assessments"][0]["subject_id"]
     yield client.get(f"/v1/subjects/{subject_id}")
 
 
-def _wait_for_end(client: httpx.Client, status: str) -> None:
-    wait_until(lambda: client.get(status).json()["state"] != "running")
+def _wait_for_end(client: httpx.Client, job: str) -> None:
+    wait_until(lambda: client.get(job).json()["state"] not in {"waiting", "running"})
 
 
 def may_hold_words(answer: httpx.Response) -> bool:

@@ -37,6 +37,7 @@ TAGS: Final = {
 _DONE: Final = {
     "200": "What was asked for.",
     "201": "What was made.",
+    "202": "It is taken; Location says where to ask for it.",
     "204": "It is done, and there is no body.",
 }
 _OF_EVERY_ROUTE: Final = {
