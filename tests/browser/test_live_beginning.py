@@ -99,7 +99,7 @@ def test_progress_is_told_as_it_comes(site: Site) -> None:
     page = person.open("/new")
     page.click("#example")
     page.wait_for_selector("mark")
-    events = person.fetch("GET", page.url.replace("/assessments/", "/v1/assessments/") + "/events")
+    events = person.fetch("GET", page.url.replace("/assessments/", "/v1/jobs/") + "/events")
     assert events["text"].count("event: stage") >= 4
     assert "sleep" not in events["text"]
 

@@ -137,6 +137,8 @@ class InProcessEngine:
     def _done(self, job: JobRef, known: _UnderWay, task: asyncio.Task[JobState]) -> None:
         self._running -= 1
         self._tenants[job.tenant].running -= 1
+        # Behind whoever came while its job ran, and has had no turn.
+        self._tenants.move_to_end(job.tenant)
         self._forget_idle(job.tenant)
         end: JobState | None = None
         if task.cancelled():
