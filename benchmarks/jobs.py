@@ -1,10 +1,11 @@
 """Jobs through the engine: how much of the ideal is left, and what a job costs in the queue.
 
-`python -m benchmarks.jobs [--url postgresql://...]`: without an address the file alone is measured.
+`python -m benchmarks.jobs [--url postgresql://...]`; without an address a file alone is measured.
 """
 
 import argparse
 import asyncio
+import os
 import secrets
 import statistics
 import tempfile
@@ -30,7 +31,11 @@ _LOOK_SECONDS = 0.02
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--url", default="", help="a PostgreSQL in which databases may be made")
+    parser.add_argument(
+        "--url",
+        default=os.environ.get("TEST_DATABASE_URL", ""),
+        help="a PostgreSQL in which databases may be made, instead of TEST_DATABASE_URL",
+    )
     given = parser.parse_args(arguments)
     print("| queue | workers | jobs | calls | ideal s | took s | ratio |")
     print("| --- | ---: | ---: | --- | ---: | ---: | ---: |")

@@ -95,6 +95,7 @@ COMMANDS = {
     "assess",
     "pages",
     "serve",
+    "worker",
     "schema",
     "settings",
     "keys create",

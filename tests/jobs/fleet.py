@@ -14,6 +14,8 @@ from tests.patience import PATIENCE_SECONDS
 
 ROOT: Final = Path(__file__).parents[2]
 _LOOK_SECONDS: Final = 0.05
+_RESTART_SECONDS: Final = 2.0
+"""Least time between two starts of the same process."""
 
 
 @dataclass(slots=True)
@@ -29,6 +31,7 @@ class Fleet:
     starts: int = 0
     kills: int = 0
     _running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    _not_before: dict[str, float] = field(default_factory=dict)
 
     def run(self, *, kills: int, seed: int, pause: tuple[float, float] = (0.5, 3.0)) -> None:
         """Keep all processes alive, but for random kills, until all jobs have their end."""
@@ -49,8 +52,11 @@ class Fleet:
         """Start what does not run."""
         for name in ("server", "worker-0", "worker-1"):
             process = self._running.get(name)
-            if process is None or process.poll() is not None:
+            if process is not None and process.poll() is None:
+                continue
+            if time.monotonic() >= self._not_before.get(name, 0.0):
                 self._running[name] = self._started(name)
+                self._not_before[name] = time.monotonic() + _RESTART_SECONDS
 
     def close(self) -> None:
         """Kill all processes."""
