@@ -29,7 +29,7 @@ def test_kills_lose_no_job_and_repeat_only_calls_in_flight(queue: Place, is_whol
     kills = JOB_KILLS.size(is_whole=is_whole)
     fleet = Fleet(place=queue, jobs=jobs, seconds=0.5 if is_whole else 0.1)
     try:
-        fleet.run(kills=kills, seed=7, pause=(1.0, 4.0) if is_whole else (0.5, 3.0))
+        fleet.run(kills=kills, seed=7)
     finally:
         fleet.close()
 

@@ -33,18 +33,20 @@ class Fleet:
     _running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
     _not_before: dict[str, float] = field(default_factory=dict)
 
-    def run(self, *, kills: int, seed: int, pause: tuple[float, float] = (0.5, 3.0)) -> None:
-        """Keep all processes alive, but for random kills, until all jobs have their end."""
+    def run(self, *, kills: int, seed: int) -> None:
+        """Keep all processes alive, but for kills, until all jobs have their end.
+
+        A kill comes once a number of jobs has ended that is drawn anew for each.
+        """
         chance = random.Random(seed)  # noqa: S311  drawn again from the same seed
-        next_kill = time.monotonic() + pause[1]
+        due = sorted(chance.sample(range(self.jobs), kills))
         end = time.monotonic() + PATIENCE_SECONDS * 4
-        while len(ended(self.place.folder)) < self.jobs:
+        while (done := len(ended(self.place.folder))) < self.jobs:
             self.keep_alive()
-            if self.kills < kills and time.monotonic() > next_kill:
-                self._kill(chance.choice(sorted(self._running)))
-                next_kill = time.monotonic() + chance.uniform(*pause)
+            if self.kills < kills and done >= due[self.kills]:
+                self._kill(chance)
             if time.monotonic() > end:
-                msg = f"{len(ended(self.place.folder))} of {self.jobs} jobs ended"
+                msg = f"{done} of {self.jobs} jobs ended"
                 raise TimeoutError(msg)
             time.sleep(_LOOK_SECONDS)
 
@@ -64,12 +66,12 @@ class Fleet:
             process.kill()
             process.wait(PATIENCE_SECONDS)
 
-    def _kill(self, name: str) -> None:
-        process = self._running[name]
-        if process.poll() is None:
-            process.kill()
-            process.wait(PATIENCE_SECONDS)
-            self.kills += 1
+    def _kill(self, chance: random.Random) -> None:
+        living = [name for name, one in sorted(self._running.items()) if one.poll() is None]
+        process = self._running[chance.choice(living)]
+        process.kill()
+        process.wait(PATIENCE_SECONDS)
+        self.kills += 1
 
     def _started(self, name: str) -> "subprocess.Popen[bytes]":
         self.starts += 1
