@@ -304,6 +304,20 @@ def test_a_batch_with_a_bad_request_names_it_and_begins_nothing(
     assert total(client) == before
 
 
+def test_the_key_of_a_batch_is_free_again_once_all_of_it_is_erased(client: httpx.Client) -> None:
+    wanted = {"requests": [BODY, OTHER]}
+    first = client.post(BATCHES, json=wanted, headers=keyed("erased"))
+    one, other = (job["job_id"] for job in first.json()["jobs"])
+    client.delete(f"{PLACE}/{one}")
+    part = client.post(BATCHES, json=wanted, headers=keyed("erased")).json()
+    assert (part["batch_id"], len(part["jobs"])) == (first.json()["batch_id"], 1)
+    client.delete(f"{PLACE}/{other}")
+    anew = client.post(BATCHES, json={"requests": [OTHER]}, headers=keyed("erased"))
+    assert anew.status_code == 202
+    assert len(anew.json()["jobs"]) == 1
+    assert client.get(anew.headers["Location"]).status_code == 200
+
+
 @pytest.mark.parametrize("count", [0, 1_001])
 def test_a_batch_has_one_to_a_thousand_requests(client: httpx.Client, count: int) -> None:
     answer = client.post(BATCHES, json={"requests": [BODY] * count})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -156,3 +157,38 @@ def test_the_library_is_imported_by_nobody_who_does_not_need_it() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert ended.stdout.strip() == b"[]"
+
+
+def test_what_a_restored_archive_has_waiting_is_done_though_the_queue_saw_its_end(
+    tmp_path: Path,
+) -> None:
+    """The queue remembers ends for a day; the truth is in the archive."""
+    queue = Place(url="", folder=tmp_path)
+    body = b'{"transcript_text": "Participant: I sleep badly, most nights."}'
+    wishes = {"Content-Type": "application/json", "Prefer": "respond-async"}
+    records, copy = queue.folder / "records", queue.folder / "copy"
+
+    def served(name: str, *, with_worker: bool) -> None:
+        with ExitStack() as processes:
+            processes.enter_context(started(queue, name, "serve", "--port", "0"))
+            url = said(queue, name, "Serving on").split()[2]
+            if not with_worker:
+                asked(f"{url}/v1/assessments", body, **wishes)
+                return
+            processes.enter_context(started(queue, f"{name}-worker", "worker"))
+
+            def states() -> set[object]:
+                found = asked(f"{url}/v1/jobs")["jobs"]
+                assert isinstance(found, list)
+                return {one["state"] for one in found}
+
+            wait_until(lambda: states() == {"finished"})
+            # The engine learns of the end a moment later.
+            wait_until(lambda: "SUCCESS" in everything_in(queue))
+
+    served("before", with_worker=False)
+    shutil.copytree(records, copy)
+    served("first", with_worker=True)
+    shutil.rmtree(records)
+    copy.rename(records)
+    served("restored", with_worker=True)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
 from ai_psychiatrist.api.doors_of import PrincipalOf
+from ai_psychiatrist.api.jobs_of import JobsOf
 from ai_psychiatrist.api.record_part_models import (
     EvidenceResult,
     StoredTranscriptResult,
@@ -23,7 +24,7 @@ from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.records import Record
 from ai_psychiatrist.reviews.archives import Records
-from ai_psychiatrist.wiring import Services
+from ai_psychiatrist.wiring import Services, erasing
 
 _EVIDENCE: Final = (
     "label",
@@ -81,9 +82,9 @@ async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
 
 
 @subjects.delete("/{subject_id}", status_code=204)
-async def erase_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
+async def erase_subject(subject_id: SubjectId, records: RecordsOf, jobs: JobsOf) -> Response:
     """Destroy a subject's key: all that is stored of it is unreadable, in copies as well."""
-    await records.ask(lambda archive: archive.erase_subject(subject_id))
+    await erasing.erase_subject(records, jobs.webhooks, subject_id)
     return Response(status_code=204)
 
 

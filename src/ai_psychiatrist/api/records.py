@@ -14,6 +14,7 @@ from ai_psychiatrist.api.job_models import JobResult
 from ai_psychiatrist.api.job_routes import read_result
 from ai_psychiatrist.api.job_waiting import until_ended
 from ai_psychiatrist.api.jobs_of import PREFIX as JOBS
+from ai_psychiatrist.api.jobs_of import JobsOf
 from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
 from ai_psychiatrist.api.preferred import RETRY_AFTER_SECONDS, Preferred, preferred
 from ai_psychiatrist.api.query_options import ScoringOfQuery
@@ -38,6 +39,7 @@ from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.records import RecordState
 from ai_psychiatrist.reviews.blindness import list_for
+from ai_psychiatrist.wiring import erasing
 
 router = APIRouter(prefix=PREFIX, tags=TAGS)
 making = APIRouter(
@@ -160,7 +162,7 @@ async def read_assessment(
     responses=PROBLEMS,
     dependencies=ERASING,
 )
-async def erase_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
+async def erase_assessment(assessment_id: RecordId, records: RecordsOf, jobs: JobsOf) -> Response:
     """Erase all that is stored of an assessment, its reviews included."""
-    await records.ask(lambda archive: archive.erase(assessment_id))
+    await erasing.erase_assessment(records, jobs.webhooks, assessment_id)
     return Response(status_code=204)

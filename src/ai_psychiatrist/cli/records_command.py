@@ -20,6 +20,7 @@ from ai_psychiatrist.reviews.archive.errors import ArchiveUnusable
 from ai_psychiatrist.reviews.archive.pages import PageWanted
 from ai_psychiatrist.reviews.archive.records import RecordSummary
 from ai_psychiatrist.reviews.archives import Archives
+from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
 from ai_psychiatrist.wiring.records import archives_of
 
 EXAMPLES: Final = """
@@ -85,10 +86,13 @@ def erase(
         archive = _known(archives, tenant)
         if subject is not None:
             with audited(settings, tenant, Action.SUBJECT_ERASED, subject):
+                ids = archive.ids_of(subject)
+                forget_told(settings.data.state_dir, jobs_named(tenant, ids))
                 count = archive.erase_subject(subject)
             typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
             with audited(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
+                forget_told(settings.data.state_dir, jobs_named(tenant, [assessment_id]))
                 archive.erase(assessment_id)
             typer.echo("erased 1 assessment")
 

@@ -86,13 +86,35 @@ class JobWork:
             # Erased, whether it was begun or not.
             return JobState.CANCELLED
         except RecordUnreadable as error:
-            reason = reason_of(error)
-            await records.ask(lambda archive: archive.jobs.fail(job.id, runner, reason))
-            return JobState.FAILED
+            return await self._fail_unread(job, records, reason_of(error))
         except asyncio.CancelledError:
             # Of a job that has its end, or is no longer this process's, it changes nothing.
             await records.ask(lambda archive: archive.jobs.put_back(job.id, runner))
             raise
+
+    async def _fail_unread(self, job: JobRef, records: Records, reason: str) -> JobState:
+        """Say of a job that was taken why it cannot even be begun."""
+        runner = records.archives.runner
+
+        def fail(archive: Archive) -> EndedJob | None:
+            created_at = archive.summary(job.id).created_at
+            is_stored = archive.jobs.fail(job.id, runner, reason)
+            return EndedJob(id=job.id, created_at=created_at) if is_stored else None
+
+        ended = await records.ask(fail)
+        if ended is None:
+            return await _state_of_left(job, records)
+        await self.on_end(end_of(job.tenant, ended, JobState.FAILED, reason))
+        return JobState.FAILED
+
+
+async def _state_of_left(job: JobRef, records: Records) -> JobState:
+    """Return how far a job is that is this process's no more; raises `RecordNotFound`.
+
+    `RUNNING` for one without an end: somebody else has it, or will.
+    """
+    state = JobState((await records.ask(lambda archive: archive.summary(job.id))).state.value)
+    return state if state.is_last else JobState.RUNNING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +130,13 @@ class _Run:
         watching = asyncio.create_task(self._until_unwanted())
         try:
             await asyncio.wait((making, watching), return_when=asyncio.FIRST_COMPLETED)
-            return await self._ended(making) if making.done() else JobState.CANCELLED
+            if making.done():
+                return await self._ended(making)
         finally:
             for task in (making, watching):
                 task.cancel()
             await asyncio.gather(making, watching, return_exceptions=True)
+        return await self._left()
 
     def _assessment(self) -> JobAssessment:
         work = self.work
@@ -161,7 +185,11 @@ class _Run:
 
     async def _told(self, state: JobState, reason: str | None, *, is_stored: bool) -> JobState:
         if not is_stored:
-            # Cancelled while its last words were written.
-            return JobState.CANCELLED
+            # Cancelled while its last words were written, or taken by somebody else.
+            return await self._left()
         await self.work.on_end(end_of(self.records.tenant, self.taken, state, reason))
         return state
+
+    async def _left(self) -> JobState:
+        job = JobRef(tenant=self.records.tenant, id=self.taken.id)
+        return await _state_of_left(job, self.records)

@@ -94,7 +94,8 @@ async def tend_jobs(work: JobWork, engine: JobEngine) -> None:
                 known = {job.id for job, _ in await engine.list(tenant=tenant)}
                 for job_id in waiting:
                     if job_id not in known:
-                        await engine.submit(JobRef(tenant=tenant, id=job_id))
+                        # The engine may remember an end of it, as where an archive was restored.
+                        await engine.resume(JobRef(tenant=tenant, id=job_id))
         except Exception as error:  # noqa: BLE001  an engine may fail in any way; the next time
             logger.error("jobs_not_tended", error_type=type(error).__name__)
 

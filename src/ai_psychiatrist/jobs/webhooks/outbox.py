@@ -15,7 +15,7 @@ from ai_psychiatrist.jobs.webhooks.event import event_body
 from ai_psychiatrist.jobs.webhooks.letter import Delivery, DeliveryState, Expected, GivenUp, Letter
 from ai_psychiatrist.jobs.webhooks.schedule import MOST_TRIES
 from ai_psychiatrist.ledger.store.database import Database, Value
-from ai_psychiatrist.ledger.store.private_database import open_migrated
+from ai_psychiatrist.ledger.store.private_database import empty_journal, open_migrated
 
 FILE_NAME: Final = "webhooks.sqlite"
 TRY_SECONDS: Final = 60.0
@@ -58,10 +58,11 @@ class Outbox:
                 self._database.execute(tables.EXPECT, values)
 
     def forget(self, jobs: Iterable[JobRef]) -> None:
-        """Remove what is noted of jobs, delivered or not."""
+        """Remove what is noted of jobs, delivered or not, so that nothing of it can be read."""
         with self._database.transaction():
-            for job in jobs:
-                self._database.execute(tables.FORGET, (job.tenant, job.id))
+            removed = [self._database.execute(tables.FORGET, (job.tenant, job.id)) for job in jobs]
+        if any(removed):
+            self._write_anew()
 
     def note_end(self, end: JobEnd, *, now: float) -> bool:
         """Make the webhook of a job due, if one is wanted and none was made; returns whether."""
@@ -157,3 +158,10 @@ class Outbox:
             if place not in places:
                 unnamed = {"place": place, "now": now, "before": now - UNNAMED_SECONDS}
                 self._database.execute(tables.GIVE_UP_UNNAMED, unnamed)
+        # Addresses of what was delivered or removed stand in what is beside the file until then.
+        empty_journal(self._database)
+
+    def _write_anew(self) -> None:
+        # A page that was split keeps what has moved to another one.
+        self._database.execute("VACUUM")
+        empty_journal(self._database)

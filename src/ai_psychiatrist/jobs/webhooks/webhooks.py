@@ -79,8 +79,11 @@ class Webhooks:
         await self._ask(lambda outbox: outbox.expect(jobs))
 
     async def forget(self, jobs: Sequence[JobRef]) -> None:
-        """Remove what is noted of jobs, as of erased ones; raises `WebhooksUnusable`."""
-        if self._keys:
+        """Remove what is noted of jobs, as of erased ones; raises `WebhooksUnusable`.
+
+        Also where no webhooks are sent any more: addresses may lie there from before.
+        """
+        if (self.folder / FILE_NAME).exists():
             await self._ask(lambda outbox: outbox.forget(jobs))
 
     async def delivery(self, job: JobRef) -> Delivery | None:
@@ -108,7 +111,10 @@ class Webhooks:
     async def running(self, find_end: FindEnd) -> AsyncIterator[None]:
         """Deliver what is due while the block runs, and look for ends that nobody told of."""
         if not self._keys:
-            yield
+            try:
+                yield
+            finally:
+                await asyncio.to_thread(self._close)
             return
         async with webhook_client() as client:
             outbox = await self._threads.run(self._opened)

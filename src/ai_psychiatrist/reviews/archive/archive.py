@@ -228,6 +228,12 @@ class Archive:
         with translated():
             return int(self._database.fetch(query, (subject_id,))[0][0])
 
+    def ids_of(self, subject_id: str) -> tuple[str, ...]:
+        """Return the records of a subject that are stored."""
+        query = "SELECT id FROM records WHERE subject_id = ?"
+        with translated():
+            return tuple(str(row[0]) for row in self._database.fetch(query, (subject_id,)))
+
     @property
     def lists(self) -> RecordLists:
         """Lines of many records, without their words."""

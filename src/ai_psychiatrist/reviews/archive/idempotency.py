@@ -3,10 +3,17 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from ai_psychiatrist.ledger.store.database import Database
 from ai_psychiatrist.reviews.archive.errors import KeyOfAnother, KeyUnderWay
 from ai_psychiatrist.reviews.archive.private_database import translated
+
+_FREE_ERASED_BATCH: Final = """
+    DELETE FROM idempotency WHERE asked_by = ? AND key_digest = ? AND batch_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.batch_id = idempotency.batch_id)
+"""
+"""A batch is nothing but its jobs, and so it cannot take its key along."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +49,10 @@ class IdempotencyRows:
         `runner`: the process that answers it. Raises `KeyUnderWay` and `KeyOfAnother`.
         """
         with self._transaction():
+            names = (key.asked_by, key.digest)
+            self.database.execute(_FREE_ERASED_BATCH, names)
             rows = self.database.fetch(
-                "SELECT * FROM idempotency WHERE asked_by = ? AND key_digest = ?",
-                (key.asked_by, key.digest),
+                "SELECT * FROM idempotency WHERE asked_by = ? AND key_digest = ?", names
             )
             if not rows:
                 self.database.execute(
