@@ -1,9 +1,12 @@
 """The options of what a run costs."""
 
 from decimal import Decimal
+from math import isfinite
 from typing import Annotated, TypeAlias
 
 import typer
+
+from ai_psychiatrist.domain.errors import InputError
 
 PlanOption: TypeAlias = Annotated[
     bool,
@@ -31,5 +34,10 @@ PriceOption: TypeAlias = Annotated[
 
 
 def usd_of(amount: float | None) -> Decimal | None:
-    """Return an amount of money as it was written."""
-    return None if amount is None else Decimal(str(amount))
+    """Return an amount of money as it was written; raises `InputError` for one without end."""
+    if amount is None:
+        return None
+    if not isfinite(amount):
+        msg = "--max-cost is an amount in USD, such as 25; leave it out where there is no bound"
+        raise InputError(msg, field="--max-cost")
+    return Decimal(str(amount))

@@ -40,7 +40,7 @@ def closing_lines(cost: RunCost) -> Iterator[str]:
     if not _at(cost.used, "tokens", "input"):
         return
     for name, account, live in (
-        ("planned", cost.planned, "live_usd"),
+        ("planned", cost.planned, cost.planned_price),
         ("used", cost.used, "usd"),
     ):
         calls = account["calls"] if name == "used" else _at(account, "calls", "expected")

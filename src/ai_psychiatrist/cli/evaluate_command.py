@@ -240,9 +240,9 @@ def run(
             tell_plan(settings, wanted, before=out, as_json=as_json)
             raise typer.Exit
         if out is None:
-            raise InputError("names no folder for the run; add --out RUN", field="--out")
+            raise InputError("the run has no folder; add --out RUN", field="--out")
         if as_json:
-            raise InputError("is for --plan; a run prints no figures", field="--json")
+            raise InputError("--json is for --plan; a run prints no figures", field="--json")
         code = assess_dataset(settings, wanted)
     raise typer.Exit(code)
 

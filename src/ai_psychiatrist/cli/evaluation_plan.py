@@ -40,7 +40,7 @@ def tell_plan(settings: Settings, wanted: WantedRun, *, before: Path | None, as_
 async def _planned(settings: Settings, wanted: WantedRun) -> RunPlan:
     async with open_services(for_planning(settings), keeps_key=False) as services:
         dataset = wanted.dataset.opened()
-        measured = await asyncio.to_thread(measured_units, dataset, wanted.start.limit)
+        measured = await asyncio.to_thread(measured_units, dataset, wanted.start)
         prices = price_list(services, wanted.options)
         mode = wanted.mode or settings.features.default_mode
         scoring = WantedScoring(mode=mode, ablates=wanted.ablates)

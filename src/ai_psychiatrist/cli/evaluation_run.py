@@ -124,9 +124,11 @@ def _wanted_run(wanted: WantedRun, dataset: Dataset, variant: Variant | None) ->
     if variant is not None:
         folder = RunFolder(wanted.out / variant.folder_name)
         start = replace(start, is_resumed=start.is_resumed and folder.run.exists())
+    beside = RunFolder(wanted.out).inside() if variant is not None else []
     return DatasetRun(
         dataset=dataset,
         folder=folder,
+        beside=[other for other in beside if other.path != folder.path],
         start=start,
         options=wanted.options,
         mode=wanted.mode,

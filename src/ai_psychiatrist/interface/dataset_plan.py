@@ -19,6 +19,7 @@ from ai_psychiatrist.evaluation.pricing.steps import Choices
 from ai_psychiatrist.evaluation.pricing.tokens import tokens_of
 from ai_psychiatrist.evaluation.pricing.used import CallPrices, total_usd, used_calls
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
+from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.wiring import Services
@@ -27,9 +28,12 @@ _MARK_TOKENS: Final = 20
 """Of the marks around a transcript in a prompt."""
 
 
-def measured_units(dataset: Dataset, limit: int | None) -> Measured:
-    """Read the transcripts that a run would read, or so many of them that they tell of all."""
-    units = dataset.units[:limit]
+def measured_units(dataset: Dataset, start: StartOptions) -> Measured:
+    """Read the transcripts that a run would read, or so many of them that they tell of all.
+
+    Raises `InputError` for a shard without any unit.
+    """
+    units = start.of(dataset.units)
     every = max(1, -(-len(units) // MOST_MEASURED))
     tokens, unreadable = [], 0
     for unit in units[::every]:
@@ -60,21 +64,18 @@ def planned_run(
 
 
 def price_list(services: Services, options: EvaluationOptions) -> PriceList:
-    """Return the prices of the models of a run."""
-    return PriceList(addresses=services.connections.addresses, given=options.prices)
+    """Return the prices of the models of a run.
 
-
-def purse_of(
-    services: Services, options: EvaluationOptions, prices: CallPrices, ledger: Ledger
-) -> Purse | None:
-    """Return what a run may still spend, `None` where there is no ceiling.
-
-    Raises `InputError` where a model that may be asked has no price.
+    Raises `InputError` for a price of a model that it does not ask, and, where there is a ceiling,
+    for models that have none.
     """
-    if options.max_cost_usd is None:
-        return None
-    asked = [model for chain in services.agent_models.values() for model in chain]
-    unpriced = prices.prices.unpriced(asked)
+    asked = list(dict.fromkeys(one for chain in services.agent_models.values() for one in chain))
+    strangers = sorted(options.prices.keys() - set(asked))
+    if strangers:
+        msg = f"--price names {', '.join(strangers)}, but the run asks {', '.join(asked)}"
+        raise InputError(msg, field="--price")
+    prices = PriceList(addresses=services.connections.addresses, given=options.prices)
+    unpriced = [] if options.max_cost_usd is None else prices.unpriced(asked)
     if unpriced:
         msg = (
             f"no price is known of {', '.join(unpriced)}, so that a ceiling cannot be kept; give "
@@ -82,15 +83,40 @@ def purse_of(
             "or leave --max-cost out"
         )
         raise InputError(msg, field="--max-cost")
+    return prices
+
+
+def purse_of(
+    options: EvaluationOptions,
+    prices: CallPrices,
+    ledger: Ledger,
+    *,
+    spent_beside: Decimal = Decimal(0),
+) -> Purse | None:
+    """Return what a run may still spend, `None` where there is no ceiling.
+
+    `spent_beside`: what the other runs of the same command have cost so far.
+    """
+    if options.max_cost_usd is None:
+        return None
     plan = prices.plan
     planned = plan.live_usd or Decimal(0)
     readable = max(round(plan.units * (1 - plan.unreadable / max(plan.measured, 1))), 1)
     return Purse(
         ceiling=options.max_cost_usd,
-        spent=total_usd(used_calls(ledger.usage(), prices)) or Decimal(0),
+        spent=spent_beside + spent_usd(ledger, prices),
         prices=prices,
         unit_usd=planned / readable,
     )
+
+
+def spent_usd(ledger: Ledger, prices: CallPrices) -> Decimal:
+    """Return what a run has cost; raises `InputError` where a model of it has no price."""
+    usd = total_usd(used_calls(ledger.usage(), prices))
+    if usd is None:
+        msg = "no price is known of calls that were made before, so that a ceiling cannot be kept"
+        raise InputError(msg, field="--max-cost")
+    return usd
 
 
 def for_planning(settings: Settings) -> Settings:

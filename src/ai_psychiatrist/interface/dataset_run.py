@@ -1,9 +1,10 @@
 """A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +18,7 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.pricing.prices import PriceList
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
@@ -34,8 +36,10 @@ from ai_psychiatrist.interface.dataset_plan import (
     planned_run,
     price_list,
     purse_of,
+    spent_usd,
 )
-from ai_psychiatrist.ledger.keys.cipher import cipher_of
+from ai_psychiatrist.ledger.keys.cipher import Cipher, cipher_of
+from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.results.assessment import full_result
@@ -96,6 +100,8 @@ class DatasetRun:
     """`False` for interviews in which no symptom should be found; `None` where nobody knows."""
     ablates: bool = False
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
+    beside: Sequence[RunFolder] = ()
+    """Other runs that the ceiling in money is for as well."""
     batch: "BatchWishes | None" = None
     """How calls are handed to batch interfaces; `None` where models are asked live."""
 
@@ -114,17 +120,22 @@ async def make_run(
 
     `tally`: of all runs that one bound on failures is for. Digests are made with the run's own key
     from then on, so that services have to be active. Raises `InputError` and `ArtifactMismatch` as
-    `open_run` does, `InputError` for a ceiling of a run by batches, `ConfigurationError` for models
-    without the batch interface that is wanted, `RequestConflict` for a mode whose references are
-    missing, and `RunBusy` when another process works on the run.
+    `open_run` does, `InputError` for a ceiling over batches or over models without a price, for a
+    price of another model, and for batches of a run that keeps no replies, `ConfigurationError`
+    for models without the batch interface that is wanted, `RequestConflict` for a mode whose
+    references are missing, and `RunBusy` when another process works on the run.
     """
     if wanted.batch is not None:
         asked = {name for chain in services.agent_models.values() for name in chain}
         wanted.batch.models.refuse_others(asked, local={BASELINE})
         if wanted.options.max_cost_usd is not None:
             # All of a wave is handed in at once, before anything is known of what it costs.
-            msg = "is for runs that ask models live; --plan says what a batch run costs"
+            msg = "--max-cost is for runs that ask models live; --plan says what a batch run costs"
             raise InputError(msg, field="--max-cost")
+        if not wanted.start.keeps_raw:
+            msg = "--batch needs the replies that it collects: leave out --no-raw"
+            raise InputError(msg, field="--no-raw")
+    prices = price_list(services, wanted.options)
     scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
@@ -133,7 +144,7 @@ async def make_run(
     folder, contract = request.folder, request.contract
     with folder.held(), open_run(request) as ledger:
         remove_drafts(folder.certificates)
-        prices = await _prices(services, wanted, scoring, request.tasks)
+        call_prices = await _call_prices(services, wanted, prices, scoring, request.tasks)
         tools = RunTools(
             dataset=request.dataset,
             ledger=ledger,
@@ -148,8 +159,13 @@ async def make_run(
             deadline_seconds=contract.deadline_seconds,
             changes=len(changes_of(folder.require_run())),
             on_assessment=partial(_certify, services, folder) if wanted.start.certifies else None,
-            prices=prices,
-            purse=purse_of(services, wanted.options, prices, ledger),
+            prices=call_prices,
+            purse=purse_of(
+                wanted.options,
+                call_prices,
+                ledger,
+                spent_beside=_spent(wanted.beside, call_prices, request.cipher),
+            ),
         )
 
         def watched() -> AbstractContextManager[OnUnit]:
@@ -186,18 +202,31 @@ async def _in_waves(
     return await waves.run()
 
 
-async def _prices(
-    services: Services, wanted: DatasetRun, scoring: WantedScoring, tasks: Tasks
+async def _call_prices(
+    services: Services,
+    wanted: DatasetRun,
+    prices: PriceList,
+    scoring: WantedScoring,
+    tasks: Tasks,
 ) -> CallPrices:
     """Return what calls cost, with the plan that stands beside what is used."""
 
     def planned() -> CallPrices:
-        prices = price_list(services, wanted.options)
-        measured = measured_units(wanted.dataset, wanted.start.limit)
+        measured = measured_units(wanted.dataset, wanted.start)
         plan = planned_run(services, measured, prices, scoring=scoring, tasks=tasks)
-        return CallPrices(prices=prices, plan=plan, is_batch=wanted.batch is not None)
+        return CallPrices(prices=prices, plan=plan)
 
     return await asyncio.to_thread(planned)
+
+
+def _spent(folders: Sequence[RunFolder], prices: CallPrices, cipher: Cipher | None) -> Decimal:
+    """Return what other runs have cost so far, those that were never begun nothing."""
+    total = Decimal(0)
+    for folder in folders:
+        if folder.run.is_file():
+            with Ledger.open(folder.path, cipher=cipher, is_read_only=True) as ledger:
+                total += spent_usd(ledger, prices)
+    return total
 
 
 def _certify(services: Services, folder: RunFolder, unit_id: str, assessment: Assessment) -> None:

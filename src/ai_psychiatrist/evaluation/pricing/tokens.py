@@ -43,3 +43,11 @@ class CallTokens:
 def tokens_of(text: str) -> float:
     """Return about how many tokens a text has."""
     return len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN
+
+
+def possible_tokens(*, sent: int, written: int, cache_read: int, cache_write: int) -> CallTokens:
+    """Return tokens of which those of the cache are among those in, as whatever backend told."""
+    read = min(cache_read, sent)
+    return CallTokens(
+        input=sent, output=written, cache_read=read, cache_write=min(cache_write, sent - read)
+    )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan, price_of_calls, usd_number
 from ai_psychiatrist.evaluation.pricing.prices import PriceList
-from ai_psychiatrist.evaluation.pricing.tokens import CallTokens
+from ai_psychiatrist.evaluation.pricing.tokens import CallTokens, possible_tokens
 from ai_psychiatrist.ledger.store.records import CallUsage
 
 _LEAST_ERROR_STATUS = 400
@@ -29,9 +29,9 @@ class UsedCalls:
     caller: Caller
     calls: int
     refused: int
-    """Answered with an error, and free."""
+    """Answered with an error, or never made by a batch, and free."""
     uncounted: int
-    """Of which the backend told no tokens; they are priced as they were planned."""
+    """Of which the backend did not tell the tokens in and out; priced as they were planned."""
     tokens: CallTokens
     usd: Decimal | None
     """`None` where no price is known."""
@@ -43,24 +43,22 @@ class CallPrices:
 
     prices: PriceList
     plan: RunPlan
-    is_batch: bool = False
-    """Whether calls are handed in to batch interfaces, at their prices."""
 
     def of_call(self, call: ModelCall) -> Decimal | None:
-        """Return the price of one call, `None` where none is known."""
+        """Return the price of one call that was made live, `None` where none is known."""
         if call.http_status is not None and call.http_status >= _LEAST_ERROR_STATUS:
             return Decimal(0)
-        if call.input_tokens is None and call.output_tokens is None:
+        if call.input_tokens is None or call.output_tokens is None:
             return self.planned(Caller(call.agent, call.model))
-        tokens = CallTokens(
-            input=call.input_tokens or 0,
-            output=call.output_tokens or 0,
-            cache_read=min(call.cache_read_tokens or 0, call.input_tokens or 0),
-            cache_write=min(call.cache_write_tokens or 0, call.input_tokens or 0),
+        tokens = possible_tokens(
+            sent=call.input_tokens,
+            written=call.output_tokens,
+            cache_read=call.cache_read_tokens or 0,
+            cache_write=call.cache_write_tokens or 0,
         )
-        return self.prices.usd(call.model, tokens, is_batch=self.is_batch)
+        return self.prices.usd(call.model, tokens)
 
-    def planned(self, caller: Caller) -> Decimal | None:
+    def planned(self, caller: Caller, *, is_batch: bool = False) -> Decimal | None:
         """Return the mean price of a caller's calls as planned; of others, that of all calls."""
         rows = [one for one in self.plan.by_agent if one.agent == caller.agent]
         rows = rows or list(self.plan.by_agent)
@@ -69,12 +67,18 @@ class CallPrices:
             input=sum(one.tokens.input for one in rows),
             output=sum(one.tokens.output for one in rows),
         )
-        usd = self.of_calls(caller.model, tokens, calls)
+        usd = price_of_calls(self.prices, caller.model, tokens, calls, is_batch=is_batch)
         return usd if usd is None or not calls else usd / Decimal(str(calls))
 
-    def of_calls(self, model: str, tokens: CallTokens, calls: float) -> Decimal | None:
+    def of_usage(self, one: CallUsage) -> Decimal | None:
         """Return the price of calls of about one length, `None` where none is known."""
-        return price_of_calls(self.prices, model, tokens, calls, is_batch=self.is_batch)
+        is_batch, caller = bool(one.is_batch), Caller(one.agent, one.model)
+        usd = price_of_calls(self.prices, one.model, _tokens([one]), one.counted, is_batch=is_batch)
+        uncounted = _uncounted(one)
+        if not uncounted or usd is None:
+            return usd
+        mean = self.planned(caller, is_batch=is_batch)
+        return None if mean is None else usd + mean * uncounted
 
 
 def used_calls(usage: Iterable[CallUsage], prices: CallPrices) -> list[UsedCalls]:
@@ -86,33 +90,28 @@ def used_calls(usage: Iterable[CallUsage], prices: CallPrices) -> list[UsedCalls
 
 
 def _used(caller: Caller, rows: list[CallUsage], prices: CallPrices) -> UsedCalls:
-    uncounted = sum(max(one.calls - one.counted - one.refused, 0) for one in rows)
-    amounts = [
-        prices.of_calls(caller.model, _tokens([one]), one.counted) for one in rows if one.counted
-    ]
-    if uncounted:
-        mean = prices.planned(caller)
-        amounts.append(None if mean is None else mean * uncounted)
-    if not amounts:
-        amounts = [prices.of_calls(caller.model, _tokens([]), 0)]
+    amounts = [prices.of_usage(one) for one in rows]
     known = [amount for amount in amounts if amount is not None]
     return UsedCalls(
         caller=caller,
         calls=sum(one.calls for one in rows),
         refused=sum(one.refused for one in rows),
-        uncounted=uncounted,
+        uncounted=sum(map(_uncounted, rows)),
         tokens=_tokens(rows),
         usd=sum(known, Decimal(0)) if len(known) == len(amounts) else None,
     )
 
 
+def _uncounted(one: CallUsage) -> int:
+    return max(one.calls - one.counted - one.refused, 0)
+
+
 def _tokens(rows: list[CallUsage]) -> CallTokens:
-    sent = sum(one.input for one in rows)
-    return CallTokens(
-        input=sent,
-        output=sum(one.output for one in rows),
-        cache_read=min(sum(one.cache_read for one in rows), sent),
-        cache_write=min(sum(one.cache_write for one in rows), sent),
+    return possible_tokens(
+        sent=sum(one.input for one in rows),
+        written=sum(one.output for one in rows),
+        cache_read=sum(one.cache_read for one in rows),
+        cache_write=sum(one.cache_write for one in rows),
     )
 
 

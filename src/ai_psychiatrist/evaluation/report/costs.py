@@ -23,7 +23,7 @@ def cost_rows(cost: RunCost | None) -> list[CostRow]:
     calls = cost.planned.get("calls")
     expected = calls.get("expected") if isinstance(calls, Mapping) else None
     return [
-        _row("Planned", cost.planned | {"calls": expected}, "live_usd"),
+        _row("Planned", cost.planned | {"calls": expected}, cost.planned_price),
         _row("Used", cost.used, "usd"),
         *_by_agent(cost.used),
     ]

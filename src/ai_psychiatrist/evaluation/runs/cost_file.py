@@ -19,6 +19,13 @@ class RunCost:
 
     planned: dict[str, object]
     used: dict[str, object]
+    has_batches: bool = False
+    """Whether calls were made by batch interfaces."""
+
+    @property
+    def planned_price(self) -> str:
+        """Which price of the plan stands beside the one of what was used."""
+        return "batch_usd" if self.has_batches else "live_usd"
 
     def error(self, side: str) -> float | None:
         """Return how far the planned tokens of a call were off, `input` or `output`.
@@ -40,13 +47,14 @@ def write_cost(
     folder: RunFolder, ledger: Ledger, prices: CallPrices, *, ceiling: Decimal | None
 ) -> None:
     """Write what was planned of a run, and what all its calls so far used."""
-    used = used_as_json(used_calls(ledger.usage(), prices))
+    usage = ledger.usage()
     account = {
         "schema_version": _SCHEMA_VERSION,
         "currency": "USD",
         "ceiling_usd": usd_number(ceiling),
         "planned": prices.plan.as_json(),
-        "used": used,
+        "used": used_as_json(used_calls(usage, prices)),
+        "has_batches": any(one.is_batch for one in usage),
     }
     write_json(folder.cost, account)
 
@@ -62,7 +70,7 @@ def read_cost(folder: RunFolder) -> RunCost | None:
     planned, used = account.get("planned"), account.get("used")
     if not isinstance(planned, dict) or not isinstance(used, dict):
         return None
-    return RunCost(planned=planned, used=used)
+    return RunCost(planned=planned, used=used, has_batches=account.get("has_batches") is True)
 
 
 def _number(account: Mapping[str, object], *path: str) -> float:

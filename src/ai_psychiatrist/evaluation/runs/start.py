@@ -52,6 +52,11 @@ class StartOptions:
     certifies: bool = False
     """Whether the run keeps a certificate of each unit."""
 
+    def of(self, units: Sequence[DatasetUnit]) -> Sequence[DatasetUnit]:
+        """Return what is asked for; raises `InputError` for a shard without any."""
+        limited = units[: self.limit]
+        return limited if self.shard is None else self.shard.part(limited)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationRequest:
@@ -75,8 +80,7 @@ class EvaluationRequest:
     @property
     def units(self) -> Sequence[DatasetUnit]:
         """What is asked for; raises `InputError` for a shard without any."""
-        limited = self.dataset.units[: self.options.limit]
-        return limited if self.options.shard is None else self.options.shard.part(limited)
+        return self.options.of(self.dataset.units)
 
 
 def open_run(request: EvaluationRequest) -> Ledger:

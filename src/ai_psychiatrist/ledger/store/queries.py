@@ -70,15 +70,27 @@ CALLS_OF_ATTEMPT: Final = """
 """
 CALLS_MADE: Final = "SELECT COUNT(*) FROM calls"
 # Prices step up with the length of a call, so that calls of one length are summed.
+# A call that no batch made has no result of its own there, and costs nothing.
 USAGE: Final = """
-    SELECT step AS agent, model, COUNT(*) AS calls,
-        SUM(input_tokens IS NOT NULL OR output_tokens IS NOT NULL) AS counted,
-        SUM(http_status >= 400) AS refused,
-        SUM(COALESCE(input_tokens, 0)) AS input, SUM(COALESCE(output_tokens, 0)) AS output,
-        SUM(COALESCE(cache_read_tokens, 0)) AS cache_read,
-        SUM(COALESCE(cache_write_tokens, 0)) AS cache_write
-    FROM calls GROUP BY step, model, COALESCE(input_tokens, -1) / 8000
-    ORDER BY step, model, MIN(input_tokens)
+    WITH handed_in AS (
+        SELECT r.unit, r.attempt, r.digest, r.occurrence, MAX(a.body IS NOT NULL) AS is_made
+        FROM batch_requests AS r LEFT JOIN batch_results AS a USING (custom_id)
+        GROUP BY r.unit, r.attempt, r.digest, r.occurrence
+    ), told AS (
+        SELECT c.*, COALESCE(h.is_made, 0) AS is_batch,
+            c.input_tokens IS NOT NULL AND c.output_tokens IS NOT NULL AS is_counted,
+            COALESCE(c.http_status >= 400, 0)
+            OR COALESCE(h.is_made = 0 AND c.outcome = 'timed_out', 0) AS is_free
+        FROM calls AS c LEFT JOIN handed_in AS h USING (unit, attempt, digest, occurrence)
+    )
+    SELECT step AS agent, model, is_batch, COUNT(*) AS calls,
+        SUM(is_counted AND NOT is_free) AS counted, SUM(is_free) AS refused,
+        SUM(IIF(is_counted, input_tokens, 0)) AS input,
+        SUM(IIF(is_counted, output_tokens, 0)) AS output,
+        SUM(IIF(is_counted, COALESCE(cache_read_tokens, 0), 0)) AS cache_read,
+        SUM(IIF(is_counted, COALESCE(cache_write_tokens, 0), 0)) AS cache_write
+    FROM told GROUP BY step, model, is_batch, COALESCE(input_tokens, -1) / 8000
+    ORDER BY step, model, is_batch, MIN(input_tokens)
 """
 HISTORY: Final = """
     SELECT u.unit_id, a.* FROM attempts AS a JOIN units AS u ON u.seq = a.unit

@@ -90,11 +90,13 @@ class CallUsage(NamedTuple):
 
     agent: str
     model: str
+    is_batch: int
+    """1 for calls that a batch interface answered, 0 for those that were made live."""
     calls: int
     counted: int
-    """Those of which the backend told the tokens."""
+    """Those of which the backend told the tokens in and out."""
     refused: int
-    """Those that the backend answered with an error."""
+    """Those that the backend answered with an error, and those that no batch made."""
     input: int
     output: int
     cache_read: int
