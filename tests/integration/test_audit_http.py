@@ -32,10 +32,11 @@ UNTRACED = {
         RouteKey(method, "/v1" + path): reason
         for (method, path), reason in _UNDER_TWO_NAMES.items()
     },
-    RouteKey("GET", "/v1/jobs"): "how far they are, without a word or a score",
-    RouteKey("GET", "/v1/jobs/{job_id}"): "how far it is, without a word or a score",
-    RouteKey("GET", "/v1/jobs/{job_id}/events"): "how far it is, without a word or a score",
-    RouteKey("GET", "/v1/batches/{batch_id}"): "how far they are, without a word or a score",
+    RouteKey("GET", "/v1/jobs/{job_id}"): "how far it is, asked by an id that nobody guesses",
+    RouteKey(
+        "GET", "/v1/jobs/{job_id}/events"
+    ): "how far it is, asked by an id that nobody guesses",
+    RouteKey("GET", "/v1/batches/{batch_id}"): "how far it is, asked by an id that nobody guesses",
     RouteKey("GET", "/v1/session"): "who one is oneself",
     RouteKey("POST", "/v1/transcripts/preview"): "stores nothing",
     RouteKey("GET", "/new"): "an empty form",
@@ -103,6 +104,14 @@ def test_what_is_done_to_an_interview_is_told_by_the_command(
     assert interview_id not in json.dumps(rows)
     assert shown(tmp_path, "--record", interview_id) == rows[1:]
     assert shown(tmp_path, "--limit", "2") == rows[-2:]
+
+
+def test_who_lists_jobs_and_so_levels_of_danger_is_told(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    assert client.get("/v1/jobs").status_code == 200
+    rows = shown(tmp_path)
+    assert [(row["action"], row["outcome"]) for row in rows] == [("assessments_listed", "200")]
 
 
 def test_the_trail_is_checked_by_the_command(client: httpx.Client, tmp_path: Path) -> None:

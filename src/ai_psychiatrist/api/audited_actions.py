@@ -23,6 +23,7 @@ _INTERVIEW: Final = "/v1/interviews/{interview_id}"
 ACTIONS: Final = {
     RouteKey("POST", _ASSESSMENTS): Action.ASSESSMENT_MADE,
     RouteKey("POST", "/v1/batches"): Action.BATCH_BEGUN,
+    RouteKey("GET", "/v1/jobs"): Action.ASSESSMENTS_LISTED,
     RouteKey("DELETE", _JOB): Action.JOB_CANCELLED,
     RouteKey("GET", _ASSESSMENTS): Action.ASSESSMENTS_LISTED,
     RouteKey("GET", _ASSESSMENT): Action.ASSESSMENT_SEEN,
