@@ -279,6 +279,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         contract=contract,
         variant=wanted.variant,
         options=wanted.start,
+        is_by_batches=wanted.batch is not None,
         cipher=cipher_of(services.settings.ledger.key_file),
     )
 
