@@ -278,3 +278,12 @@ def test_run_that_was_begun_by_batches_and_handed_none_in_never_goes_on_live(
         assert evaluate(interviews, *command, "--batch", "--limit", 1, **settings).code == 3
         done = evaluate(interviews, *command, "--resume", **settings)
         assert (done.code, server.live, len(server.batches)) == (4, [], 1)
+
+
+def test_several_runs_without_a_ceiling_need_no_price(
+    interviews: Path, server: ModelServerThread
+) -> None:
+    command = ("run", "interviews", "--out", "runs", "--repeats", 2)
+    done = evaluate(interviews, *command, **served(server.url))
+    assert done.code == 0, done.err
+    assert account(interviews / "runs/shipped-2")["used"]["usd"] is None
