@@ -60,3 +60,7 @@ JOB_KILLS: Final = Sweep(slice=2, whole=10)
 """Such kills, at random times."""
 JOB_OUTAGE_SECONDS: Final = Sweep(slice=2, whole=20)
 """How long the database of the queue is away."""
+BATCH_PROVIDERS: Final = Sweep(slice=1, whole=2)
+"""Providers by whose batch interface each run is made, in turn."""
+BATCH_KILLS: Final = Sweep(slice=2, whole=8)
+"""Calls to batch interfaces at which a run is killed."""

@@ -4,6 +4,8 @@ import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
+from zlib import crc32
 
 import pytest
 
@@ -15,14 +17,37 @@ from tests.integration.command_here import run_here
 from tests.integration.started import start
 from tests.integration.test_evaluate_command import write_interviews
 from tests.patience import wait_until
+from tests.sweeps import BATCH_KILLS, BATCH_PROVIDERS
+
+T = TypeVar("T")
 
 MODELS = ("anthropic:claude-fake", "openai:gpt-fake")
 FILES = ("run.json", "units.jsonl", "predictions.jsonl", "failures.jsonl")
 WAITING = 4
 MOST_WAVES = 25
 
-by_provider = pytest.mark.parametrize("model", MODELS)
-pytestmark = pytest.mark.filterwarnings("error")
+KILLED = [*((MODELS[0], at) for at in (1, 2, 3, 4)), *((MODELS[1], at) for at in (1, 2, 4, 5))]
+"""Models, and the call at which a run is killed."""
+
+by_both = pytest.mark.parametrize("model", MODELS)
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.sweep]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Try a test by one of the providers, and by both in the whole of the sweep."""
+    is_whole = metafunc.config.getoption("whole")
+    if "killed_at" in metafunc.fixturenames:
+        cases = taken(KILLED, BATCH_KILLS.size(is_whole=is_whole))
+        metafunc.parametrize(("model", "killed_at"), cases)
+    elif "any_model" in metafunc.fixturenames:
+        models = taken(MODELS, BATCH_PROVIDERS.size(is_whole=is_whole))
+        first = crc32(metafunc.function.__name__.encode()) % 2
+        metafunc.parametrize("any_model", models if is_whole else [MODELS[first]])
+
+
+def taken(cases: Sequence[T], count: int) -> Sequence[T]:
+    """Return so many of the cases, spread over all."""
+    return cases[:: len(cases) // count]
 
 
 def evaluate(folder: Path, server: BatchServer, model: str, *options: str, **more: str) -> Finished:
@@ -32,7 +57,11 @@ def evaluate(folder: Path, server: BatchServer, model: str, *options: str, **mor
 
 
 def in_waves(
-    folder: Path, server: BatchServer, model: str, *options: str, **more: str
+    folder: Path,
+    server: BatchServer,
+    model: str,
+    *options: str,
+    **more: str,
 ) -> list[Finished]:
     """Begin a run by batches, and go on until nothing waits any more."""
     ends = [evaluate(folder, server, model, "--out", "run", "--batch", *options, **more)]
@@ -84,7 +113,7 @@ def asked(server: BatchServer) -> list[tuple[str, str, int]]:
     return [(one.task, one.transcript, one.attempt) for one in server.answered]
 
 
-@by_provider
+@by_both
 @pytest.mark.parametrize("script", [good_replies(), rejected_first, never_scored])
 def test_a_run_by_batches_leaves_what_a_live_one_leaves(
     tmp_path: Path, model: str, script: Script
@@ -92,19 +121,19 @@ def test_a_run_by_batches_leaves_what_a_live_one_leaves(
     as_live(tmp_path, model, script, Weather(), PYDANTIC_AI_RETRIES="1")
 
 
-@by_provider
-def test_refinement_ablation_and_rescoring_go_in_waves_as_well(tmp_path: Path, model: str) -> None:
+def test_refinement_ablation_and_rescoring_go_in_waves_as_well(
+    tmp_path: Path, any_model: str
+) -> None:
     def weak(request: Request) -> Reply:
         is_weak = request.task == "judge_coherence" and request.attempt == 1
         good = good_replies()(request)
         return replace(good, text="Explanation: thin.\nScore: 1") if is_weak else good
 
     settings = {"BELIEF_SOURCES": "rules,rescoring", "FEEDBACK_MAX_ITERATIONS": "1"}
-    server = as_live(tmp_path, model, weak, Weather(), "--ablate", **settings)
+    server = as_live(tmp_path, any_model, weak, Weather(), "--ablate", **settings)
     assert {"qualitative_refine", "scoring", "danger"} <= {one.task for one in server.answered}
 
 
-@by_provider
 @pytest.mark.parametrize(
     "weather",
     [
@@ -118,107 +147,102 @@ def test_refinement_ablation_and_rescoring_go_in_waves_as_well(tmp_path: Path, m
     ],
 )
 def test_whatever_befalls_a_batch_nothing_is_lost_and_nothing_paid_twice(
-    tmp_path: Path, model: str, weather: Weather
+    tmp_path: Path, any_model: str, weather: Weather
 ) -> None:
-    as_live(tmp_path, model, good_replies(), weather, BATCH_TRIES="10")
+    as_live(tmp_path, any_model, good_replies(), weather, BATCH_TRIES="10")
 
 
-@by_provider
-def test_calls_of_others_are_refused_and_counted(tmp_path: Path, model: str) -> None:
+def test_calls_of_others_are_refused_and_counted(tmp_path: Path, any_model: str) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(strangers=2)) as server:
-        evaluate(tmp_path, server, model, "--out", "run", "--batch")
-        end = evaluate(tmp_path, server, model, "--out", "run", "--resume")
+        evaluate(tmp_path, server, any_model, "--out", "run", "--batch")
+        end = evaluate(tmp_path, server, any_model, "--out", "run", "--resume")
     assert "9 replies, 2 of calls that are not ours, and refused" in end.err
 
 
-@by_provider
 def test_calls_that_no_batch_ever_makes_fail_after_so_many_tries(
-    tmp_path: Path, model: str
+    tmp_path: Path, any_model: str
 ) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(expired=lambda _: True)) as server:
-        ends = in_waves(tmp_path, server, model, BATCH_TRIES="2", DANGER_MODEL="off")
+        ends = in_waves(tmp_path, server, any_model, BATCH_TRIES="2", DANGER_MODEL="off")
     assert (ends[-1].code, len(server.batches)) == (3, 2)
     assert [len(batch.calls) for batch in server.batches] == [6, 6]
     assert "failed at provider: 3" in ends[-1].err
 
 
-@by_provider
-def test_errors_of_single_calls_are_the_failures_of_a_live_run(tmp_path: Path, model: str) -> None:
+def test_errors_of_single_calls_are_the_failures_of_a_live_run(
+    tmp_path: Path, any_model: str
+) -> None:
     def failing(request: Request) -> Reply:
         status = {"scoring": 400, "judge_accuracy": 500}.get(request.task, 200)
         return replace(good_replies()(request), status=status)
 
-    as_live(tmp_path, model, failing, Weather())
+    as_live(tmp_path, any_model, failing, Weather())
 
 
-@by_provider
 def test_a_batch_that_is_not_ready_is_waited_for_without_another_call(
-    tmp_path: Path, model: str
+    tmp_path: Path, any_model: str
 ) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(looks=99)) as server:
-        evaluate(tmp_path, server, model, "--out", "run", "--batch")
-        ends = [evaluate(tmp_path, server, model, "--out", "run", "--resume") for _ in range(2)]
+        evaluate(tmp_path, server, any_model, "--out", "run", "--batch")
+        ends = [evaluate(tmp_path, server, any_model, "--out", "run", "--resume") for _ in range(2)]
     assert [end.code for end in ends] == [WAITING, WAITING]
     assert "9 calls wait for their batch" in ends[-1].err
     assert len(server.batches) == 1
 
 
-@by_provider
-def test_wait_takes_a_run_to_its_end_in_one_command(tmp_path: Path, model: str) -> None:
+def test_wait_takes_a_run_to_its_end_in_one_command(tmp_path: Path, any_model: str) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(looks=1)) as server:
         options = ("--out", "run", "--batch", "--wait")
-        end = evaluate(tmp_path, server, model, *options, BATCH_POLL_SECONDS="0.05")
+        end = evaluate(tmp_path, server, any_model, *options, BATCH_POLL_SECONDS="0.05")
     assert end.code == 0
     assert "9 calls wait for their batch; looked at in" in end.err
     assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
 
 
-@by_provider
-def test_batches_are_no_larger_than_wanted(tmp_path: Path, model: str) -> None:
-    server = as_live(tmp_path, model, good_replies(), Weather(), BATCH_MOST_CALLS="4")
+def test_batches_are_no_larger_than_wanted(tmp_path: Path, any_model: str) -> None:
+    server = as_live(tmp_path, any_model, good_replies(), Weather(), BATCH_MOST_CALLS="4")
     assert max(len(batch.calls) for batch in server.batches) == 4
 
 
-@by_provider
-def test_what_was_collected_is_deleted_at_the_provider(tmp_path: Path, model: str) -> None:
+def test_what_was_collected_is_deleted_at_the_provider(tmp_path: Path, any_model: str) -> None:
     write_interviews(tmp_path)
     with BatchServer() as server:
-        in_waves(tmp_path, server, model)
+        in_waves(tmp_path, server, any_model)
     assert server.files == {}
     assert all(one.is_deleted for one in server.batches if one.wire == "anthropic")
 
 
-@by_provider
 def test_a_batch_that_vanished_is_handed_in_anew_only_when_told_so(
-    tmp_path: Path, model: str
+    tmp_path: Path, any_model: str
 ) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(vanished=frozenset({1}))) as server:
-        ends = in_waves(tmp_path, server, model)
-        assert len(ends) == MOST_WAVES
+        begun = evaluate(tmp_path, server, any_model, "--out", "run", "--batch")
+        looks = [evaluate(tmp_path, server, any_model, "--out", "run", "--resume") for _ in "123"]
+        ends = [begun, *looks]
+        assert {end.code for end in ends} == {WAITING}
         assert len(server.batches) == 1
         assert "--hand-in-again" in ends[-1].err
         options = ("--out", "run", "--resume", "--wait", "--hand-in-again")
-        end = evaluate(tmp_path, server, model, *options, BATCH_POLL_SECONDS="0.05")
+        end = evaluate(tmp_path, server, any_model, *options, BATCH_POLL_SECONDS="0.05")
     assert end.code == 0
     assert [len(batch.calls) for batch in server.batches] == [9, 9, 15, 3]
 
 
-@by_provider
 def test_a_batch_that_nobody_heard_of_being_taken_is_found_again(
-    tmp_path: Path, model: str
+    tmp_path: Path, any_model: str
 ) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(is_silent=True)) as server:
-        begun = evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        begun = evaluate(tmp_path, server, any_model, "--out", "run", "--batch")
         assert (begun.code, len(server.batches)) == (WAITING, 1)
         assert "is not known" in begun.err
         server.weather.is_silent = False
-        ends = in_waves_from(tmp_path, server, model)
+        ends = in_waves_from(tmp_path, server, any_model)
     assert "whose handle was lost" in ends[0].err
     assert ends[-1].code == 0
     assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
@@ -231,13 +255,12 @@ def in_waves_from(folder: Path, server: BatchServer, model: str, *more: str) -> 
     return ends
 
 
-@by_provider
-def test_a_batch_that_never_arrived_is_handed_in_anew(tmp_path: Path, model: str) -> None:
+def test_a_batch_that_never_arrived_is_handed_in_anew(tmp_path: Path, any_model: str) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(is_deaf=True)) as server:
-        evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        evaluate(tmp_path, server, any_model, "--out", "run", "--batch")
         server.weather.is_deaf = False
-        ends = in_waves_from(tmp_path, server, model)
+        ends = in_waves_from(tmp_path, server, any_model)
     assert "never reached" in ends[0].err
     assert ends[-1].code == 0
     assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
@@ -257,19 +280,15 @@ def test_of_two_batches_that_may_be_the_lost_one_none_is_taken(tmp_path: Path) -
     assert ends[-1].code == 0
 
 
-@pytest.mark.parametrize(
-    ("model", "at"),
-    [*((MODELS[0], at) for at in (1, 2, 3, 4)), *((MODELS[1], at) for at in (1, 2, 4, 5))],
-)
 def test_a_run_that_is_killed_at_any_call_pays_nothing_twice(
-    tmp_path: Path, model: str, at: int
+    tmp_path: Path, model: str, killed_at: int
 ) -> None:
     write_interviews(tmp_path)
-    with BatchServer(weather=Weather(hangs_at=at)) as server:
+    with BatchServer(weather=Weather(hangs_at=killed_at)) as server:
         settings = server.settings | {"MODEL_DEFAULT": model, "BATCH_POLL_SECONDS": "0.01"}
         command = [COMMAND, "evaluate", "run", "interviews", "--out", "run", "--batch", "--wait"]
         with start(command, tmp_path, environment_of(tmp_path, settings)) as process:
-            wait_until(lambda: server.calls >= at or process.poll() is not None)
+            wait_until(lambda: server.calls >= killed_at or process.poll() is not None)
             process.send_signal(signal.SIGKILL)
             process.wait()
         server.weather.hangs_at = None
@@ -278,48 +297,44 @@ def test_a_run_that_is_killed_at_any_call_pays_nothing_twice(
     assert len(asked(server)) == len(set(asked(server))) == 27
 
 
-@by_provider
-@pytest.mark.parametrize("status", [400, 401, 413, 429])
+@pytest.mark.parametrize("status", [401, 413])
 def test_a_provider_that_takes_no_batch_is_named_and_nothing_is_lost(
-    tmp_path: Path, model: str, status: int
+    tmp_path: Path, any_model: str, status: int
 ) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(refused_with=status)) as server:
-        begun = evaluate(tmp_path, server, model, "--out", "run", "--batch")
+        begun = evaluate(tmp_path, server, any_model, "--out", "run", "--batch")
         assert begun.code == 3
-        assert f"{model} took no batch" in begun.err
+        assert f"{any_model} took no batch" in begun.err
         assert f"HTTP status {status}" in begun.err
         server.weather.refused_with = None
-        ends = in_waves_from(tmp_path, server, model)
+        ends = in_waves_from(tmp_path, server, any_model)
     assert ends[-1].code == 0
 
 
-@by_provider
-def test_a_run_that_was_begun_by_batches_can_end_live(tmp_path: Path, model: str) -> None:
+def test_a_run_that_was_begun_by_batches_can_end_live(tmp_path: Path, any_model: str) -> None:
     write_interviews(tmp_path)
     with BatchServer() as server:
         ends = [
-            evaluate(tmp_path, server, model, "--out", "run", *options)
+            evaluate(tmp_path, server, any_model, "--out", "run", *options)
             for options in (("--batch",), ("--resume",), ("--resume", "--no-batch"))
         ]
     assert [end.code for end in ends] == [WAITING, WAITING, 0]
     assert len(server.live) == 18
 
 
-@by_provider
-def test_units_are_added_while_others_wait(tmp_path: Path, model: str) -> None:
+def test_units_are_added_while_others_wait(tmp_path: Path, any_model: str) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(looks=2)) as server:
-        evaluate(tmp_path, server, model, "--out", "run", "--batch", "--limit", "1")
-        ends = in_waves_from(tmp_path, server, model)
+        evaluate(tmp_path, server, any_model, "--out", "run", "--batch", "--limit", "1")
+        ends = in_waves_from(tmp_path, server, any_model)
     assert ends[-1].code == 0
     assert [len(batch.calls) for batch in server.batches][:2] == [3, 6]
 
 
-@by_provider
-def test_an_encrypted_run_keeps_results_and_handles_sealed(tmp_path: Path, model: str) -> None:
+def test_an_encrypted_run_keeps_results_and_handles_sealed(tmp_path: Path, any_model: str) -> None:
     (tmp_path / "key").write_text("ab" * 32)
-    as_live(tmp_path, model, good_replies(), Weather(), LEDGER_KEY_FILE="key")
+    as_live(tmp_path, any_model, good_replies(), Weather(), LEDGER_KEY_FILE="key")
     assert b"hardly sleep" not in (tmp_path / "run" / "ledger.sqlite").read_bytes()
 
 

@@ -214,3 +214,76 @@ def test_tokens_of_a_cache_are_never_more_than_those_in() -> None:
     """A price list refuses such calls, and a ceiling would count them as nothing."""
     told = possible_tokens(sent=150, written=1, cache_read=100, cache_write=100)
     assert (told.input, told.cache_read + told.cache_write) == (150, 150)
+
+
+def shards_of(folder: Path, *options: object, **settings: str) -> None:
+    for number in (1, 2):
+        command = ("run", "interviews", "--out", f"parts/{number}", "--shard", f"{number}/2")
+        evaluate(folder, *command, *options, **settings)
+
+
+def test_merged_run_has_the_account_of_its_shards(
+    interviews: Path, server: ModelServerThread
+) -> None:
+    settings = served(server.url)
+    shards_of(interviews, "--price", PRICE, **settings)
+    evaluate(interviews, "run", "interviews", "--out", "whole", "--price", PRICE, **settings)
+    merged = evaluate(interviews, "merge", "parts/1", "parts/2", "--out", "merged")
+    assert "used     calls 27" in merged.err
+    whole, merged_account = account(interviews / "whole"), account(interviews / "merged")
+    assert merged_account["used"] == whole["used"]
+    assert merged_account["planned"]["units"] == UNITS
+    assert usd(interviews / "merged", "planned", "live_usd") == pytest.approx(
+        usd(interviews / "whole", "planned", "live_usd")
+    )
+
+
+def test_account_with_a_part_without_a_price_has_none(
+    interviews: Path, server: ModelServerThread
+) -> None:
+    settings = served(server.url)
+    shards_of(interviews, "--price", PRICE, **settings)
+    again = ("run", "interviews", "--out", "parts/2", "--shard", "2/2", "--resume")
+    evaluate(interviews, *again, **settings)
+    evaluate(interviews, "merge", "parts/1", "parts/2", "--out", "merged")
+    assert account(interviews / "merged")["used"]["usd"] is None
+    (interviews / "parts/2/cost.json").unlink()
+    evaluate(interviews, "merge", "parts/1", "parts/2", "--out", "other")
+    assert not (interviews / "other/cost.json").exists()
+
+
+def test_merged_shards_of_batches_are_gone_on_with_by_batches(interviews: Path) -> None:
+    """Also where their calls still wait: the merged run collects them, and pays none twice."""
+    with BatchServer() as server:
+        settings = server.settings | {"MODEL_DEFAULT": LISTED, "BATCH_POLL_SECONDS": "0.01"}
+        shards_of(interviews, "--batch", **settings)
+        merged = evaluate(interviews, "merge", "parts/1", "parts/2", "--out", "all", "--partial")
+        assert (merged.code, "9 calls wait for their batch" in merged.err) == (4, True)
+        command = ("run", "interviews", "--out", "all", "--resume", "--wait")
+        done = evaluate(interviews, *command, **settings)
+        assert (done.code, server.live) == (0, []), done.err
+        assert len(server.answered) == UNITS * CALLS
+
+
+def test_run_that_was_begun_by_batches_and_handed_none_in_never_goes_on_live(
+    interviews: Path,
+) -> None:
+    """As after a kill before the first batch: live calls would cost twice as much."""
+    talks = [{"id": "a", "text": ""}, {"id": "b", "text": "Participant: I am tired all day."}]
+    lines = "".join(json.dumps(talk) + "\n" for talk in talks)
+    (interviews / "talks.jsonl").write_text(lines, encoding="utf-8")
+    with BatchServer() as server:
+        settings = server.settings | {"MODEL_DEFAULT": LISTED}
+        command = ("run", "talks.jsonl", "--out", "run")
+        assert evaluate(interviews, *command, "--batch", "--limit", 1, **settings).code == 3
+        done = evaluate(interviews, *command, "--resume", **settings)
+        assert (done.code, server.live, len(server.batches)) == (4, [], 1)
+
+
+def test_several_runs_without_a_ceiling_need_no_price(
+    interviews: Path, server: ModelServerThread
+) -> None:
+    command = ("run", "interviews", "--out", "runs", "--repeats", 2)
+    done = evaluate(interviews, *command, **served(server.url))
+    assert done.code == 0, done.err
+    assert account(interviews / "runs/shipped-2")["used"]["usd"] is None

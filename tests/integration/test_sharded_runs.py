@@ -62,12 +62,12 @@ def assess(
 
 
 def files_of(run: Path) -> dict[str, bytes]:
-    """Return every file that a run leaves, timings, the ledger and locks apart."""
+    """Return every file that a run leaves; timings, account, ledger and locks apart."""
     return {
         str(path.relative_to(run)): path.read_bytes()
         for path in sorted(run.rglob("*"))
         if path.is_file()
-        and path.name != "timings.json"
+        and path.name not in {"timings.json", "cost.json"}
         and not path.name.startswith(("ledger.sqlite", "."))
     }
 

@@ -80,7 +80,7 @@ Examples:
 
   ai-psychiatrist evaluate run interviews/ --out runs/paid --model openai:gpt-5-mini --max-cost 25
 
-  ai-psychiatrist evaluate run interviews/ --out runs/own --max-cost 5
+  ai-psychiatrist evaluate run interviews/ --out runs/own --model ollama:gemma3 --max-cost 5
   --price ollama:gemma3=0.10/0.40
 
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and

@@ -164,7 +164,7 @@ async def make_run(
                 wanted.options,
                 call_prices,
                 ledger,
-                spent_beside=_spent(wanted.beside, call_prices, request.cipher),
+                spent_beside=_spent_beside(wanted, call_prices, request.cipher),
             ),
         )
 
@@ -219,11 +219,11 @@ async def _call_prices(
     return await asyncio.to_thread(planned)
 
 
-def _spent(folders: Sequence[RunFolder], prices: CallPrices, cipher: Cipher | None) -> Decimal:
-    """Return what other runs have cost so far, those that were never begun nothing."""
+def _spent_beside(wanted: DatasetRun, prices: CallPrices, cipher: Cipher | None) -> Decimal:
+    """Return what other runs have cost so far, where a ceiling is for them as well."""
     total = Decimal(0)
-    for folder in folders:
-        if folder.run.is_file():
+    if wanted.options.max_cost_usd is not None:
+        for folder in wanted.beside:
             with Ledger.open(folder.path, cipher=cipher, is_read_only=True) as ledger:
                 total += spent_usd(ledger, prices)
     return total
@@ -279,6 +279,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         contract=contract,
         variant=wanted.variant,
         options=wanted.start,
+        is_by_batches=wanted.batch is not None,
         cipher=cipher_of(services.settings.ledger.key_file),
     )
 

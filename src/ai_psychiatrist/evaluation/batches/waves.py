@@ -16,6 +16,7 @@ from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTa
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session, run_state
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.start import BY_BATCHES
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
@@ -72,7 +73,7 @@ class Waves:
                 await self._wave(handing_in, collecting.units)
                 collecting.units.clear()
                 seconds = wishes.settings.poll_seconds
-            waiting = await asyncio.to_thread(_waiting_calls, ledger)
+            waiting = await asyncio.to_thread(ledger.batches.waiting_calls)
             if not waiting or not wishes.waits or handing_in.is_refused:
                 break
             wishes.tell(f"{waiting} calls wait for their batch; looked at in {seconds:.0f} s")
@@ -113,7 +114,7 @@ class Waves:
 
 
 def was_made_by_batches(folder: Path, cipher: Cipher | None) -> bool:
-    """Return whether a folder holds a run, or runs, of which calls were handed in to batches."""
+    """Return whether a folder holds a run, or runs, that were begun or gone on with by batches."""
     return any(
         _holds_batches(path, cipher)
         for path in (folder, *(run.path for run in RunFolder(folder).inside()))
@@ -126,9 +127,6 @@ def _holds_batches(folder: Path, cipher: Cipher | None) -> bool:
         suppress(InputError, LedgerUnusable),
         Ledger.open(folder, cipher=cipher, is_read_only=True) as ledger,
     ):
-        return ledger.batches.has_any()
+        # A run may have been killed before its first batch.
+        return BY_BATCHES in ledger.about or ledger.batches.has_any()
     return False
-
-
-def _waiting_calls(ledger: Ledger) -> int:
-    return sum(batch.calls for batch in ledger.batches.waited_for())

@@ -33,6 +33,8 @@ from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 RUN_KIND: Final = "assessment"
+BY_BATCHES: Final = "by_batches"
+"""What a ledger says of itself whose run was begun by batches."""
 _BATCH: Final = 200
 
 
@@ -70,6 +72,7 @@ class EvaluationRequest:
     variant: Variant | None = None
     """Which of several runs in a folder it is."""
     options: StartOptions
+    is_by_batches: bool = False
     cipher: Cipher | None = None
 
     @property
@@ -118,7 +121,11 @@ def _created(request: EvaluationRequest) -> Ledger:
         steps=(*_agents(request), ASSESSMENT_STEP),
         keeps_raw=request.options.keeps_raw,
         cipher=request.cipher,
-        about={"kind": RUN_KIND, PROMPT_KEY: _prompt_key(request)},
+        about={
+            "kind": RUN_KIND,
+            PROMPT_KEY: _prompt_key(request),
+            **({BY_BATCHES: "yes"} if request.is_by_batches else {}),
+        },
     )
     keep_pipeline(folder.path, request.contract)
     _keep_tasks(folder.prompts(), request.tasks)

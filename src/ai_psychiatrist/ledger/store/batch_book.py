@@ -156,6 +156,10 @@ class BatchBook:
             for row in self._database.fetch(batch_queries.WAITED_FOR)
         ]
 
+    def waiting_calls(self) -> int:
+        """Return how many calls are in batches that may still give results."""
+        return sum(batch.calls for batch in self.waited_for())
+
     def handles(self) -> list[str]:
         """Return what providers know any batch of this run by."""
         place = _PLACE.format("handle")

@@ -297,7 +297,7 @@ class Ledger:
                 raise InputError(msg, field="RUN")
             for values in part.rows_of_units(digest):
                 self._database.execute(queries.PUT_UNIT, {**values, **places})
-            for statement in queries.TAKE_OVER:
+            for statement in (*queries.TAKE_OVER, *queries.TAKE_OVER_BATCHES):
                 self._database.execute(statement, places)
 
     def queue(

@@ -26,6 +26,10 @@ def _named(columns: str) -> str:
     return ", ".join(f":{column}" for column in columns.split(", "))
 
 
+def _same(columns: str) -> dict[str, str]:
+    return {name: name for name in columns.split(", ")}
+
+
 # All inserted values are constants of this package.
 ADD_UNIT: Final = """
     INSERT INTO units (unit_id, context_digest, context)
@@ -156,6 +160,7 @@ OUTCOMES: Final = f"""
 OTHER: Final = "other"
 _PLACE: Final = "(({seq}) - 1) * :of + :number"
 _UNIT_PLACE: Final = _PLACE.format(seq="unit")
+_BATCH_PLACE: Final = _PLACE.format(seq="batch")
 _UNIT_COLUMNS: Final = "unit_id, context_digest, context"
 UNITS: Final = f"SELECT seq, {_UNIT_COLUMNS} FROM units ORDER BY seq"  # noqa: S608
 PUT_UNIT: Final = f"""
@@ -170,6 +175,26 @@ TAKE_OVER: Final = tuple(
         ("requests", "step, round", "step, unit, round"),
         ("calls", f"repeat, {_CALL_COLUMNS}", "seq"),
         ("attempts", f"step, round, {_ATTEMPT_COLUMNS}", "seq"),
+    )
+)
+# Batches that are waited for as well: whoever goes on with the whole collects them.
+TAKE_OVER_BATCHES: Final = tuple(
+    f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608
+    f"SELECT {', '.join(columns.values())} FROM {OTHER}.{table} ORDER BY {order}"
+    for table, columns, order in (
+        (
+            "batches",
+            {"seq": _PLACE.format(seq="seq")} | _same("model, kin, calls, recorded_at"),
+            "seq",
+        ),
+        (
+            "batch_requests",
+            {"batch": _BATCH_PLACE, "unit": _UNIT_PLACE}
+            | _same("custom_id, attempt, digest, occurrence"),
+            "seq",
+        ),
+        ("batch_events", {"batch": _BATCH_PLACE} | _same("event, handle, recorded_at"), "seq"),
+        ("batch_results", _same("custom_id, status, body, recorded_at"), "rowid"),
     )
 )
 IN_BOTH: Final = f"SELECT COUNT(*) FROM {OTHER}.units JOIN units USING (unit_id)"  # noqa: S608

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
+from ai_psychiatrist.evaluation.runs.cost_file import read_cost
+from ai_psychiatrist.evaluation.runs.merging.costs import write_merged_cost
 from ai_psychiatrist.evaluation.runs.merging.files import write_files
 from ai_psychiatrist.evaluation.runs.merging.parts import Part, Parts, parts_of
 from ai_psychiatrist.evaluation.runs.results import carried_failures, write_results
@@ -93,7 +95,8 @@ def _merged(
             _refuse_other_sizes(parts.found, sizes)
             unreadable = write_files(parts, ledger.each_unit_id(), out)
             write_results(out, ledger)
-            state = _state_of(ledger, parts, unreadable)
+            write_merged_cost(parts.found, out)
+            state = _state_of(ledger, parts, unreadable, out)
         # Last, because a folder with this file is a run.
         write_json(out.run, parts.record)
     return Merged(folder=out.path, state=state, missing=parts.missing)
@@ -195,7 +198,7 @@ def _refuse_other_sizes(parts: Sequence[Part], sizes: Sequence[int]) -> None:
             raise ArtifactMismatch(msg)
 
 
-def _state_of(ledger: Ledger, parts: Parts, unreadable: int) -> RunState:
+def _state_of(ledger: Ledger, parts: Parts, unreadable: int, out: RunFolder) -> RunState:
     by_step = ledger.counts_by_step()
     dataset = parts.record.get("dataset")
     not_read = dataset.get("not_read") if isinstance(dataset, dict) else None
@@ -205,5 +208,7 @@ def _state_of(ledger: Ledger, parts: Parts, unreadable: int) -> RunState:
         carried=carried_failures(ledger),
         unbalanced_steps=tuple(step for step, counts in by_step.items() if not counts.balances),
         unreadable=unreadable,
+        cost=read_cost(out),
+        waiting_calls=ledger.batches.waiting_calls(),
         not_read=not_read if isinstance(not_read, dict) else {},
     )
