@@ -19,12 +19,11 @@ from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
+    from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 
 WHOLE = Selection()
 """All units of a run."""
@@ -160,19 +159,19 @@ def _participants(folder: RunFolder) -> dict[str, str]:
     }
 
 
-def _read(
-    folder: RunFolder, selection: Selection
-) -> tuple[dict[str, Labels], list[UnitPrediction]]:
+def _read(folder: RunFolder, selection: Selection) -> tuple[dict[str, Labels], "PredictionColumns"]:
     """Read labels and predictions of the units that are wanted."""
-    labels, predictions = read_labels(folder.labels), read_predictions(folder.predictions)
+    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415  numpy
+
+    labels = read_labels(folder.labels)
     if selection == WHOLE:
-        return labels, predictions
+        return labels, read_columns(folder.predictions)
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
         wanted = {unit_id for unit_id in wanted if has_all_items(labels.get(unit_id))}
     return (
         {unit_id: known for unit_id, known in labels.items() if unit_id in wanted},
-        [unit for unit in predictions if unit.unit_id in wanted],
+        read_columns(folder.predictions, wanted),
     )
 
 
@@ -182,13 +181,16 @@ def compare_runs(
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     _require_extra()
     from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
 
     first = RunFolder(run)
     for other in others:
         refuse_incomparable(first, RunFolder(other))
-    labels, predictions = _read(first, selection) if others else ({}, [])
-    record = first.require_run() if others else {}
-    wanted = {unit.unit_id for unit in predictions} | set(labels)
+    if not others:
+        return []
+    labels, predictions = _read(first, selection)
+    record = first.require_run()
+    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels}
     return [
         ComparedRuns(
             first=name_of(first),
@@ -196,11 +198,7 @@ def compare_runs(
             made_otherwise=made_otherwise(record, RunFolder(other).require_run()),
             found=compare_metrics(
                 predictions,
-                [
-                    unit
-                    for unit in read_predictions(RunFolder(other).predictions)
-                    if selection == WHOLE or unit.unit_id in wanted
-                ],
+                read_columns(RunFolder(other).predictions, wanted),
                 labels,
                 participants=_participants(first),
             ),

@@ -37,7 +37,7 @@ class Bootstrap:
     @property
     def participants(self) -> int:
         """How many participants there are."""
-        return int(self.owners.max(initial=-1)) + 1
+        return participants_in(self.owners)
 
     @property
     def drawn(self) -> int:
@@ -98,6 +98,11 @@ def owners_of(units: Sequence[str], participants: Mapping[str, str]) -> Owners:
     numbers: dict[tuple[bool, str], int] = {}
     keys = [(unit in participants, participants.get(unit, unit)) for unit in units]
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+def participants_in(owners: Owners) -> int:
+    """Return how many participants are numbered there."""
+    return int(owners.max(initial=-1)) + 1
 
 
 def estimate(measures: Sequence[Measure], bootstrap: Bootstrap) -> list[Estimate]:

@@ -6,9 +6,11 @@ from typing import Final
 
 import numpy as np
 
+from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN
 from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 CUTOFF: Final = 10
@@ -88,15 +90,15 @@ def binary_section(labelled: LabelledUnits) -> dict[str, Tree]:
     A unit whose range holds the cut-off, or that has no meta-review, is undecided.
     """
     # The total is preferred: a flag beside it that says otherwise is an error of the data set.
-    known = [
-        label.binary if total is None else total >= CUTOFF
-        for total, label in zip(labelled.totals, labelled.labels, strict=True)
-    ]
-    is_case = np.array([one is True for one in known], dtype=np.bool_)
-    is_control = np.array([one is False for one in known], dtype=np.bool_)
-    low = np.array([found.minimum for found in labelled.ranges], dtype=np.float64)
-    high = np.array([found.maximum for found in labelled.ranges], dtype=np.float64)
-    reviews = [unit.meta_review_severity for unit in labelled.predictions]
+    has_total = labelled.totals != UNKNOWN
+    flags = [label.binary for label in labelled.labels]
+    is_flagged = np.array([flag is True for flag in flags], dtype=np.bool_)
+    is_cleared = np.array([flag is False for flag in flags], dtype=np.bool_)
+    is_case = np.where(has_total, labelled.totals >= CUTOFF, is_flagged)
+    is_control = np.where(has_total, labelled.totals < CUTOFF, is_cleared)
+    low, high = labelled.low, labelled.high
+    review = labelled.predictions.rows.review
+    is_mdd = review >= min(band for band in Severity if band.is_mdd)
     by_range = RangeClassifier(
         is_case=is_case,
         is_control=is_control,
@@ -107,8 +109,8 @@ def binary_section(labelled: LabelledUnits) -> dict[str, Tree]:
     by_review = Classifier(
         is_case=is_case,
         is_control=is_control,
-        yes=np.array([one is not None and one.is_mdd for one in reviews], dtype=np.bool_),
-        no=np.array([one is not None and not one.is_mdd for one in reviews], dtype=np.bool_),
+        yes=is_mdd,
+        no=(review != UNKNOWN) & ~is_mdd,
     )
     return {
         "cutoff": CUTOFF,

@@ -24,7 +24,9 @@ from ai_psychiatrist.evaluation.metrics.run_metrics import (
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
+from ai_psychiatrist.evaluation.scores.column_reader import columns_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
 from ai_psychiatrist.statistics.figure import Figure, rounded
 from ai_psychiatrist.statistics.intervals import figure_of
@@ -80,8 +82,8 @@ class RunComparison(MetricsModel):
 
 
 def compare_metrics(
-    first: Sequence[UnitPrediction],
-    second: Sequence[UnitPrediction],
+    first: Sequence[UnitPrediction] | PredictionColumns,
+    second: Sequence[UnitPrediction] | PredictionColumns,
     labels: Mapping[str, Labels],
     *,
     participants: Mapping[str, str] | None = None,
@@ -91,11 +93,10 @@ def compare_metrics(
 
     Both runs are resampled together. Units that only one of them assessed are counted and left out.
     """
-    of_first = {unit.unit_id: unit for unit in first}
-    of_second = {unit.unit_id: unit for unit in second}
-    shared = sorted(of_first.keys() & of_second.keys())
+    of_first, of_second = columns_of(first), columns_of(second)
+    shared = sorted({*of_first.unit_ids} & {*of_second.unit_ids})
     known = {unit: labels[unit] for unit in shared if unit in labels and is_label(labels[unit])}
-    sides = [[every[unit] for unit in shared] for every in (of_first, of_second)]
+    sides = [of_first.at(shared), of_second.at(shared)]
     labelled = [beside_labels(side, known, participants) for side in sides]
     judged = [judged_sections(side, confidence=DEFAULT_SIGNAL, seed=SEED) for side in labelled]
     counted = [counted_sections(side) for side in sides]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
@@ -23,8 +22,10 @@ from ai_psychiatrist.evaluation.metrics.selective import selective_section
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
+from ai_psychiatrist.evaluation.scores.column_reader import columns_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, owners_of
+from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, owners_of, participants_in
 from ai_psychiatrist.statistics.intervals import INTERVAL
 
 RESAMPLES: Final = 10_000
@@ -32,7 +33,7 @@ SEED: Final = 42
 
 
 def compute_metrics(
-    predictions: Sequence[UnitPrediction],
+    predictions: Sequence[UnitPrediction] | PredictionColumns,
     labels: Mapping[str, Labels],
     *,
     participants: Mapping[str, str] | None = None,
@@ -47,26 +48,24 @@ def compute_metrics(
     id → whose it is; a unit that is not in it is a participant's only one. Raises `InputError`
     when a unit is predicted twice, `ConfigurationError` when no signal is called `confidence`.
     """
-    ordered = sorted(predictions, key=lambda unit: unit.unit_id)
-    ids = [unit.unit_id for unit in ordered]
-    if len(set(ids)) < len(ids):
-        message = "a unit is predicted more than once; keep one prediction of each"
-        raise InputError(message, field="predictions")
-    labelled = beside_labels(ordered, labels, participants)
-    owners = owners_of(ids, participants or {})
+    columns = columns_of(predictions)
+    labelled = beside_labels(columns, labels, participants)
+    owners = labelled.owners
+    if labelled.predictions.unit_ids != columns.unit_ids:
+        owners = owners_of(columns.unit_ids, participants or {})
     judged = judged_sections(labelled, confidence=confidence, seed=seed)
     judged["noise_ceiling"] = noise_section(labelled.rated)
     counts: dict[str, Tree] = {
-        **_units(ordered, labels),
-        "participants": len(set(owners)),
-        "participants_labelled": len(set(labelled.owners)),
+        **_units(columns, labels),
+        "participants": participants_in(owners),
+        "participants_labelled": participants_in(labelled.owners),
     }
     return RunMetrics.model_validate(
         {
             "settings": settings_of(resamples, seed, confidence),
             "units": counts,
             **_resolved(
-                [(labelled.owners, judged), (owners, counted_sections(ordered))], resamples, seed
+                [(labelled.owners, judged), (owners, counted_sections(columns))], resamples, seed
             ),
         }
     )
@@ -102,7 +101,7 @@ def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> d
     }
 
 
-def counted_sections(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
+def counted_sections(predictions: PredictionColumns) -> dict[str, Tree]:
     """Return the sections that need no labels."""
     return {
         "evidence": evidence_rates(predictions),
@@ -114,8 +113,8 @@ def counted_sections(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
     }
 
 
-def _units(predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]) -> dict[str, Tree]:
-    predicted = {unit.unit_id for unit in predictions}
+def _units(predictions: PredictionColumns, labels: Mapping[str, Labels]) -> dict[str, Tree]:
+    predicted = set(predictions.unit_ids)
     labelled = {unit for unit, label in labels.items() if is_label(label)}
     return {
         "predicted": len(predicted),
@@ -124,5 +123,5 @@ def _units(predictions: Sequence[UnitPrediction], labels: Mapping[str, Labels]) 
         "labelled_without_prediction": len(labelled - predicted),
         "predicted_without_label": len(predicted - labelled),
         "by_status": status_counts(predictions),
-        "with_turns_not_examined": sum(bool(unit.turns_not_examined) for unit in predictions),
+        "with_turns_not_examined": int(predictions.rows.has_unread.sum()),
     }

@@ -1,17 +1,14 @@
 """How many scores the cited evidence drives, for which no label is needed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ai_psychiatrist.domain.drive import DriveVerdict
-from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 from ai_psychiatrist.statistics.measure import BoolArray, Measure, by_unit, ratio
 
 NO_VERDICTS = "no score has a verdict: the run was made without --ablate, or its calls failed"
@@ -40,11 +37,10 @@ class AllDrivenItems(DrivenItems):
     """Of all items."""
 
 
-def drive_section(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
+def drive_section(predictions: PredictionColumns) -> dict[str, Tree]:
     """Return the shares of verdicts over all items and by item, and how many there are of each."""
-    verdicts = [[_verdict(unit, item) for item in ITEMS] for unit in predictions]
-    found = np.array(verdicts, dtype=np.object_).reshape(len(verdicts), len(ITEMS))
-    marks = {verdict: np.asarray(found == verdict, dtype=np.bool_) for verdict in DriveVerdict}
+    found = predictions.rows.drive
+    marks = {verdict: found == place for place, verdict in enumerate(DriveVerdict)}
     return {
         **measured(_items(AllDrivenItems, marks, slice(None))),
         "counts": _counts(marks, slice(None)),
@@ -72,11 +68,6 @@ def _items(
 
 def _counts(marks: dict[DriveVerdict, BoolArray], places: slice) -> dict[str, Tree]:
     return {verdict.value: int(mark[:, places].sum()) for verdict, mark in marks.items()}
-
-
-def _verdict(unit: UnitPrediction, item: Item) -> DriveVerdict | None:
-    found = unit.items.get(item)
-    return None if found is None or found.drive is None else found.drive.verdict
 
 
 def _sums(marks: BoolArray) -> ArrayLike:

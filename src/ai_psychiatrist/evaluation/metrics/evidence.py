@@ -1,15 +1,13 @@
 """How often symptoms are found at all, for which no label is needed."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 from ai_psychiatrist.statistics.measure import BoolArray, Measure, ratio
 
 NO_SCORES = "scoring finished for no unit"
@@ -39,15 +37,14 @@ class ItemEvidence(UnitEvidence):
     """Of one item."""
 
 
-def evidence_rates(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
+def evidence_rates(predictions: PredictionColumns) -> dict[str, Tree]:
     """Return how many units show a symptom, and how many items have accepted evidence.
 
     Where the conversations do not concern depression, these are rates of false evidence. Units
     whose scoring failed take no part.
     """
-    has_scores = np.array([bool(unit.items) for unit in predictions], dtype=np.bool_)
-    found = _marked(predictions, lambda item: bool(item.score))
-    backed = _marked(predictions, lambda item: item.signals.llm_evidence_count > 0)
+    has_scores = predictions.rows.has_items
+    found, backed = predictions.rows.scores > 0, predictions.rows.quotes > 0
     return {
         **measured(EvidenceFound(has_scores=has_scores, is_found=found, is_backed=backed)),
         "by_item": {
@@ -64,14 +61,3 @@ def evidence_rates(predictions: Sequence[UnitPrediction]) -> dict[str, Tree]:
             for place, item in enumerate(ITEMS)
         },
     }
-
-
-def _marked(
-    predictions: Sequence[UnitPrediction], is_marked: Callable[[ItemPrediction], bool]
-) -> BoolArray:
-    """Return which items of which unit are marked, (units, 8)."""
-    rows = [
-        [item in unit.items and is_marked(unit.items[item]) for item in ITEMS]
-        for unit in predictions
-    ]
-    return np.array(rows, dtype=np.bool_).reshape(len(rows), len(ITEMS))

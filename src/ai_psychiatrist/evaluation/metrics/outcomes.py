@@ -3,21 +3,24 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath
-from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.scores.prediction import (
-    AttemptSummary,
-    FailureSummary,
-    UnitPrediction,
+from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
+from ai_psychiatrist.evaluation.scores.prediction_columns import (
+    REASONS,
+    STATUSES,
+    AttemptKind,
+    AttemptSums,
+    Bytes,
+    PredictionColumns,
 )
 from ai_psychiatrist.statistics.figure import Figure
 from ai_psychiatrist.statistics.measure import BoolArray, Measure, ratio
@@ -28,36 +31,36 @@ NO_UNITS: Final = "there are no units"
 NO_TOKENS: Final = "no call reports its tokens"
 SCORED: Final = "scored"
 
-Predictions = Sequence[UnitPrediction]
+Predictions = PredictionColumns
+_Attempts: TypeAlias = tuple[AttemptKind, AttemptSums]
 
 
 def status_counts(predictions: Predictions) -> dict[str, Tree]:
     """Return how many units ended in each way."""
-    counts = Counter(unit.status for unit in predictions)
-    return {status.value: counts[status] for status in AssessmentStatus}
+    counts = np.bincount(predictions.rows.status, minlength=len(STATUSES))
+    return {status.value: int(counts[place]) for place, status in enumerate(STATUSES)}
 
 
 def coverage_by_reason(predictions: Predictions) -> dict[str, Tree]:
     """Return, by item and over all, how many are scored and why the others are not."""
-    by_item = {item: Counter(unit.unknown_reason(item) for unit in predictions) for item in ITEMS}
+    reasons = predictions.rows.reasons
     return {
-        "all": _reasons(sum(by_item.values(), Counter())),
+        "all": _reasons(reasons),
         "by_item": {
-            item: {"label": item.label, **_reasons(counts)} for item, counts in by_item.items()
+            item: {"label": item.label, **_reasons(reasons[:, place])}
+            for place, item in enumerate(ITEMS)
         },
     }
 
 
-def _reasons(counts: Counter[UnknownReason | None]) -> dict[str, Tree]:
-    return {SCORED: counts[None], **{reason.value: counts[reason] for reason in UnknownReason}}
+def _reasons(places: Bytes) -> dict[str, Tree]:
+    scored, *others = np.bincount(places.ravel() + 1, minlength=1 + len(REASONS)).tolist()
+    return {SCORED: scored, **dict(zip((one.value for one in REASONS), others, strict=True))}
 
 
 def warning_counts(predictions: Predictions) -> dict[str, Tree]:
     """Return how many items each clinical rule speaks against, by the rule's name."""
-    counts = Counter(
-        rule for unit in predictions for item in unit.items.values() for rule in item.warnings
-    )
-    return {rule: counts[rule] for rule in sorted(counts)}
+    return {rule: predictions.warnings[rule] for rule in sorted(predictions.warnings)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +73,14 @@ class Outcomes:
 
 def failure_section(predictions: Predictions) -> dict[str, Tree]:
     """Return each kind of failure with the share of units that it befell, most frequent first."""
-    events = Counter(failure for unit in predictions for failure in unit.failures)
-    units = Counter(failure for unit in predictions for failure in set(unit.failures))
+    befallen = {}
+    for failure, places in predictions.failures.items():
+        befallen[failure] = np.zeros(len(predictions), dtype=np.bool_)
+        befallen[failure][places] = True
+    units = {failure: int(marks.sum()) for failure, marks in befallen.items()}
     outcomes = Outcomes(
-        carries_failure=np.array([bool(unit.failures) for unit in predictions], dtype=np.bool_),
-        is_failed=np.array(
-            [unit.status is AssessmentStatus.FAILED for unit in predictions], dtype=np.bool_
-        ),
+        carries_failure=predictions.rows.carries_failure,
+        is_failed=predictions.rows.status == STATUSES.index(AssessmentStatus.FAILED),
     )
     return {
         "frequent_above": FREQUENT_FAILURES,
@@ -86,12 +90,12 @@ def failure_section(predictions: Predictions) -> dict[str, Tree]:
                 "category": failure.category.value,
                 "stage": failure.stage,
                 "code": None if failure.code is None else failure.code.value,
-                "events": events[failure],
+                "events": len(predictions.failures[failure]),
                 "units": units[failure],
-                "rate": per_unit([failure in unit.failures for unit in predictions]),
+                "rate": per_unit(befallen[failure]),
                 "is_frequent": units[failure] > FREQUENT_FAILURES * len(predictions),
             }
-            for failure in sorted(events, key=lambda one: (-units[one], _name(one)))
+            for failure in sorted(befallen, key=lambda one: (-units[one], _name(one)))
         ],
     }
 
@@ -107,14 +111,15 @@ def per_unit(values: ArrayLike) -> Measure:
 
 def cost_section(predictions: Predictions) -> dict[str, Tree]:
     """Return calls and tokens: by unit, by agent and model, and why replies were not taken."""
-    attempts = [attempt for unit in predictions for attempt in unit.attempts]
-    by_caller: dict[tuple[str, str], list[AttemptSummary]] = defaultdict(list)
-    for attempt in attempts:
-        by_caller[attempt.agent, attempt.model].append(attempt)
-    codes = Counter(attempt.code.value for attempt in attempts if attempt.code is not None)
-    calls = [len(unit.attempts) for unit in predictions]
+    attempts = list(predictions.attempts.items())
+    by_caller: dict[tuple[str, str], list[_Attempts]] = defaultdict(list)
+    codes: Counter[str] = Counter()
+    for kind, sums in attempts:
+        by_caller[kind.agent, kind.model].append((kind, sums))
+        if kind.code is not None:
+            codes[kind.code] += sums.calls
     return {
-        "calls_per_unit": per_unit(calls),
+        "calls_per_unit": per_unit(predictions.rows.calls),
         "all": _account(attempts),
         "by_agent_and_model": [
             {"agent": agent, "model": model, **_account(by_caller[agent, model])}
@@ -124,22 +129,23 @@ def cost_section(predictions: Predictions) -> dict[str, Tree]:
     }
 
 
-def _account(attempts: Sequence[AttemptSummary]) -> dict[str, Tree]:
-    outcomes = Counter(attempt.outcome for attempt in attempts)
+def _account(attempts: Sequence[_Attempts]) -> dict[str, Tree]:
+    outcomes: Counter[str] = Counter()
+    whole = AttemptSums()
+    for kind, sums in attempts:
+        outcomes[kind.outcome] += sums.calls
+        whole.add(sums)
     return {
-        "calls": len(attempts),
-        **{outcome.value: outcomes[outcome] for outcome in AttemptOutcome},
-        "plain_path": sum(attempt.path is CallPath.PLAIN for attempt in attempts),
-        "repaired": sum(attempt.repaired for attempt in attempts),
-        "coercions": sum(attempt.coercions for attempt in attempts),
-        "input_tokens": _tokens([attempt.input_tokens for attempt in attempts]),
-        "output_tokens": _tokens([attempt.output_tokens for attempt in attempts]),
+        "calls": whole.calls,
+        **{outcome.value: outcomes[outcome.value] for outcome in AttemptOutcome},
+        "plain_path": sum(sums.calls for kind, sums in attempts if kind.path == CallPath.PLAIN),
+        "repaired": sum(sums.calls for kind, sums in attempts if kind.repaired),
+        "coercions": sum(sums.calls * kind.coercions for kind, sums in attempts),
+        "input_tokens": _tokens(whole.input_tokens, whole.input_told),
+        "output_tokens": _tokens(whole.output_tokens, whole.output_told),
     }
 
 
-def _tokens(reported: Sequence[int | None]) -> Figure:
-    """Add up the tokens that calls report; n is how many calls do."""
-    known = [tokens for tokens in reported if tokens is not None]
-    if not known:
-        return Figure(value=None, reason=NO_TOKENS, n=0)
-    return Figure(value=sum(known), n=len(known))
+def _tokens(tokens: int, told: int) -> Figure:
+    """Return the tokens of the calls that tell them; n is how many do."""
+    return Figure(value=tokens, n=told) if told else Figure(value=None, reason=NO_TOKENS, n=0)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.statistics.kappa import moments
@@ -15,6 +16,7 @@ from ai_psychiatrist.statistics.measure import (
     Measure,
     Statistics,
     by_unit,
+    two_dimensional,
 )
 
 Rows: TypeAlias = Sequence[Sequence[int | None]]
@@ -47,6 +49,14 @@ class Pairs:
         ]
         is_said, is_true = (~np.isnan(side) for side in sides)
         numbers = [np.nan_to_num(side) for side in sides]
+        return cls(said=numbers[0], truth=numbers[1], is_said=is_said, is_true=is_true)
+
+    @classmethod
+    def beside(cls, said: ArrayLike, truth: ArrayLike) -> Self:
+        """Stand columns of (units, places) beside each other; below 0 is not known."""
+        sides = [two_dimensional(np.asarray(side)) for side in (said, truth)]
+        is_said, is_true = (side >= 0 for side in sides)
+        numbers = [np.maximum(side, 0).astype(np.float64) for side in sides]
         return cls(said=numbers[0], truth=numbers[1], is_said=is_said, is_true=is_true)
 
     @cached_property

@@ -1,36 +1,34 @@
 """Signals of confidence: what a run says about how far an item's score can be trusted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
-from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN, Counts, UnitRows
 from ai_psychiatrist.statistics.measure import Array
 
 DEFAULT_SIGNAL: Final = "llm_evidence_count"
 MISSING: Final = -1.0
 """The rank of an item without the signal: below all that have it."""
 _ENOUGH_QUOTES: Final = 3
-_NOTHING: Final = (MISSING,) * len(ITEMS)
 
 
-def _verbalised(item: ItemPrediction) -> float | None:
-    return None if item.confidence is None else (item.confidence - 1) / 4
+def _verbalised(rows: UnitRows) -> Array:
+    return np.where(rows.confidence == UNKNOWN, MISSING, (rows.confidence - 1) / 4)
 
 
-def _hybrid(item: ItemPrediction) -> float | None:
-    said = _verbalised(item)
-    quotes = min(item.signals.llm_evidence_count, _ENOUGH_QUOTES) / _ENOUGH_QUOTES
-    return None if said is None else (said + quotes) / 2
+def _hybrid(rows: UnitRows) -> Array:
+    quotes = np.minimum(rows.quotes, _ENOUGH_QUOTES) / _ENOUGH_QUOTES
+    said = (rows.confidence - 1) / 4
+    return np.where(rows.confidence == UNKNOWN, MISSING, (said + quotes) / 2)
 
 
-def _belief(item: ItemPrediction) -> float | None:
-    return None if item.belief is None else item.belief.of(item.score)
+def _counted(counts: Counts, rows: UnitRows) -> Array:
+    return np.where(rows.has_items[:, None], counts, MISSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +37,18 @@ class ConfidenceSignal:
 
     name: str
     """As the report has it."""
-    read: Callable[[ItemPrediction], float | None]
+    read: Callable[[UnitRows], Array]
+    """(units, 8), `MISSING` where there is none."""
 
 
 SIGNALS: Final[Mapping[str, ConfidenceSignal]] = {
-    DEFAULT_SIGNAL: ConfidenceSignal(
-        "number of quotes", lambda item: item.signals.llm_evidence_count
-    ),
+    DEFAULT_SIGNAL: ConfidenceSignal("number of quotes", lambda rows: _counted(rows.quotes, rows)),
     "affirmed_count": ConfidenceSignal(
-        "number of affirming quotes", lambda item: item.signals.affirmed
+        "number of affirming quotes", lambda rows: _counted(rows.affirmed, rows)
     ),
     "verbalised": ConfidenceSignal("stated by the model", _verbalised),
     "hybrid": ConfidenceSignal("quotes and statement", _hybrid),
-    "belief": ConfidenceSignal("belief in the score", _belief),
+    "belief": ConfidenceSignal("belief in the score", lambda rows: rows.belief),
 }
 
 
@@ -65,16 +62,5 @@ def signal_values(labelled: LabelledUnits, signal: str) -> Array:
         message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
         raise ConfigurationError(message)
     if signal not in labelled.confidences:
-        labelled.confidences[signal] = np.array(
-            [_values(unit, known.read) for unit in labelled.predictions], dtype=np.float64
-        ).reshape(len(labelled.predictions), len(ITEMS))
+        labelled.confidences[signal] = known.read(labelled.predictions.rows)
     return labelled.confidences[signal]
-
-
-def _values(
-    unit: UnitPrediction, read: Callable[[ItemPrediction], float | None]
-) -> Sequence[float]:
-    if not unit.items:
-        return _NOTHING
-    values = [read(unit.items[item]) for item in ITEMS]
-    return [MISSING if value is None else value for value in values]

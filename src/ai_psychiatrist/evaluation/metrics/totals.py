@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ai_psychiatrist.domain.phq8 import Severity, TotalScore
+from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity, severity_of
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN
 from ai_psychiatrist.statistics.measure import Array, BoolArray
 
 NO_TOTAL: Final = "no unit has a labelled total"
@@ -52,12 +54,11 @@ class TotalRanges:
 
 def total_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return errors of exact totals, and how well the ranges hold the truth."""
-    pairs = ExactTotals.of(
-        [[found.exact] for found in labelled.ranges], [[total] for total in labelled.totals]
-    )
+    low, high = labelled.low, labelled.high
+    pairs = ExactTotals.beside(np.where(low == high, low, UNKNOWN), labelled.totals)
     ranges = TotalRanges(
-        low=np.array([found.minimum for found in labelled.ranges], dtype=np.float64),
-        high=np.array([found.maximum for found in labelled.ranges], dtype=np.float64),
+        low=low.astype(np.float64),
+        high=high.astype(np.float64),
         truth=pairs.truth[:, 0],
         is_true=pairs.is_true[:, 0],
     )
@@ -69,10 +70,9 @@ def severity_section(labelled: LabelledUnits) -> dict[str, Tree]:
 
     A unit whose range spans several bands is undecidable; it has no error and is counted apart.
     """
-    pairs = Severities.of(
-        [[decided_severity(found)] for found in labelled.ranges],
-        [[severity] for severity in labelled.severities],
-    )
+    lower, upper = bands_of(labelled.low), bands_of(labelled.high)
+    decided = np.where(lower == upper, lower, UNKNOWN)
+    pairs = Severities.beside(decided, bands_of(labelled.totals))
     columns = np.where(pairs.is_said, pairs.said, len(Severity))
     return {
         **measured(pairs),
@@ -84,10 +84,10 @@ def severity_section(labelled: LabelledUnits) -> dict[str, Tree]:
     }
 
 
-def decided_severity(found: TotalScore) -> Severity | None:
-    """Return the band that all totals of the range share, `None` when they do not."""
-    lower, upper = found.severity_lower_bound, found.severity_upper_bound
-    return lower if lower is upper else None
+def bands_of(totals: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Return the bands of totals, `UNKNOWN` where these are."""
+    bands = np.array([*map(severity_of, range(MAX_TOTAL_SCORE + 1)), UNKNOWN], dtype=np.intp)
+    return np.asarray(bands[totals], dtype=np.intp)
 
 
 def _confusion(truth: Array, columns: Array) -> list[Tree]:

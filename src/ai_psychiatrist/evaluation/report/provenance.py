@@ -1,14 +1,15 @@
 """What a run was made with, for people: facts, blocks of names and values, accepted changes."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.evaluation.report.wording import grouped, in_words
 from ai_psychiatrist.evaluation.runs.provenance import changes_of
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 
 MOST_ENTRIES: Final = 60
 """Of one block; what is left out is counted."""
@@ -51,7 +52,7 @@ class Provenance:
 
     run_name: str
     record: Mapping[str, object]
-    predictions: Sequence[UnitPrediction]
+    predictions: "PredictionColumns"
 
     def at(self, *path: str) -> object | None:
         """Return what lies at a path, or `None` when nothing does."""
@@ -92,7 +93,7 @@ class Provenance:
             for number, change in enumerate(self._changed, start=1)
         ]
         if named:
-            after = Counter(unit.changes for unit in self.predictions)
+            after = self.predictions.changes
             counts = [f"{grouped(after[at])} after {at}" for at in range(1, len(named) + 1)]
             yield (
                 f"The run went on after accepted changes: {'; '.join(named)}. Of its units "

@@ -30,7 +30,6 @@ from ai_psychiatrist.infrastructure.private_files import write_whole
 
 MOST_ROWS: Final = 40
 """Of failures and of callers; what is left out is counted."""
-MOST_UNITS: Final = 60
 
 
 def write_report(
@@ -97,7 +96,6 @@ def _render(
         differences=differences,
         severities=list(Severity),
         most_rows=MOST_ROWS,
-        most_units=MOST_UNITS,
     )
 
 

@@ -46,7 +46,7 @@ def from_line(line: bytes, *, line_number: int = 1) -> UnitPrediction:
         raise line_error(line_number, "is no JSON", field=_FIELD) from None
     if not isinstance(record, dict):
         raise line_error(line_number, "is no JSON object", field=_FIELD)
-    written = {name: record.pop(name, "missing") for name in _DERIVED}
+    written = {name: record.pop(name, "missing") for name in DERIVED}
     try:
         prediction = _adapter().validate_json(orjson.dumps(record))
     except ValidationError as error:
@@ -78,10 +78,10 @@ def _adapter() -> TypeAdapter[UnitPrediction]:
 
 def _totals(prediction: UnitPrediction) -> dict[str, int | None]:
     found = prediction.range
-    return {name: getattr(found, part) for name, part in _DERIVED.items()}
+    return {name: getattr(found, part) for name, part in DERIVED.items()}
 
 
-_DERIVED: Final = {
+DERIVED: Final = {
     "total": "exact",
     "total_min": "minimum",
     "total_max": "maximum",

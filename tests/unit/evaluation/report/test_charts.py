@@ -12,8 +12,8 @@ from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, Curve
 from ai_psychiatrist.evaluation.metrics.signals import SIGNALS
 from ai_psychiatrist.evaluation.report.curves import BOTTOM, RIGHT, TOP, Chart, chart_of
 from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
-from ai_psychiatrist.evaluation.report.write import MOST_UNITS
 from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
+from ai_psychiatrist.evaluation.scores.prediction_columns import FIRST_KEPT
 
 
 def _drawn(*places: tuple[float, float]) -> Chart:
@@ -102,7 +102,7 @@ def test_a_unit_with_unknown_items_is_shown_as_a_range(tmp_path: Path) -> None:
 
 
 def test_units_beyond_the_cap_are_counted(tmp_path: Path) -> None:
-    units = [unit(str(number), [0] * 8) for number in range(MOST_UNITS + 5)]
+    units = [unit(str(number), [0] * 8) for number in range(FIRST_KEPT + 5)]
     text = report_text(tmp_path, units, {})
-    assert text.count('<tr><th scope="row" class="code">') == MOST_UNITS
+    assert text.count('<tr><th scope="row" class="code">') == FIRST_KEPT
     assert "5 more are in the predictions file" in text
