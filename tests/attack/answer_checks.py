@@ -96,7 +96,7 @@ class AnswerChecks:
             yield "a problem repeats what was sent"
 
     def _code(self, answer: httpx.Response) -> str:
-        return "" if answer.is_success else str(answer.json().get("code"))
+        return str(answer.json().get("code")) if answer.is_error and answer.content else ""
 
     @cached_property
     def _validators(self) -> dict[str, jsonschema_rs.Validator]:

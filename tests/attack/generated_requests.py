@@ -46,7 +46,11 @@ async def run(count: int, seed: int) -> Findings:
                 _add(findings, sent, answer, list(checks.findings(sent, answer)))
                 if answer.status_code == 204:
                     requests.forget(sent.path)
-                elif answer.is_success and answer.headers.get("content-type", "").endswith("json"):
+                elif (
+                    answer.content
+                    and answer.is_success
+                    and answer.headers.get("content-type", "").endswith("json")
+                ):
                     requests.learn(answer.json())
     return findings
 

@@ -190,6 +190,9 @@ class Requests:
         return (
             isinstance(value, dict)
             and not value.get("inputs")
+            # Who may be called back is a matter of settings.
+            and not value.get("callback_url")
+            and all(map(self._is_usable, value.get("requests") or ()))
             # Which names of raters there may be, no schema can say.
             and "rater" not in value
             and not value.get("speakers")

