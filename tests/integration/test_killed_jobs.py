@@ -1,6 +1,7 @@
 """Jobs whose server ends: another one, or the same at its next start, goes on with them."""
 
 import json
+import os
 import signal
 import sqlite3
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from ai_psychiatrist.wiring.records import archives_of
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.integration.command import Serving
@@ -133,3 +135,20 @@ def test_a_job_that_ends_its_process_each_time_is_given_up(tmp_path: Path) -> No
             assert client.get(job).json()["reason"] == "given_up"
             path = job.replace("/v1/jobs/", f"{PLACE}/")
             assert client.get(f"{path}/transcript").json()["text"] == BODY["transcript_text"]
+
+
+def test_names_of_killed_processes_are_removed_and_those_of_living_ones_kept(
+    tmp_path: Path,
+) -> None:
+    living = archives_of(settings_with(tmp_path))
+    folder = tmp_path / "records/.runners"
+    name = living.runner
+    (folder / "dead").mkdir()
+    (folder / "dead/.lock").touch(0o600)
+    for old in (name, "dead"):
+        os.utime(folder / old, (0, 0))
+    (folder / "about-to-be-locked").mkdir()
+    with client_of(settings_with(tmp_path)):
+        wait_until(lambda: not (folder / "dead").exists())
+        assert {path.name for path in folder.iterdir()} >= {name, "about-to-be-locked"}
+    living.close()

@@ -2,8 +2,9 @@
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Container
-from contextlib import AbstractAsyncContextManager, ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
@@ -31,6 +32,8 @@ _THREADS: Final = 4
 _SECONDS: Final = 60.0
 _MOST_REASON: Final = 160
 _RUNNER_BYTES: Final = 8
+_NEW_SECONDS: Final = 3_600.0
+"""A folder as young as this may be that of a process which is about to lock it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +141,8 @@ class Archives:
             self._runner = ""
 
     async def _sweep(self) -> None:
+        with suppress(WorkTimedOut):
+            await self._threads.run(self._forget_dead)
         for tenant in self.tenants():
             try:
                 removed = await self.ask(tenant, Archive.sweep)
@@ -146,6 +151,13 @@ class Archives:
             else:
                 if removed:
                     logger.info("records_removed", count=removed)
+
+    def _forget_dead(self) -> None:
+        """Remove the names of killed processes that left nothing to go on with."""
+        for folder in self._options.folder.glob(f"{_RUNNERS}/*"):
+            with suppress(OSError):
+                if time.time() - folder.stat().st_mtime > _NEW_SECONDS:
+                    self._lives(folder.name)
 
     def _lives(self, runner: str) -> bool:
         if runner == self._runner:
@@ -180,7 +192,8 @@ class Records:
 
 
 def _remove(folder: Path) -> None:
-    if folder.is_dir():
+    # Another process may do the same just now.
+    with suppress(OSError):
         for path in folder.iterdir():
             path.unlink(missing_ok=True)
         folder.rmdir()
