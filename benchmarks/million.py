@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import load_settings
@@ -47,6 +50,9 @@ from ai_psychiatrist.wiring import open_services
 
 UNITS: Final = (1_000, 4_000)
 SHARDS: Final = 2
+SMALL: Final = 200
+"""Units whose result lines are repeated for `--report`."""
+_LINE: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 _RUNS: Final = ("run", "assess")
 MILLION: Final = 1_000_000
 _WORDS: Final = (
@@ -219,6 +225,43 @@ def rows(sizes: Sequence[int], shards: int, run: str) -> list[str]:
     return [*lines, *_at_a_million(found, sizes, shards)] if len(sizes) > 1 else lines
 
 
+def repeated(run: Path, out: Path, units: int) -> None:
+    """Write the files of a run of so many units: the lines of another one, with ids of their own.
+
+    Each unit is another participant. There is no ledger, which metrics and report do not read.
+    """
+    out.mkdir(parents=True)
+    shutil.copy(run / "run.json", out)
+    for name in ("predictions.jsonl", "labels.jsonl", "units.jsonl"):
+        records = [json.loads(line) for line in (run / name).read_bytes().splitlines()]
+        with (out / name).open("wb") as file:
+            for number in range(units):
+                record = records[number % len(records)]
+                record["unit_id"] = f"{number:07}"
+                if "participant_id" in record:
+                    record["participant_id"] = number
+                file.write(orjson.dumps(record, option=_LINE))
+
+
+def report_rows(sizes: Sequence[int], shards: int) -> list[str]:
+    """Report runs of some sizes, made of the lines of a small one."""
+    lines = ["| units | CPU s | CPU ms a unit | wall s | memory, MB |", "| ---: " * 5 + "|"]
+    with tempfile.TemporaryDirectory() as name:
+        small = Path(name)
+        for step, shard in _steps(shards, "run")[: shards + 1]:
+            measured(step, units=SMALL, shard=shard, folder=small)
+        for units in sizes:
+            folder = small / str(units)
+            repeated(small / "merged", folder / "merged", units)
+            cost = measured("report", units=units, shard="1/1", folder=folder)
+            lines.append(
+                f"| {units:,} | {cost.cpu_seconds:.1f} | {1000 * cost.cpu_seconds / units:.3f} "
+                f"| {cost.wall_seconds:.1f} | {cost.peak_bytes / 1e6:.0f} |"
+            )
+            shutil.rmtree(folder)
+    return lines
+
+
 def _steps(shards: int, run: str) -> list[tuple[str, str]]:
     runs = [(run, f"{number}/{shards}") for number in range(1, shards + 1)]
     return [*runs, *((step, "1/1") for step in ("merge", "metrics", "report"))]
@@ -255,7 +298,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--shard", default="1/1", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--whole", action="store_true", help="assess every unit, not each wording")
+    parser.add_argument(
+        "--report", action="store_true", help="only the report, over repeated result lines"
+    )
     options = parser.parse_args(arguments)
+    if options.report:
+        print("\n".join(report_rows(options.units, options.shards)))
+        return
     if options.step is None:
         run = "assess" if options.whole else "run"
         print("\n".join(rows(options.units, options.shards, run)))
