@@ -184,14 +184,14 @@ def test_dear_unit_passes_the_ceiling_by_no_more_than_the_calls_in_flight(
     def dear(request: Request) -> Reply:
         return Reply(text=good_replies()(request).text, prompt_tokens=100_000, delay_seconds=0.02)
 
-    price, call_usd, in_flight = "ollama:fake=10/0", 1.0, 6
+    price, call_usd = "ollama:fake=10/0", 1.0
     with ModelServerThread(dear) as server:
         settings = served(server.url)
         command = ("run", interviews, "--out", "run", "--price", price, "--concurrency", 2)
         stopped = evaluate(tmp_path, *command, "--max-cost", 4, **settings)
         assert stopped.code == 5, stopped.err
         spent = number(cost_of(tmp_path / "run"), "used", "usd")
-        assert 4 <= spent <= 4 + in_flight * call_usd
+        assert 4 <= spent <= 4 + server.max_in_flight * call_usd
         assert len(server.requests) == spent / call_usd
         whole = evaluate(tmp_path, *command, "--resume", "--max-cost", 1000, **settings)
         assert whole.code == 0, whole.err

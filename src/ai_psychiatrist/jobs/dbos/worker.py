@@ -38,7 +38,10 @@ class WorkerOptions:
     concurrency: int = 4
     """Jobs of one tenant at once in each worker; one further is begun where others wait."""
     per_tenant: int = 0
-    """Jobs of one tenant at once in all workers together; 0: any."""
+    """Jobs of one tenant at once in all workers together; 0: any.
+
+    On a file the library counts and takes in two steps, so that only each worker's own is certain.
+    """
     reap_seconds: float = 15.0
     """Between two looks for what dead workers left."""
     poll_seconds: float = 0.1
