@@ -43,7 +43,9 @@ def test_every_field_has_words_and_an_example() -> None:
 
 def test_every_example_is_as_its_field_says() -> None:
     for name, said in fields():
-        validator = jsonschema_rs.validator_for({**said, "components": DOCUMENT["components"]})
+        # Only what refers to others needs them; they take long to read.
+        others = {"components": DOCUMENT["components"]} if "$ref" in str(said) else {}
+        validator = jsonschema_rs.validator_for({**said, **others})
         assert all(map(validator.is_valid, said["examples"])), name
 
 

@@ -159,10 +159,14 @@ def test_the_library_is_imported_by_nobody_who_does_not_need_it() -> None:
     assert ended.stdout.strip() == b"[]"
 
 
+@pytest.mark.sweep
 def test_what_a_restored_archive_has_waiting_is_done_though_the_queue_saw_its_end(
     tmp_path: Path,
+    is_whole: bool,
 ) -> None:
     """The queue remembers ends for a day; the truth is in the archive."""
+    if not is_whole:
+        pytest.skip("five processes are started: a part of `make sweep`")
     queue = Place(url="", folder=tmp_path)
     body = b'{"transcript_text": "Participant: I sleep badly, most nights."}'
     wishes = {"Content-Type": "application/json", "Prefer": "respond-async"}
