@@ -1,9 +1,10 @@
-# The program with everything that a server or a worker needs; compose.yaml starts both.
+# The program with all extras that a server or a worker may be set to, `retrieval` apart, which is
+# large; compose.yaml starts both.
 FROM python:3.11-slim-bookworm AS built
 WORKDIR /source
-COPY requirements/build.txt requirements/run.txt requirements/jobs.txt requirements/
+COPY requirements/build.txt requirements/image.txt requirements/
 RUN python -m venv /program \
- && /program/bin/python -m pip install --no-cache-dir --require-hashes -r requirements/build.txt -r requirements/run.txt -r requirements/jobs.txt
+ && /program/bin/python -m pip install --no-cache-dir --require-hashes -r requirements/build.txt -r requirements/image.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN /program/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation .
@@ -20,6 +21,5 @@ USER program
 WORKDIR /state
 VOLUME /state
 EXPOSE 8000
-HEALTHCHECK --interval=30s --start-period=30s CMD ["ai-psychiatrist", "--version"]
 ENTRYPOINT ["ai-psychiatrist"]
 CMD ["serve", "--host", "0.0.0.0"]

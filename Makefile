@@ -10,6 +10,7 @@ HASHED := --quiet --disable-pip-version-check --require-hashes
 COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-annotate \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	--unsafe-package ai-psychiatrist
+IMAGE_EXTRAS := anthropic documents evaluation few-shot fuzzy google jobs oidc spreadsheets telemetry
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 DOCS_STAMP := $(STAMPS)/docs
@@ -86,20 +87,22 @@ format: $(DEV_STAMP) ## Format and mend what can be mended.
 requirements: $(SUPPLY_STAMP) ## Pin the newest versions that the project allows, with the hashes of their files.
 	$(COMPILE) --extra evaluation --extra few-shot --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
-	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/jobs.txt requirements/jobs.in
+	$(COMPILE) $(IMAGE_EXTRAS:%=--extra %) --constraint requirements/dev.txt --output-file requirements/image.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/docs.txt requirements/docs.in
 	$(COMPILE) --output-file requirements/build.txt requirements/build.in
 	$(COMPILE) --allow-unsafe --output-file requirements/supply.txt requirements/supply.in
 
-sbom: $(SUPPLY_STAMP) ## Write what is installed to run it, and under which licences, to build/.
-	rm -rf $(SHIPPED) && $(PYTHON) -m venv --without-pip $(SHIPPED) && mkdir -p build
-	$(SUPPLY)/bin/python -m pip --python $(SHIPPED)/bin/python install $(HASHED) -r requirements/run.txt
-	$(SUPPLY)/bin/cyclonedx-py environment $(SHIPPED)/bin/python --pyproject pyproject.toml --output-file build/sbom.cdx.json
-	$(SUPPLY)/bin/pip-licenses --python $(SHIPPED)/bin/python --format markdown --output-file build/licences.md
-	rm -rf $(SHIPPED)
+sbom: shipped-run shipped-image ## Write what `make` and the image install to run it, and under which licences, to build/.
+
+shipped-%: requirements/%.txt $(SUPPLY_STAMP)
+	rm -rf $(SHIPPED)-$* && $(PYTHON) -m venv --without-pip $(SHIPPED)-$* && mkdir -p build
+	$(SUPPLY)/bin/python -m pip --python $(SHIPPED)-$*/bin/python install $(HASHED) -r requirements/$*.txt
+	$(SUPPLY)/bin/cyclonedx-py environment $(SHIPPED)-$*/bin/python --pyproject pyproject.toml --output-file build/sbom_$*.cdx.json
+	$(SUPPLY)/bin/pip-licenses --python $(SHIPPED)-$*/bin/python --format markdown --output-file build/licences_$*.md
+	rm -rf $(SHIPPED)-$*
 
 clean: ## Remove the virtual environment and caches.
-	rm -rf $(VENV) $(SUPPLY) $(SHIPPED) $(INSTALLED) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(SUPPLY) $(SHIPPED)-* $(INSTALLED) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12")'

@@ -134,8 +134,8 @@ def rows(folder: Path, stored: int) -> Iterator[str]:
     yield _line(f"the queue of {stored:,}", seconds_of(lambda: queued(archive, LOCAL, limit=10)))
     for number in range(stored):
         for rater in ("ann", "ben"):
-            archive.begin_review(f"record-{number}", rater)
-            archive.append(f"record-{number}", rater, rating(draw))
+            archive.reviews.begin(f"record-{number}", rater)
+            archive.reviews.append(f"record-{number}", rater, rating(draw))
     pairs = f"agreement, {stored:,} cases of two raters"
     yield _line(f"{pairs}, first", seconds_of(lambda: agreed(archive, LOCAL), rounds=1))
     yield _line(f"{pairs}, unchanged", seconds_of(lambda: agreed(archive, LOCAL)))

@@ -12,9 +12,10 @@ from ai_psychiatrist.evaluation.metrics.formulas.debiased_calibration_error impo
 )
 from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
 from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate
 from ai_psychiatrist.statistics.intervals import figure_of
-from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.measure import Measure
 from benchmarks.simulation import print_table
 
 PARTICIPANTS: Final = (20, 41, 100)

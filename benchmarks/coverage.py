@@ -14,10 +14,11 @@ from ai_psychiatrist.domain.phq8 import severity_of
 from ai_psychiatrist.evaluation.metrics.binary import CUTOFF
 from ai_psychiatrist.evaluation.metrics.formulas.quadratic_kappa import quadratic_kappa
 from ai_psychiatrist.evaluation.metrics.totals import Severities
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.auroc import auroc
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, estimate
 from ai_psychiatrist.statistics.intervals import INTERVAL, figure_of
-from ai_psychiatrist.statistics.measure import Array, Measure, ratio
+from ai_psychiatrist.statistics.measure import Measure, ratio
 from benchmarks.simulation import print_table
 
 PARTICIPANTS: Final = (10, 20, 41, 100)

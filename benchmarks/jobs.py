@@ -1,4 +1,4 @@
-"""Jobs through the engine: how much of the ideal is left, and what a job costs in the queue.
+"""Jobs through the engine: how much of the ideal is left, what a job costs, how soon it is begun.
 
 `python -m benchmarks.jobs [--url postgresql://...]`; without an address a file alone is measured.
 """
@@ -21,10 +21,12 @@ from tests.jobs.workers import workers_of
 
 from ai_psychiatrist.jobs.dbos.engine import DbosEngine
 from ai_psychiatrist.jobs.engine import JobRef
+from benchmarks.begun_jobs import BATCH, begun, begun_batch, begun_site
 
 T = TypeVar("T")
 
 CALLS = 9
+CHARACTERS = (0, 10_000)
 _LOOK_SECONDS = 0.02
 
 
@@ -49,6 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _submitting("")
     if given.url:
         _submitting(given.url)
+    print(f"\n| queue | transcript | POST, median ms | 95 % ms | batch of {BATCH:,}, s |")
+    print("| --- | --- | ---: | ---: | ---: |")
+    _beginning("")
+    if given.url:
+        _beginning(given.url)
 
 
 def _row(server: str, *, workers: int, jobs: int, slots: int, seconds: float) -> None:
@@ -108,6 +115,21 @@ def _submitting(server: str) -> None:
     high = statistics.quantiles(times, n=20)[-1]
     kind = "PostgreSQL" if server else "file"
     print(f"| {kind} | {statistics.median(times):.1f} | {high:.1f} | {size:.0f} |", flush=True)
+
+
+def _beginning(server: str) -> None:
+    def measured(place: Place) -> tuple[dict[int, list[float]], float]:
+        with begun_site(place) as client:
+            return {chars: begun(client, chars=chars) for chars in CHARACTERS}, begun_batch(client)
+
+    times, batch_seconds = _on_a_new_queue(server, measured)
+    for chars, each in times.items():
+        text = f"{chars:,} characters" if chars else "one sentence"
+        # Those of a batch are sentences.
+        batch = "" if chars else f"{batch_seconds:.2f}"
+        figures = f"{statistics.median(each):.1f} | {statistics.quantiles(each, n=20)[-1]:.1f}"
+        kind = "PostgreSQL" if server else "file"
+        print(f"| {kind} | {text} | {figures} | {batch} |", flush=True)
 
 
 def _on_a_new_queue(server: str, measure: Callable[[Place], T]) -> T:

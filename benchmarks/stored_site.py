@@ -1,9 +1,5 @@
 """A real server over ten thousand stored assessments, one of them with many turns and marks."""
 
-import os
-import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +18,7 @@ from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.wiring.records import archives_of
 from benchmarks.archive import new_record
 from benchmarks.marked_interview import marked_assessment
+from benchmarks.processes import served
 
 MARKED: Final = "marked-record"
 """Id of the one with many turns and marks."""
@@ -29,8 +26,6 @@ _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of its own is made
 _BYTES: Final = 200
 """Of each other result: no list reads it."""
 _PATIENCE_SECONDS: Final = 60.0
-_POLL_SECONDS: Final = 0.05
-_SERVING: Final = re.compile(r"Serving on (http://\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,7 @@ def stored_site(stored: int) -> Iterator[StoredSite]:
     place = _IN_MEMORY if _IN_MEMORY.is_dir() else None
     with TemporaryDirectory(dir=place) as folder:
         _store(Path(folder), stored)
-        with _served(Path(folder)) as url:
+        with served(Path(folder)) as url:
             yield StoredSite(url)
 
 
@@ -68,32 +63,6 @@ def _store(state_dir: Path, stored: int) -> None:
     figures = figures_of(result)
     archive.add(NewRecord(id=MARKED, transcript=transcript, result=content, figures=figures))
     archives.close()
-
-
-@contextmanager
-def _served(state_dir: Path) -> Iterator[str]:
-    command = [str(Path(sys.executable).with_name("ai-psychiatrist")), "serve"]
-    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
-    settings = {"API_PORT": "0", "DATA_STATE_DIR": str(state_dir)}
-    log = state_dir / "server.log"
-    with log.open("wb") as written:
-        process = subprocess.Popen(command, env=kept | settings, stdout=written, stderr=written)
-    try:
-        yield _address_in(log)
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _address_in(log: Path) -> str:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        found = _SERVING.search(log.read_text("utf-8"))
-        if found is not None:
-            return found[1]
-        time.sleep(_POLL_SECONDS)
-    msg = "the server did not start"
-    raise RuntimeError(msg)
 
 
 def _seconds(client: httpx.Client, path: str) -> float:

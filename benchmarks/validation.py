@@ -189,7 +189,7 @@ def run_one(source: Path, *, workers: int) -> Measurement:
             summary = validate_file(step, source, outputs, workers=workers)
         else:
             with source.open("rb") as stream:
-                summary = validate_lines(StepValidator.compile(step), stream, outputs)
+                summary = validate_lines(StepValidator(step), stream, outputs)
     assert summary.is_balanced
     assert summary.coercions == -(-summary.requested // COERCED)
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

@@ -9,16 +9,22 @@ PATIENCE_SECONDS: Final = 120.0
 
 It is shorter than the time limit of a test, so that the test can say what it waited for.
 """
+_LOOKS: Final = 20
+"""In the time that was waited: so much later at most is seen what happened."""
+_LEAST_SECONDS: Final = 0.005
+_MOST_SECONDS: Final = 0.05
 
 
 def wait_until(condition: Callable[[], object]) -> None:
     """Wait for something that another thread or process does.
 
-    Raises `TimeoutError` when it never happens.
+    To look costs time that the other needs: what takes long is looked at less often. Raises
+    `TimeoutError` when it never happens.
     """
-    end = time.monotonic() + PATIENCE_SECONDS
+    begun = time.monotonic()
     while not condition():
-        if time.monotonic() > end:
+        waited = time.monotonic() - begun
+        if waited > PATIENCE_SECONDS:
             msg = "what the test waits for did not happen"
             raise TimeoutError(msg)
-        time.sleep(0.005)
+        time.sleep(min(max(waited / _LOOKS, _LEAST_SECONDS), _MOST_SECONDS))

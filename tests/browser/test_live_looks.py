@@ -2,20 +2,15 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, Literal
 
 import pytest
 from playwright.sync_api import Browser, ViewportSize
 
 from tests.browser.site import Person, Site, site_of
 
-_LOOKS: Final[dict[str, dict[str, Any]]] = {
-    "light": {"color_scheme": "light"},
-    "dark": {"color_scheme": "dark"},
-}
-_LOOKED_AT: Final = {"light": 1280, "dark": 390}
-"""The width in which axe looks at each."""
-_WIDTHS: Final = (390, 1280)
+_LOOKS: Final[dict[int, Literal["light", "dark"]]] = {1280: "light", 390: "dark"}
+"""The width of each window, and the colours in it."""
 
 
 @pytest.fixture
@@ -25,40 +20,39 @@ def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
         yield site
 
 
-@pytest.mark.parametrize("look", _LOOKS)
-def test_axe_finds_nothing_in_any_state(site: Site, look: str) -> None:
-    person = site.person(**_LOOKS[look])
+def test_axe_finds_nothing_in_any_state(site: Site) -> None:
+    person = site.person()
     person.open("/")
-    _fits(person, look)
+    _is_open_to_all(person)
     person.named("Ada")
     person.open("/login")
-    _fits(person, look)
+    _is_open_to_all(person)
     page = person.open("/new")
     page.fill("#text", "Tom: How do you sleep?\nEva: Badly, every night.")
     page.click("#preview")
     page.wait_for_selector("#speakers tr")
-    _fits(person, look)
+    _is_open_to_all(person)
     path = person.assess()
-    _fits(person, look)
+    _is_open_to_all(person)
     page = person.open(f"{path}/rate")
     person.select("nearly every night")
     page.keyboard.press("3")
     page.keyboard.press("m")
-    _fits(person, look)
+    _is_open_to_all(person)
     person.rate(path, "uu3uu0uu")
     page.wait_for_selector(".judge")
-    _fits(person, look)
+    _is_open_to_all(person)
     page.keyboard.press("?")
     page.wait_for_selector("dialog[open]")
     person.axe()
     for path in ("/", "/?band=severe&state=failed", "/agreement", "/next", "/assessments/none"):
         person.open(path)
-        _fits(person, look)
+        _is_open_to_all(person)
 
 
-def _fits(person: Person, look: str) -> None:
-    for width in _WIDTHS:
+def _is_open_to_all(person: Person) -> None:
+    for width, colours in _LOOKS.items():
         person.page.set_viewport_size(ViewportSize(width=width, height=800))
-        if width == _LOOKED_AT[look]:
-            person.axe()
+        person.page.emulate_media(color_scheme=colours)
+        person.axe()
         assert person.page.evaluate("document.documentElement.scrollWidth") <= width

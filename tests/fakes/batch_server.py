@@ -7,16 +7,16 @@ do: it takes its time, reorders, loses, expires, repeats and breaks results off.
 import asyncio
 import json
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from tests.fakes.exchange import Message, Reply, Request, Script
-from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
+from tests.fakes.http_connection import HttpCall, in_thread, listening, response_head
 from tests.fakes.replies import good_replies
 from tests.fakes.wires import CHARACTERS_PER_TOKEN, read_messages, read_prompt
 
@@ -92,16 +92,15 @@ class BatchServer:
     calls: int = 0
     _attempts: Counter[tuple[str, str]] = field(default_factory=Counter)
     _broken_off: int = 0
-    _failures: list[BaseException] = field(default_factory=list)
-    _started: threading.Event = field(default_factory=threading.Event)
-    _ending: Callable[[], object] = lambda: None
-    _thread: threading.Thread | None = None
+    _running: AbstractContextManager[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin when the block does."""
+        self._running = in_thread(listening(self._handle))
 
     def __enter__(self) -> Self:
         """Listen on a free port."""
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
-        self._thread.start()
-        self._started.wait()
+        self.url = self._running.__enter__()
         return self
 
     def __exit__(
@@ -111,11 +110,7 @@ class BatchServer:
         trace: TracebackType | None,
     ) -> None:
         """Stop, and raise what went wrong in here."""
-        self._ending()
-        assert self._thread is not None
-        self._thread.join()
-        if self._failures and error is None:
-            raise self._failures[0]
+        self._running.__exit__(kind, error, trace)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -127,20 +122,6 @@ class BatchServer:
             "OPENAI_API_KEY": "sk-fake",
             "MODEL_BUSY_WAITS_SECONDS": "0,0,0",
         }
-
-    async def _serve(self) -> None:
-        loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        connections: set[HttpConnection] = set()
-        server = await loop.create_server(
-            lambda: HttpConnection(self._handle, connections, self._failures), "127.0.0.1", 0
-        )
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        self._ending = lambda: loop.call_soon_threadsafe(stop.set)
-        self._started.set()
-        await stop.wait()
-        server.close()
-        for connection in tuple(connections):
-            connection.abort()
 
     async def _handle(self, call: HttpCall, transport: asyncio.Transport) -> None:
         self.calls += 1

@@ -1,11 +1,12 @@
 """A server of `/v1/embeddings`, as well-behaved or as hostile as its script."""
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
+
+from tests.fakes.http_connection import HttpCall, in_thread, listening, response_head
 
 Script = Callable[[dict[str, Any]], tuple[int, object]]
 """From the body of a request to the status and the body of its answer."""
@@ -34,27 +35,12 @@ def embedding_server(script: Script = by_letters) -> Iterator[tuple[str, list[di
     """Serve, and yield the server's URL and the bodies of the requests that it gets."""
     asked: list[dict[str, Any]] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked.append(body | {"path": self.path})
-            status, content = script(body)
-            told = content if isinstance(content, bytes) else json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(told)))
-            self.end_headers()
-            self.wfile.write(told)
+    async def handle(call: HttpCall, transport: asyncio.Transport) -> None:
+        body = json.loads(call.body)
+        asked.append(body | {"path": call.path})
+        status, content = script(body)
+        told = content if isinstance(content, bytes) else json.dumps(content).encode()
+        transport.write(response_head(status, "application/json", len(told)) + told)
 
-        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with in_thread(listening(handle)) as url:
+        yield url, asked

@@ -5,10 +5,15 @@ web framework's CPU.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
+
+from anyio.from_thread import start_blocking_portal
+
+_Entered = TypeVar("_Entered")
 
 _HEAD_END = b"\r\n\r\n"
 
@@ -84,6 +89,38 @@ class HttpConnection(asyncio.Protocol):
             self._failures.append(failure)
             self.abort()
         self._start_next()
+
+
+@asynccontextmanager
+async def listening(handle: Handler, *, port: int = 0) -> AsyncIterator[str]:
+    """Serve on the loopback interface while the block runs; yields the address.
+
+    `port`: 0 picks a free one. What a call raised drops its connection, and is raised at the end.
+    """
+    connections: set[HttpConnection] = set()
+    failures: list[BaseException] = []
+    server = await asyncio.get_running_loop().create_server(
+        lambda: HttpConnection(handle, connections, failures), "127.0.0.1", port, backlog=1024
+    )
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        # Hung answers included.
+        while connections:
+            for connection in tuple(connections):
+                connection.abort()
+            await asyncio.sleep(0)
+        await server.wait_closed()
+    if failures:
+        raise failures[0]
+
+
+@contextmanager
+def in_thread(server: AbstractAsyncContextManager[_Entered]) -> Iterator[_Entered]:
+    """Let a server run in a thread of its own while the block runs, for clients that block."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(server) as entered:
+        yield entered
 
 
 def take_call(received: bytearray) -> HttpCall | None:

@@ -73,7 +73,7 @@ def run_bytes(
 ) -> Ran:
     """Validate bytes and check that the account balances."""
     outputs = Outputs(valid=io.BytesIO(), failures=io.BytesIO(), coercions=io.BytesIO())
-    validator = StepValidator.compile(step, limits=limits)
+    validator = StepValidator(step, limits=limits)
     summary = validate_lines(validator, io.BytesIO(data), outputs, context=context, options=options)
     assert summary.is_balanced
     valid, failures, coercions = (

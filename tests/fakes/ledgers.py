@@ -23,7 +23,7 @@ def new_ledger(
     ledger = Ledger.create(folder, steps=steps, keeps_raw=keeps_raw, cipher=cipher)
     with ledger.transaction():
         for unit_id in units:
-            ledger.add_unit(unit_id, context=context, context_digest="digest")
+            ledger.units.add(unit_id, context=context, context_digest="digest")
             ledger.request(unit_id, steps[0])
     return ledger
 
@@ -65,9 +65,9 @@ def call(reply: str | None = "reply", **fields: object) -> ModelCall:
 
 def keep(ledger: Ledger, made: ModelCall, unit_id: str = "u1") -> None:
     """Keep a call of the first attempt at a unit."""
-    ledger.keep_calls([KeptCall(unit_id, 1, made)])
+    ledger.calls.keep([KeptCall(unit_id, 1, made)])
 
 
 def recalled(ledger: Ledger, digest: str = "d1", unit_id: str = "u1") -> ModelCall | None:
     """Find a call of the first attempt at a unit."""
-    return next((one for one in ledger.calls_of(unit_id, 1) if one.digest == digest), None)
+    return next((one for one in ledger.calls.of_attempt(unit_id, 1) if one.digest == digest), None)

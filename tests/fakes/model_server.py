@@ -8,7 +8,6 @@ import asyncio
 import json
 import signal
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from tests.fakes.decisions import decided
 from tests.fakes.delivery import deliver
 from tests.fakes.exchange import Drip, Message, Reply, Request, Script, Wire
 from tests.fakes.faults import FAULTS, fault
-from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
+from tests.fakes.http_connection import HttpCall, in_thread, listening, response_head
 from tests.fakes.pipeline_replies import pipeline_replies
 from tests.fakes.replies import TASKS, good_replies
 from tests.fakes.wires import (
@@ -44,7 +43,6 @@ __all__ = [
     "good_replies",
 ]
 
-LOOPBACK = "127.0.0.1"
 VERSION = "0.12.0"
 
 _CHAT_WIRES: dict[str, Wire] = {
@@ -82,22 +80,13 @@ class ModelServer:
         self.delay_seconds = delay_seconds
         self.url = ""
         self.requests: list[Request] = []
-        self._port = port
         self._keeps_requests = keeps_requests
-        self._connections: set[HttpConnection] = set()
-        self._failures: list[BaseException] = []
-        self._server: asyncio.Server | None = None
+        self._listening = listening(self._answer, port=port)
         self.reset()
 
     async def __aenter__(self) -> Self:
         """Listen on a port of the loopback interface."""
-        self._server = await asyncio.get_running_loop().create_server(
-            lambda: HttpConnection(self._answer, self._connections, self._failures),
-            LOOPBACK,
-            self._port,
-            backlog=1024,
-        )
-        self.url = f"http://{LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
+        self.url = await self._listening.__aenter__()
         return self
 
     async def __aexit__(
@@ -106,16 +95,8 @@ class ModelServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Drop what is left of the connections, hung answers included."""
-        assert self._server is not None
-        self._server.close()
-        while self._connections:
-            for connection in tuple(self._connections):
-                connection.abort()
-            await asyncio.sleep(0)
-        await self._server.wait_closed()
-        if self._failures and error is None:
-            raise self._failures[0]
+        """Drop what is left of the connections."""
+        await self._listening.__aexit__(kind, error, trace)
 
     @property
     def stats(self) -> dict[str, int | float]:
@@ -218,18 +199,11 @@ class ModelServerThread:
         self.server = ModelServer(
             script, delay_seconds=delay_seconds, models=models, list_status=list_status
         )
-        self._started = threading.Event()
-        self._stop: asyncio.Event | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="model-server", daemon=True)
+        self._running = in_thread(self.server)
 
     def __enter__(self) -> Self:
         """Start the thread and wait until the port is open."""
-        self._thread.start()
-        self._started.wait()
-        if self._error is not None:
-            raise self._error
+        self._running.__enter__()
         return self
 
     def __exit__(
@@ -239,11 +213,7 @@ class ModelServerThread:
         trace: TracebackType | None,
     ) -> None:
         """Stop the thread; an exception of the script is raised here."""
-        if self._loop is not None and self._stop is not None:
-            self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-        if self._error is not None and error is None:
-            raise self._error
+        self._running.__exit__(kind, error, trace)
 
     @property
     def url(self) -> str:
@@ -259,21 +229,6 @@ class ModelServerThread:
     def max_in_flight(self) -> int:
         """Largest number of chat calls that waited for an answer at one time."""
         return self.server.max_in_flight
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._serve())
-        except Exception as error:  # noqa: BLE001 - raised again in the thread that waits
-            self._error = error
-        finally:
-            self._started.set()
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        async with self.server:
-            self._started.set()
-            await self._stop.wait()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,10 +1,10 @@
 """A fake collector of OpenTelemetry on the loopback interface: OTLP over HTTP, as it is sent."""
 
+import asyncio
 import gzip
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
 
@@ -14,8 +14,12 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import HistogramDataPoint, Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from tests.fakes.http_connection import HttpCall, in_thread, listening, response_head
+
 TRACES = "/v1/traces"
 METRICS = "/v1/metrics"
+_ENDLESS = 10**12
+_PIECE = b"x" * 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,39 +42,45 @@ class SpanSeen:
 class OtlpCollector:
     """Take what is sent while the `with` block runs."""
 
-    def __init__(self, *, status: int = 200, answers: bool = True) -> None:
-        """`status`: of every answer; `answers`: whether there is one at all."""
+    def __init__(
+        self, *, status: int = 200, answers: bool = True, is_endless: bool = False
+    ) -> None:
+        """`status`: of every answer; `answers`: whether there is one at all.
+
+        `is_endless`: an answer goes on until whoever asked hangs up.
+        """
         self.status = status
         self.answers = answers
+        self.is_endless = is_endless
+        self.is_hung_up = threading.Event()
         self.bodies: list[tuple[str, bytes]] = []
         """Path and content of all requests, decompressed."""
-        self.is_ended = threading.Event()
-        collector = self
+        self.url = ""
+        self._running = in_thread(listening(self._collect))
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if self.headers.get("Content-Encoding") == "gzip":
-                    body = gzip.decompress(body)
-                collector.bodies.append((self.path, body))
-                if not collector.answers:
-                    collector.is_ended.wait()
-                    return
-                self.send_response(collector.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+    async def _collect(self, call: HttpCall, transport: asyncio.Transport) -> None:
+        is_packed = call.headers.get("content-encoding") == "gzip"
+        self.bodies.append((call.path, gzip.decompress(call.body) if is_packed else call.body))
+        if not self.answers:
+            return
+        length = _ENDLESS if self.is_endless else 0
+        elsewhere = {"Location": f"{self.url}/elsewhere"}
+        transport.write(response_head(self.status, "text/plain", length, elsewhere))
+        if self.is_endless:
+            await self._go_on(transport)
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+    async def _go_on(self, transport: asyncio.Transport) -> None:
+        try:
+            while not transport.is_closing():
+                if transport.get_write_buffer_size() < len(_PIECE):
+                    transport.write(_PIECE)
+                await asyncio.sleep(0.001)
+        finally:
+            self.is_hung_up.set()
 
     def __enter__(self) -> Self:
         """Begin to listen."""
-        self._thread.start()
+        self.url = self._running.__enter__()
         return self
 
     def __exit__(
@@ -80,10 +90,7 @@ class OtlpCollector:
         trace: TracebackType | None,
     ) -> None:
         """Stop listening."""
-        self.is_ended.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._running.__exit__(kind, error, trace)
 
     @property
     def spans(self) -> list[SpanSeen]:

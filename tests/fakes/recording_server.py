@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
+from tests.fakes.http_connection import HttpCall, listening, response_head
 from tests.fakes.wires import encode_json
 
 Answer: TypeAlias = Callable[[HttpCall], tuple[int, object]]
@@ -18,16 +18,11 @@ class RecordingServer:
         self.calls: list[HttpCall] = []
         self.url = ""
         self._answer = answer
-        self._connections: set[HttpConnection] = set()
-        self._failures: list[BaseException] = []
-        self._server: asyncio.Server | None = None
+        self._listening = listening(self._handle)
 
     async def __aenter__(self) -> Self:
         """Listen on a free port."""
-        self._server = await asyncio.get_running_loop().create_server(
-            lambda: HttpConnection(self._handle, self._connections, self._failures), "127.0.0.1", 0
-        )
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        self.url = await self._listening.__aenter__()
         return self
 
     async def __aexit__(
@@ -37,13 +32,7 @@ class RecordingServer:
         trace: TracebackType | None,
     ) -> None:
         """Drop what is left of the connections."""
-        assert self._server is not None
-        self._server.close()
-        for connection in tuple(self._connections):
-            connection.abort()
-        await self._server.wait_closed()
-        if self._failures and error is None:
-            raise self._failures[0]
+        await self._listening.__aexit__(kind, error, trace)
 
     async def _handle(self, call: HttpCall, transport: asyncio.Transport) -> None:
         self.calls.append(call)

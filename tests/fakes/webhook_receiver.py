@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tests.fakes.http_connection import HttpCall, HttpConnection, response_head
+from tests.fakes.http_connection import HttpCall, listening, response_head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +33,19 @@ class Receiver:
     react: React
     calls: list[HttpCall] = field(default_factory=list)
     most_at_once: int = 0
-    port: int = 0
+    address: str = ""
     _now: int = 0
     _arrived: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @property
     def place(self) -> str:
         """Host and port, as the setting names them."""
-        return f"127.0.0.1:{self.port}"
+        return self.address.removeprefix("http://")
 
     @property
     def url(self) -> str:
         """Where webhooks are to go."""
-        return f"http://{self.place}/ended?token=word"
+        return f"{self.address}/ended?token=word"
 
     async def came(self, count: int) -> None:
         """Return once so many calls have come."""
@@ -77,17 +77,5 @@ class Receiver:
 async def receiving(react: React = lambda _: Reaction()) -> AsyncIterator[Receiver]:
     """Yield a receiver that listens while the block runs."""
     receiver = Receiver(react)
-    connections: set[HttpConnection] = set()
-    failures: list[BaseException] = []
-    server = await asyncio.get_running_loop().create_server(
-        lambda: HttpConnection(receiver.handle, connections, failures), "127.0.0.1", 0
-    )
-    receiver.port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(receiver.handle) as receiver.address:
         yield receiver
-    finally:
-        server.close()
-        for connection in tuple(connections):
-            connection.abort()
-        await server.wait_closed()
-    assert not failures

@@ -48,10 +48,10 @@ def rate(
     spans: Sequence[tuple[int, int]] = (),
 ) -> None:
     """Begin a review and commit these scores, with the same marks for each item."""
-    archive.begin_review(record_id, rater)
+    archive.reviews.begin(record_id, rater)
     marks = tuple(SpanRating(start=start, end=end) for start, end in spans)
     items = tuple(
         ItemRating(item=item, score=score, evidence=marks)
         for item, score in zip(Item, scores, strict=True)
     )
-    archive.append(record_id, rater, Committed(items=items, phase=ReviewPhase.BLIND))
+    archive.reviews.append(record_id, rater, Committed(items=items, phase=ReviewPhase.BLIND))

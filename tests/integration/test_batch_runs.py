@@ -11,6 +11,7 @@ import pytest
 
 from tests.fakes.batch_server import BatchServer, HeldBatch, Weather
 from tests.fakes.exchange import Reply, Request, Script
+from tests.fakes.ledger_words import words_in
 from tests.fakes.replies import good_replies
 from tests.integration.command import COMMAND, Finished, environment_of
 from tests.integration.command_here import run_here
@@ -335,13 +336,13 @@ def test_units_are_added_while_others_wait(tmp_path: Path, any_model: str) -> No
 def test_an_encrypted_run_keeps_results_and_handles_sealed(tmp_path: Path, any_model: str) -> None:
     (tmp_path / "key").write_text("ab" * 32)
     as_live(tmp_path, any_model, good_replies(), Weather(), LEDGER_KEY_FILE="key")
-    assert b"hardly sleep" not in (tmp_path / "run" / "ledger.sqlite").read_bytes()
+    assert b"hardly sleep" not in words_in(tmp_path / "run" / "ledger.sqlite")
 
 
 REFUSED: dict[str, tuple[Sequence[str], str, str]] = {
     "a server of OpenAI's chat protocol": (("--batch",), "openai-chat:any", "no batch interface"),
     "Ollama": (("--batch",), "ollama:any", "no batch interface"),
-    "the baseline": (("--batch",), "baseline", "no model that is asked"),
+    "the baseline": (("--batch",), "baseline", "answers in this process has no batch interface"),
     "no replies kept": (("--batch", "--no-raw"), MODELS[0], "--no-raw"),
     "waiting for nothing": (("--wait",), "baseline", "add --batch"),
     "again without batches": (("--hand-in-again",), "baseline", "add --batch"),

@@ -197,5 +197,5 @@ def test_nobody_says_in_which_phase_or_for_whom_they_rate(attacker: Attacker) ->
         assert refused.status_code == 422
         assert "The one field of the body is items" in refused.text
     assert attacker.client.post(path, json={"items": ratings}).status_code == 201
-    (row,) = attacker.archive.rows(target)
+    (row,) = attacker.archive.reviews.of(target)
     assert (row.rater, getattr(row.said, "phase", None)) == (LOCAL.id, ReviewPhase.SEEN)

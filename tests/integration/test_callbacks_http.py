@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ from tests.integration.running_app import client_of, settings_with
 SECRET = "0123456789abcdef0123456789abcdef"
 BODY = {"transcript_text": "Participant: I sleep badly every night, canary."}
 ASYNC = {"Prefer": "respond-async"}
+
+
+def moment_of(written: str) -> datetime:
+    return datetime.fromisoformat(written)
 
 
 def told(folder: Path, ask: Callable[[httpx.Client, Receiver], Any], count: int) -> list[Any]:
@@ -49,21 +54,43 @@ def told(folder: Path, ask: Callable[[httpx.Client, Receiver], Any], count: int)
 
 
 def test_receiver_is_told_of_a_job(tmp_path: Path) -> None:
-    jobs: list[str] = []
+    jobs: list[dict[str, Any]] = []
 
     def ask(client: httpx.Client, receiver: Receiver) -> None:
         body = BODY | {"callback_url": receiver.url}
         begun = client.post("/v1/assessments", json=body, headers=ASYNC)
         assert begun.status_code == 202, begun.text
-        jobs.append(begun.json()["job_id"])
         place, until = begun.headers["Location"], time.monotonic() + 20
         while (callback := client.get(place).json()["callback"])["state"] != "delivered":
             assert time.monotonic() < until, callback
             time.sleep(0.05)
         assert callback == {"state": "delivered", "tries": 1}
+        jobs.append(client.get(place).json())
 
     (event,) = told(tmp_path, ask, 1)
-    assert (event["type"], event["data"]["job_id"]) == ("job.finished", jobs[0])
+    (job,) = jobs
+    assert event["type"] == "job.finished"
+    assert event["data"]["job_id"] == job["job_id"]
+    for moment in ("created_at", "ended_at"):
+        assert moment_of(event["data"][moment]) == moment_of(job[moment])
+
+
+def test_receiver_is_told_of_a_cancelled_job(tmp_path: Path) -> None:
+    jobs: list[dict[str, Any]] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        body = {"requests": [BODY] * 20, "callback_url": receiver.url}
+        begun = client.post("/v1/batches", json=body).json()["jobs"]
+        last = f"/v1/jobs/{begun[-1]['job_id']}"
+        assert client.delete(last).status_code == 202
+        jobs.append(client.get(last).json())
+
+    events = told(tmp_path, ask, 20)
+    (event,) = [one["data"] for one in events if one["type"] == "job.cancelled"]
+    (job,) = jobs
+    assert event["job_id"] == job["job_id"]
+    for moment in ("created_at", "ended_at"):
+        assert moment_of(event[moment]) == moment_of(job[moment])
 
 
 def test_batch_tells_of_each_job(tmp_path: Path) -> None:

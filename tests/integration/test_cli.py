@@ -330,8 +330,19 @@ def test_a_full_disk_is_told_and_is_no_partial_assessment(
 def test_a_reader_that_goes_away_is_no_partial_assessment(
     tmp_path: Path, interview: str, form: list[str]
 ) -> None:
-    command = [COMMAND, "assess", interview, *form]
-    with start(command, tmp_path, environment_of(tmp_path, {}), is_afresh=True) as process:
+    assert_ends_without_reader(tmp_path, "assess", interview, *form)
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("settings",), ("evaluate", "metrics", "--list")])
+def test_a_reader_that_goes_away_is_no_fault_of_the_setup(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    assert_ends_without_reader(tmp_path, *words)
+
+
+def assert_ends_without_reader(tmp_path: Path, *words: str) -> None:
+    env = environment_of(tmp_path, {})
+    with start([COMMAND, *words], tmp_path, env, is_afresh=True) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 141

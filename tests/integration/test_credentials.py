@@ -136,6 +136,8 @@ def test_a_key_without_the_scope_is_told_which_one_it_lacks(
         assert answer.status_code == 403
         if method != "HEAD":
             assert answer.json()["missing_scopes"] == sorted(lacking)
+            listed = (" or " if is_one_enough else " and ").join(sorted(lacking))
+            assert f"lacks the scope {listed};" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("header", ["Authorization", "X-API-Key"])

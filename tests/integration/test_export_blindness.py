@@ -64,7 +64,7 @@ def archives(tmp_path: Path) -> Iterator[Archives]:
         )
     rate(archive, "a0", FIRST, 3)
     rate(archive, "a0", BLIND, 1)
-    archive.begin_review("a1", FIRST.id)
+    archive.reviews.begin("a1", FIRST.id)
     try:
         yield opened
     finally:
@@ -72,10 +72,10 @@ def archives(tmp_path: Path) -> Iterator[Archives]:
 
 
 def rate(archive: Archive, name: str, rater: Principal, score: int, *more: Said) -> None:
-    assert archive.begin_review(name, rater.id) is ReviewPhase.BLIND
-    archive.append(name, rater.id, rows_of(rater.id, [score] * 8)[0].said)
+    assert archive.reviews.begin(name, rater.id) is ReviewPhase.BLIND
+    archive.reviews.append(name, rater.id, rows_of(rater.id, [score] * 8)[0].said)
     for said in more:
-        archive.append(name, rater.id, said)
+        archive.reviews.append(name, rater.id, said)
 
 
 def exported(archives: Archives, by: Principal, what: str, how: str = "jsonl") -> str:
@@ -107,7 +107,7 @@ def test_whoever_may_only_rate_is_given_what_they_have_rated(archives: Archives)
 
 def test_whoever_was_given_scores_rates_them_blind_no_more(archives: Archives) -> None:
     exported(archives, READER, "results")
-    phases = [archives.open("local").begin_review(name, READER.id) for name in RECORDS]
+    phases = [archives.open("local").reviews.begin(name, READER.id) for name in RECORDS]
     assert phases == [ReviewPhase.SEEN] * 3
 
 
@@ -122,7 +122,7 @@ def test_others_ratings_are_for_admins_alone(archives: Archives) -> None:
 
 
 def test_an_admin_who_rates_blind_is_given_nothing_of_others(archives: Archives) -> None:
-    archives.open("local").begin_review("a0", ADMIN.id)
+    archives.open("local").reviews.begin("a0", ADMIN.id)
     assert exported(archives, ADMIN, "ratings") == ""
 
 

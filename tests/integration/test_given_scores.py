@@ -70,7 +70,7 @@ def test_a_key_that_only_reads_gets_no_figure_that_its_holder_may_not_have(
     """A holder can have two keys: one to rate with, one to read with."""
     rated = service.stored(0)
     rate(service.archive, rated, "ann", SCORES)
-    service.archive.begin_review(rated, "ben")
+    service.archive.reviews.begin(rated, "ben")
     reading = Principal(
         id="ben", name="ben", tenant=LOCAL.tenant, scopes=frozenset({access.Scope.READ})
     )
@@ -88,7 +88,7 @@ def test_a_review_that_begins_while_a_list_is_read_is_not_blind_beside_its_score
     with ThreadPoolExecutor(2) as pool:
         for place in range(RACES):
             record_id = service.stored(place)
-            begun = pool.submit(other.begin_review, record_id, "ben")
+            begun = pool.submit(other.reviews.begin, record_id, "ben")
             (line,) = pool.submit(list_for, service.archive, wanted).result().records
             assert line.summary.id == record_id
             assert line.is_hidden or begun.result() is not BEGUN
@@ -100,7 +100,7 @@ def test_an_export_says_how_many_it_leaves_out(service: Service) -> None:
     path, ratings = "/v1/export", {"what": "ratings"}
     for place, record_id in enumerate(ids[:2]):
         rate(service.archive, record_id, "ann", SCORES)
-        service.archive.begin_review(record_id, LOCAL.id)
+        service.archive.reviews.begin(record_id, LOCAL.id)
         answer = service.client.get(path, params=ratings)
         assert answer.headers["X-Left-Out"] == str(place + 1)
         assert service.client.head(path, params=ratings).headers["X-Left-Out"] == str(place + 1)

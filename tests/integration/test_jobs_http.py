@@ -155,7 +155,9 @@ def test_what_is_cancelled_stays_so_and_its_calls_stop(
 
 def test_what_has_ended_cannot_be_cancelled(client: httpx.Client, finished: str) -> None:
     assert code_of(client.delete(finished)) == (409, "job_over")
-    assert client.get(finished).status_code == 303
+    gone_on = client.get(finished, headers={"If-None-Match": "*"})
+    assert gone_on.status_code == 303
+    assert "ETag" not in gone_on.headers
 
 
 def test_erasing_an_assessment_ends_its_job(

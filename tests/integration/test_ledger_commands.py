@@ -352,7 +352,7 @@ def test_recorded_answers_can_be_judged_again(two_steps: Pipeline, tmp_path: Pat
 def test_an_answer_to_a_unit_that_was_not_asked_is_not_in_the_run(two_steps: Pipeline) -> None:
     two_steps.answer(good("stranger"), asked="u3")
     with Ledger.open(two_steps.run) as ledger:
-        assert ledger.unit_ids() == ["u1", "u2", "u3"]
+        assert ledger.units.ids() == ["u1", "u2", "u3"]
 
 
 def test_answers_are_not_recorded_beside_another_process(two_steps: Pipeline) -> None:

@@ -94,7 +94,8 @@ def test_rejections_and_retries_are_counted_by_code(tmp_path: Path) -> None:
     assert of(found, "model_call_retries_total") == 1
 
 
-def test_tokens_of_the_cache_are_counted_apart(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_agent", ["true", "false"], ids=["agent", "plain"])
+def test_tokens_of_the_cache_are_counted_apart(tmp_path: Path, by_agent: str) -> None:
     good = good_replies()
 
     def cached(request: Request) -> Reply:
@@ -102,7 +103,7 @@ def test_tokens_of_the_cache_are_counted_apart(tmp_path: Path) -> None:
         body["usage"]["prompt_tokens_details"] = {"cached_tokens": 7}
         return Reply(raw_body=json.dumps(body).encode())
 
-    with counting(tmp_path, cached) as client:
+    with counting(tmp_path, cached, PYDANTIC_AI_ENABLED=by_agent) as client:
         result = client.post("/full_pipeline", json=BODY).json()
         found = counted(client)
     assert of(found, "tokens_total", kind="cache_read") == 7 * len(result["attempts"])
@@ -176,3 +177,8 @@ def test_where_keys_are_asked_for_only_a_key_for_metrics_reads_them(
         headers = {"Authorization": f"Bearer {made.out.strip()}"}
     with Serving(tmp_path, environment) as serving, client_at(serving.url) as client:
         assert client.get("/metrics", headers=headers).status_code == status
+        if scope == "metrics":
+            assert client.get("/health", headers=headers).status_code == 200
+            assert client.get("/v1/assessments", headers=headers).status_code == 403
+            begun = client.post("/v1/assessments", json=BODY, headers=headers)
+            assert begun.status_code == 403

@@ -9,32 +9,25 @@ import pytest
 from ai_psychiatrist.evaluation.pricing.tokens import possible_tokens
 from tests.fakes.batch_server import BatchServer, Weather
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
-from tests.integration.command import Finished
-from tests.integration.command_here import run_here
+from tests.integration.costly_runs import (
+    CALL_USD,
+    CALLS,
+    OLLAMA,
+    PRICE,
+    evaluate,
+    hundred_tokens,
+    served,
+    write_interviews,
+)
 
 UNITS = 3
-TOKENS = 100
-CALL_USD = 0.1
-CALLS = 9
-OLLAMA = "ollama:fake"
-PRICE = f"{OLLAMA}=1000/0"
-"""A tenth of a cent a token."""
 LISTED = "anthropic:claude-haiku-4-5"
 
 
 @pytest.fixture
 def interviews(tmp_path: Path) -> Path:
-    """Short interviews in a folder of texts."""
-    folder = tmp_path / "interviews"
-    folder.mkdir()
-    for number in range(UNITS):
-        text = f"Interviewer: Hello?\nParticipant: I am tired all day, I am {number}.\n"
-        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
-    return tmp_path
-
-
-def hundred_tokens(request: Request) -> Reply:
-    return Reply(text=good_replies()(request).text, prompt_tokens=TOKENS)
+    """The folder of a folder of texts."""
+    return write_interviews(tmp_path / "interviews", UNITS).parent
 
 
 @pytest.fixture
@@ -42,14 +35,6 @@ def server() -> Iterator[ModelServerThread]:
     """A model of which each call has a hundred tokens in."""
     with ModelServerThread(hundred_tokens) as thread:
         yield thread
-
-
-def evaluate(folder: Path, *arguments: object, **settings: str) -> Finished:
-    return run_here(["evaluate", *map(str, arguments)], folder, settings)
-
-
-def served(url: str) -> dict[str, str]:
-    return {"MODEL_DEFAULT": OLLAMA, "OLLAMA_HOST": url, "FEEDBACK_ENABLED": "false"}
 
 
 def account(run: Path) -> dict[str, dict[str, object]]:

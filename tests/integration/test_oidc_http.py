@@ -5,10 +5,8 @@ import base64
 import hashlib
 import hmac
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +25,7 @@ from ai_psychiatrist.access.oidc.key_sources import fetch_keys
 from ai_psychiatrist.access.oidc.public_keys import MOST_BYTES, KeysUnreadable, PublicKeys
 from ai_psychiatrist.config import load_settings, refuse_contradictions
 from ai_psychiatrist.domain.errors import ConfigurationError
+from tests.fakes.http_connection import HttpCall, in_thread, listening, response_head
 from tests.integration.running_app import client_of, settings_with
 
 ISSUER: Final = "https://issuer.example/realm"
@@ -203,37 +202,22 @@ class Issuer:
         self.status = 200
         self.headers: dict[str, str] = {}
         self.body = key_set(RSA)
-        issuer = self
+        self.url = ""
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                issuer.asked += 1
-                self.send_response(issuer.status)
-                for name, value in issuer.headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(issuer.body)))
-                self.end_headers()
-                self.wfile.write(issuer.body)
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/keys"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        """Stop."""
-        self._server.shutdown()
-        self._server.server_close()
+    async def answer(self, _: HttpCall, transport: asyncio.Transport) -> None:
+        """Answer as it is told to."""
+        self.asked += 1
+        length, kind = len(self.body), "application/json"
+        transport.write(response_head(self.status, kind, length, self.headers) + self.body)
 
 
 @pytest.fixture
 def issuer() -> Iterator[Issuer]:
     """The issuer, while a test runs."""
     one = Issuer()
-    yield one
-    one.close()
+    with in_thread(listening(one.answer)) as address:
+        one.url = f"{address}/keys"
+        yield one
 
 
 def test_keys_are_fetched_once_and_again_for_an_unknown_id_but_not_each_time(

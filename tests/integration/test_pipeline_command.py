@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script
 from tests.fakes.pipeline_replies import ANSWERS, step_of, step_reply
 from tests.integration.command import COMMAND, Finished, environment_of, run
@@ -395,7 +396,7 @@ def test_an_encrypted_run_goes_on_with_its_key(runs: PipelineRuns) -> None:
     (runs.folder / "key").write_text("ab" * 32, "ascii")
     key = {"LEDGER_KEY_FILE": "key"}
     runs(*UNITS, "--max-calls", "5", settings=key, code=1)
-    assert b"nearly every night" not in (runs.folder / "run" / "ledger.sqlite").read_bytes()
+    assert b"nearly every night" not in words_in(runs.folder / "run" / "ledger.sqlite")
     assert "is encrypted" in runs(*UNITS, "--resume", code=2).err
     runs(*UNITS, "--resume", settings=key)
     assert len(runs.server.requests) == 8

@@ -8,6 +8,7 @@ import pytest
 
 import ai_psychiatrist as ap
 from tests.fakes.faults import FAULTS
+from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, good_replies
 from tests.integration.canary import (
     CANARY,
@@ -149,7 +150,7 @@ def test_runs_keep_changed_transcripts_in_the_ledger(tmp_path: Path, case: str) 
     assert [done.code for done in told] == [0] * len(told), [done.err for done in told]
     for done in (ran, *told):
         assert_silent(done.out, done.err)
-    assert CANARY.encode() in (tmp_path / "run" / "ledger.sqlite").read_bytes()
+    assert CANARY.encode() in words_in(tmp_path / "run" / "ledger.sqlite")
     assert_files_silent(tmp_path, sinks=LEDGER)
 
 

@@ -24,6 +24,7 @@ from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.ledger.exchange.line_import import refuse_unusable_lines
 from tests.fakes.batch_server import BatchServer, Weather
 from tests.fakes.embedding_server import answer, embedding_server
+from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.pipeline_folder import PIPELINE, changed, written
 from tests.integration.canary import (
@@ -153,7 +154,7 @@ def test_datasets_of_every_form_are_checked_and_assessed_without_their_words(
     told(home, "evaluate", "run", dataset, "--out", "run", settings=settings, codes=(1,))
     told(home, "evaluate", "run", dataset, "--out", "run", "--plan", settings=settings)
     told(home, "evaluate", "report", "run")
-    assert CANARY.encode() in (home / "run" / "ledger.sqlite").read_bytes()
+    assert CANARY.encode() in words_in(home / "run" / "ledger.sqlite")
     assert_files_silent(home, sinks=LEDGER)
 
 
@@ -274,7 +275,7 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     told(tmp_path, "evaluate", "report", "run", "--compare", "run")
     told(tmp_path, "revalidate", "run", "--demote")
     told(tmp_path, "revalidate", "run", "--json")
-    assert CANARY.encode() in (tmp_path / "run" / "ledger.sqlite").read_bytes()
+    assert CANARY.encode() in words_in(tmp_path / "run" / "ledger.sqlite")
     assert_files_silent(tmp_path, sinks=LEDGER)
     told(tmp_path, "evaluate", "unit", "run", "u0", "--out", "unit.json")
     told(tmp_path, "export", "run", "--retry-failed")
@@ -309,7 +310,7 @@ def test_runs_by_batches_keep_words_in_the_ledger(
         told(tmp_path, *run_it, *again, settings=settings, codes=(1, 3, 4))
     talks.unlink()
     assert any(CANARY in str(body) for batch in server.batches for _, body in batch.calls)
-    assert CANARY.encode() in (tmp_path / "run" / "ledger.sqlite").read_bytes()
+    assert CANARY.encode() in words_in(tmp_path / "run" / "ledger.sqlite")
     assert_files_silent(tmp_path, sinks=LEDGER)
 
 
@@ -602,7 +603,7 @@ def test_imports_are_taken_into_the_ledger_alone(tmp_path: Path) -> None:
     told(tmp_path, *arguments)
     told(tmp_path, "revalidate", "run", "--demote")
     file.unlink()
-    assert CANARY.encode() in (tmp_path / "run" / "ledger.sqlite").read_bytes()
+    assert CANARY.encode() in words_in(tmp_path / "run" / "ledger.sqlite")
     assert_files_silent(tmp_path, sinks=LEDGER)
 
 

@@ -7,40 +7,25 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault, good_replies
-from tests.integration.command import Finished
-from tests.integration.command_here import run_here
+from tests.integration.costly_runs import (
+    CALL_USD,
+    CALLS,
+    PRICE,
+    TOKENS,
+    evaluate,
+    hundred_tokens,
+    served,
+    write_interviews,
+)
 
 UNITS = 6
-PRICE = "ollama:fake=1000/0"
-"""A tenth of a cent a token."""
-TOKENS = 100
-CALL_USD = 0.1
-CALLS = 9
 UNIT_USD = CALLS * CALL_USD
 
 
 @pytest.fixture
 def interviews(tmp_path: Path) -> Path:
     """Short interviews in a folder of texts."""
-    folder = tmp_path / "interviews"
-    folder.mkdir()
-    for number in range(UNITS):
-        text = f"Interviewer: Hello?\nParticipant: I am tired all day, I am {number}.\n"
-        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
-    return folder
-
-
-def evaluate(folder: Path, *arguments: object, **settings: str) -> Finished:
-    return run_here(["evaluate", *map(str, arguments)], folder, settings)
-
-
-def hundred_tokens(request: Request) -> Reply:
-    reply = good_replies()(request)
-    return Reply(text=reply.text, prompt_tokens=TOKENS)
-
-
-def served(url: str) -> dict[str, str]:
-    return {"MODEL_DEFAULT": "ollama:fake", "OLLAMA_HOST": url, "FEEDBACK_ENABLED": "false"}
+    return write_interviews(tmp_path / "interviews", UNITS)
 
 
 def cost_of(run: Path) -> dict[str, object]:
@@ -124,6 +109,14 @@ def test_longer_transcripts_are_found_in_the_cache_and_short_ones_are_not(
     assert 0.3 < together["cache_share"] < ahead["cache_share"] < 1
     assert ahead["live_usd"] < together["live_usd"]
     assert ahead["tokens"]["cache_write"] < together["tokens"]["cache_write"]
+
+
+def test_a_plan_says_of_a_run_without_tokens_that_nobody_told_of_any(
+    tmp_path: Path, interviews: Path
+) -> None:
+    assert evaluate(tmp_path, "run", interviews, "--out", "run").code == 0
+    again = evaluate(tmp_path, "run", interviews, "--out", "run", "--plan")
+    assert again.out.splitlines()[-1] == "This run so far: nobody told of tokens."
 
 
 def test_run_leaves_what_was_planned_beside_what_was_used(tmp_path: Path, interviews: Path) -> None:

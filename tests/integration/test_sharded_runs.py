@@ -12,6 +12,7 @@ import pytest
 
 from ai_psychiatrist.ledger.store.lock import run_lock
 from tests.fakes.faults import FAULTS, only_for
+from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
 from tests.integration.command import Finished, run
 from tests.integration.command_here import run_here
@@ -83,6 +84,19 @@ def test_shards_are_even_and_no_unit_is_in_two(made: Path) -> None:
         ["b", "e"],
         ["c", "f"],
     ]
+
+
+def test_plan_of_a_shard_that_was_begun_is_of_its_units(made: Path) -> None:
+    def planned(*arguments: str) -> int:
+        done = evaluate(made, "run", "talks.jsonl", "--plan", "--json", *arguments)
+        assert done.code == 0, done.err
+        units: int = json.loads(done.out)["units"]
+        return units
+
+    assert planned("--out", "whole") == planned() == planned("--out", "none-yet")
+    begun = planned("--out", SHARDS[1])
+    assert begun == planned("--shard", "2/3") < planned()
+    assert planned("--out", SHARDS[1], "--shard", "1/3") == planned("--shard", "1/3") != begun
 
 
 def test_merged_run_is_to_the_byte_what_one_process_leaves(folder: Path) -> None:
@@ -297,6 +311,6 @@ def test_encrypted_shards_are_merged_with_their_key(folder: Path) -> None:
     assert (refused.code, "LEDGER_KEY_FILE" in refused.err) == (2, True)
     merged = evaluate(folder, "merge", "halves/1", "halves/2", "--out", "new", settings=key)
     assert merged.code == 1, merged.err
-    assert b"I hardly sleep" not in (folder / "new/ledger.sqlite").read_bytes()
+    assert b"I hardly sleep" not in words_in(folder / "new/ledger.sqlite")
     shown = ("unit", "new", "b", "--out", "unit.json")
     assert evaluate(folder, *shown, settings=key).code == 0

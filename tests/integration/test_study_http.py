@@ -10,6 +10,8 @@ import pytest
 
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.reviews import agreed
 from ai_psychiatrist.reviews.archive.archive import Archive
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import rate, store
@@ -68,6 +70,19 @@ def test_a_service_without_ratings_says_why_there_are_no_figures(study: Study) -
     assert study.queue() == []
 
 
+def test_without_the_extra_route_and_page_say_what_to_install(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agreed, "find_spec", lambda _: None)
+    cure = "Figures need the extra evaluation where the service runs: pip install "
+    answer = study.client.get("/v1/agreement")
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_available")
+    assert answer.json()["detail"].startswith(cure)
+    page = study.client.get("/agreement")
+    assert page.status_code == 409
+    assert cure in page.text
+
+
 def test_raters_are_compared_with_one_another_and_with_the_program(study: Study) -> None:
     for record_id in ids(12):
         store(study.archive, record_id, RISING, subject=record_id)
@@ -106,7 +121,7 @@ def test_a_rater_gets_no_figure_of_a_case_that_is_still_to_be_rated(study: Study
         store(study.archive, record_id, RISING, subject=record_id)
         rate(study.archive, record_id, "ann", RISING)
     assert study.agreement()["cases"] == 2
-    study.archive.begin_review(mine, LOCAL.id)
+    study.archive.reviews.begin(mine, LOCAL.id)
     found = study.agreement()
     assert (found["cases"], found["withheld"]) == (0, 2)
     assert at(found, "blind/program/all_items/exact/value") is None
@@ -115,6 +130,26 @@ def test_a_rater_gets_no_figure_of_a_case_that_is_still_to_be_rated(study: Study
     assert (before["cases"], before["withheld"]) == (1, 1)
     rate(study.archive, others, "ben", FALLING)
     assert study.agreement() == before
+
+
+def test_figures_tell_of_no_case_that_could_be_rated_blind_afterwards(study: Study) -> None:
+    """Nor of one that somebody else rates while they are computed."""
+    records = ids(100)
+    for record_id in records:
+        store(study.archive, record_id, RISING, subject=record_id)
+
+    def rate_all() -> None:
+        for record_id in records:
+            rate(study.archive, record_id, "ann", RISING)
+
+    rating = threading.Thread(target=rate_all)
+    rating.start()
+    told = 0
+    while told < len(records):
+        told = int(str(study.agreement()["cases"]))
+        phases = [study.archive.reviews.standing(one, LOCAL.id) for one in records]
+        assert phases.count(ReviewPhase.SEEN) == told
+    rating.join()
 
 
 def test_who_was_given_scores_counts_apart(study: Study) -> None:
@@ -131,7 +166,7 @@ def test_the_queue_holds_what_is_not_rated_and_tells_no_score(study: Study) -> N
     for width, record_id in enumerate((first, second, third, fourth)):
         store(study.archive, record_id, RISING, subject=record_id, width=5 * width)
     rate(study.archive, second, LOCAL.id, RISING)
-    study.archive.begin_review(first, LOCAL.id)
+    study.archive.reviews.begin(first, LOCAL.id)
     waiting = study.queue()
     assert {one["assessment_id"] for one in waiting} == {first, third, fourth}
     assert (waiting[0]["assessment_id"], waiting[0]["phase"]) == (first, "blind")
@@ -152,7 +187,7 @@ def test_reading_the_queue_or_the_figures_makes_nobody_a_rater_who_has_seen(stud
     store(study.archive, record_id, RISING, subject="one")
     study.queue()
     study.agreement()
-    assert study.archive.begin_review(record_id, LOCAL.id).value == "blind"
+    assert study.archive.reviews.begin(record_id, LOCAL.id).value == "blind"
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "x"])

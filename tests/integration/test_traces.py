@@ -275,9 +275,14 @@ def test_log_lines_name_the_span_that_they_were_written_in(tmp_path: Path) -> No
     assert {one["service.name"] for one in collector.resources()} == {"phq8-of-the-ward"}
 
 
-@pytest.mark.parametrize("trouble", ["away", "500", "silent"])
+@pytest.mark.parametrize("trouble", ["away", "500", "308", "silent", "endless"])
 def test_a_collector_in_trouble_holds_up_and_breaks_nothing(tmp_path: Path, trouble: str) -> None:
-    with OtlpCollector(status=500, answers=trouble != "silent") as collector:
+    collector = OtlpCollector(
+        status=int(trouble) if trouble.isdigit() else 200,
+        answers=trouble != "silent",
+        is_endless=trouble == "endless",
+    )
+    with collector:
         url = "http://127.0.0.1:9" if trouble == "away" else collector.url
         environment = {
             "TELEMETRY_EXPORT": "true",
@@ -293,6 +298,8 @@ def test_a_collector_in_trouble_holds_up_and_breaks_nothing(tmp_path: Path, trou
                 if trouble != "away":
                     wait_until(lambda: collector.bodies)
                 answers.append(client.post("/full_pipeline", json=BODY))
+                if trouble == "endless":
+                    wait_until(collector.is_hung_up.is_set)
             began = time.monotonic()
             done = serving.stop()
             took = time.monotonic() - began
@@ -300,10 +307,56 @@ def test_a_collector_in_trouble_holds_up_and_breaks_nothing(tmp_path: Path, trou
     assert took < LONGEST_FLUSH_SECONDS + 5
     assert done.code == -signal.SIGTERM
     assert "tired" not in done.err
+    said = [line for line in done.served_lines if line["event"] == "telemetry_not_sent"]
+    assert len(said) <= 1
+    if trouble in {"away", "500", "308"}:
+        (line,) = said
+        assert "TELEMETRY_ENDPOINT" in line["reason"]
     for line in done.served_lines:
         assert line["event"] != "library_log" or set(line) <= {
             *("event", "level", "library_logger", "timestamp"),
         }
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OTEL_BSP_SCHEDULE_DELAY", "canary"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "canary"),
+        ("OTEL_TRACES_SAMPLER", "canary"),
+    ],
+)
+def test_a_variable_that_is_not_used_is_named_once_without_its_value(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    with OtlpCollector() as collector:
+        environment = {
+            "TELEMETRY_EXPORT": "true",
+            "TELEMETRY_ENDPOINT": collector.url,
+            "LOG_FORMAT": "json",
+            name: value,
+        }
+        with Serving(tmp_path, environment) as serving:
+            done = serving.stop()
+    (said,) = [line for line in done.served_lines if line["event"] == "telemetry_variable_ignored"]
+    assert name in said["reason"]
+    assert "canary" not in done.err
+    assert "library_log" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("OTEL_BSP_MAX_QUEUE_SIZE", "-1"), ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "canary")],
+)
+def test_a_variable_that_nothing_goes_on_with_is_refused_by_name(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    environment = {"TELEMETRY_EXPORT": "true", name: value}
+    done = run(["assess", "-"], tmp_path, environment, stdin=SAID.encode())
+    assert done.code == 2
+    assert name in done.err
+    assert "canary" not in done.err
+    assert "Traceback" not in done.err
 
 
 def test_a_command_sends_its_spans_before_it_ends(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
 from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.api.edge import Edge
 from ai_psychiatrist.api.head_requests import HeadRequests
 from tests.integration.canary import INTERVIEW
 from tests.integration.running_app import client_of, settings_with
@@ -113,3 +115,25 @@ def test_head_ends_an_answer_that_never_ends() -> None:
         answer = client.head("/events")
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer.headers["content-type"].startswith("text/plain")
+
+
+def test_head_of_what_fails_is_answered_without_a_body_too() -> None:
+    app = FastAPI()
+
+    def fail() -> None:
+        raise LookupError
+
+    app.add_api_route("/broken", fail)
+    app.add_middleware(HeadRequests)
+    app.add_middleware(Edge)
+    asked = "".join(
+        f"{method} /broken HTTP/1.1\r\nHost: here\r\nConnection: {then}\r\n\r\n"
+        for method, then in (("HEAD", "keep-alive"), ("GET", "close"))
+    )
+    with client_of(app) as client:
+        place = (client.base_url.host, client.base_url.port or 80)
+        with socket.create_connection(place) as caller, caller.makefile("rb") as answers:
+            caller.sendall(asked.encode())
+            told = answers.read()
+    assert told.count(b"HTTP/1.1 500") == 2
+    assert told.count(b'"code":"internal_error"') == 1

@@ -9,13 +9,15 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from structlog.typing import EventDict
 
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks.letter import Answer, Delivery, DeliveryState, Expected, Letter
 from ai_psychiatrist.jobs.webhooks.sending import Sender, webhook_client
 from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
@@ -94,7 +96,9 @@ class Service:
 
 
 def end_of(job: JobRef) -> JobEnd:
-    return JobEnd(job=job, state=JobState.FINISHED, seconds=5.0)
+    begun = datetime(2026, 11, 23, 20, 11, 40, tzinfo=UTC)
+    ended = begun + timedelta(seconds=5)
+    return JobEnd(job=job, state=RecordState.FINISHED, created_at=begun, ended_at=ended)
 
 
 def settings_for(*places: str, secret: str = SECRET) -> WebhookSettings:
@@ -440,5 +444,8 @@ def test_what_was_given_up_is_listed_and_tried_anew(tmp_path: Path) -> None:
             await service.becomes(DeliveryState.DELIVERED, tries=1)
             one, other = receiver.calls
             assert one.headers["webhook-id"] == other.headers["webhook-id"]
+            none = await asyncio.to_thread(run_command, ["jobs", "webhooks"], tmp_path, settings)
+            assert (none.code, none.out) == (0, "")
+            assert "no webhook was given up" in none.err
 
     asyncio.run(given_up_and_redone())

@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx
 
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.wiring import open_services
 from ai_psychiatrist.wiring.jobs import job_work
 from tests.fakes.faults import fault
@@ -35,14 +36,14 @@ def changed(folder: Path, statement: str) -> None:
         file.execute(statement)
 
 
-def done(settings: Settings, job: JobRef) -> tuple[JobState, list[JobEnd]]:
+def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
     """Return what the work returns, and which ends it told."""
     ends: list[JobEnd] = []
 
     async def on_end(end: JobEnd) -> None:
         ends.append(end)
 
-    async def work() -> JobState:
+    async def work() -> RecordState:
         async with open_services(settings) as services:
             return await job_work(services, on_end)(job)
 
@@ -60,7 +61,7 @@ def test_a_job_that_another_process_goes_on_with_has_no_end_yet(tmp_path: Path) 
 
         other = threading.Thread(target=take_away)
         other.start()
-        assert done(settings, job) == (JobState.RUNNING, [])
+        assert done(settings, job) == (RecordState.RUNNING, [])
         other.join()
 
 
@@ -69,7 +70,7 @@ def test_the_end_of_a_job_is_told_whose_words_cannot_be_read(tmp_path: Path) -> 
     job = begun(settings)
     changed(tmp_path, "UPDATE bodies SET body = zeroblob(64)")
     state, ends = done(settings, job)
-    assert state is JobState.FAILED
+    assert state is RecordState.FAILED
     assert [(end.job, end.state, end.reason) for end in ends] == [
-        (job, JobState.FAILED, "assessment_unreadable")
+        (job, RecordState.FAILED, "assessment_unreadable")
     ]

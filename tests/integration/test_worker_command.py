@@ -1,7 +1,6 @@
 """`serve` and `worker` as their own processes: jobs come in by HTTP and are done elsewhere."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -13,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.command import COMMAND, environment_of, run
+from tests.integration.started import Started, start
 from tests.integration.test_jobs_in_processes import everything_in
 from tests.jobs.places import Place, place
 from tests.patience import PATIENCE_SECONDS, wait_until
-
-PROGRAM = (sys.executable, "-m", "ai_psychiatrist")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -28,22 +27,17 @@ def queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 
 
 @contextmanager
-def started(queue: Place, name: str, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
-    environment = {
-        **os.environ,
+def started(queue: Place, name: str, *arguments: str, **more: str) -> Iterator[Started]:
+    settings = {
         "DATA_STATE_DIR": str(queue.folder),
         "JOBS_ENGINE": "dbos",
         "JOBS_DATABASE_URL": queue.url,
     }
+    environment = environment_of(queue.folder, settings | more)
     with (queue.folder / name).open("wb") as log:
-        process = subprocess.Popen(
-            [*PROGRAM, *arguments], env=environment, stdout=log, stderr=log, cwd=queue.folder
-        )
-    try:
+        process = start((COMMAND, *arguments), queue.folder, environment, streams={1: log, 2: log})
+    with process:
         yield process
-    finally:
-        process.kill()
-        process.wait(PATIENCE_SECONDS)
 
 
 def said(queue: Place, name: str, word: str) -> str:
@@ -114,35 +108,18 @@ def _telling_words(text: str) -> list[str]:
 
 
 def test_a_worker_says_what_to_set_where_servers_do_the_jobs(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [*PROGRAM, "worker"],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "DATA_STATE_DIR": str(tmp_path)},
-        cwd=tmp_path,
-    )
-    assert ended.returncode == 2
-    assert "JOBS_ENGINE=dbos" in ended.stderr
+    ended = run(["worker"], tmp_path)
+    assert ended.code == 2
+    assert "JOBS_ENGINE=dbos" in ended.err
 
 
 def test_a_worker_ends_with_a_status_of_its_own_where_the_database_is_away(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [*PROGRAM, "worker"],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={
-            **os.environ,
-            "DATA_STATE_DIR": str(tmp_path),
-            "JOBS_ENGINE": "dbos",
-            "JOBS_DATABASE_URL": "postgresql://user:secret-word@127.0.0.1:1/jobs",
-        },
-        cwd=tmp_path,
-    )
-    assert ended.returncode == 75
-    assert "Start it again" in ended.stderr
-    assert "secret-word" not in ended.stderr
+    address = "postgresql://user:secret-word@127.0.0.1:1/jobs"
+    ended = run(["worker"], tmp_path, {"JOBS_ENGINE": "dbos", "JOBS_DATABASE_URL": address})
+    assert ended.code == 75
+    assert "JOBS_DATABASE_URL has to name" in ended.err
+    assert "Start it again" in ended.err
+    assert "secret-word" not in ended.err
 
 
 def test_the_library_is_imported_by_nobody_who_does_not_need_it() -> None:

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ai_psychiatrist.jobs.engine import JobRef, JobState
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.jobs.engine import JobRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,7 @@ class FiledWork:
     calls: int
     seconds: float
 
-    async def __call__(self, job: JobRef) -> JobState:
+    async def __call__(self, job: JobRef) -> RecordState:
         """Do a job to its end."""
         place = self.folder / "kept" / job.tenant / job.id
         place.mkdir(parents=True, exist_ok=True)
@@ -29,7 +30,7 @@ class FiledWork:
                 kept.touch()
                 self._note("finished", job, number)
         (place / "end").touch()
-        return JobState.FINISHED
+        return RecordState.FINISHED
 
     def _note(self, what: str, job: JobRef, number: int) -> None:
         line = f"{what} {os.getpid()} {job.tenant}/{job.id} {number}\n".encode()

@@ -1,13 +1,13 @@
 """A server and two workers that are started again whenever they end, as a supervisor does."""
 
+import os
 import random
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.integration.started import Started, start
 from tests.jobs.filed_work import ended
 from tests.jobs.places import Place
 from tests.patience import PATIENCE_SECONDS
@@ -30,7 +30,7 @@ class Fleet:
     reap: float = 0.5
     starts: int = 0
     kills: int = 0
-    _running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    _running: dict[str, Started] = field(default_factory=dict)
     _not_before: dict[str, float] = field(default_factory=dict)
 
     def run(self, *, kills: int, seed: int) -> None:
@@ -57,26 +57,26 @@ class Fleet:
             if process is not None and process.poll() is None:
                 continue
             if time.monotonic() >= self._not_before.get(name, 0.0):
+                if process is not None:
+                    process.end()
                 self._running[name] = self._started(name)
                 self._not_before[name] = time.monotonic() + _RESTART_SECONDS
 
     def close(self) -> None:
         """Kill all processes."""
         for process in self._running.values():
-            process.kill()
-            process.wait(PATIENCE_SECONDS)
+            process.end()
 
     def _kill(self, chance: random.Random) -> None:
         living = [name for name, one in sorted(self._running.items()) if one.poll() is None]
         process = self._running[chance.choice(living)]
-        process.kill()
-        process.wait(PATIENCE_SECONDS)
+        process.end()
         self.kills += 1
 
-    def _started(self, name: str) -> "subprocess.Popen[bytes]":
+    def _started(self, name: str) -> Started:
         self.starts += 1
         kind = "submitter_process" if name == "server" else "worker_process"
-        command = [sys.executable, "-m", f"tests.jobs.{kind}", str(self.place.folder)]
+        command = [f"tests.jobs.{kind}", str(self.place.folder)]
         command += ["--url", self.place.url] if self.place.url else []
         if name == "server":
             command += ["--jobs", str(self.jobs)]
@@ -85,4 +85,4 @@ class Fleet:
             command += ["--concurrency", str(self.concurrency), "--reap", str(self.reap)]
         log = self.place.folder / f"{name}-{self.starts}.log"
         with log.open("wb") as output:
-            return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
+            return start(command, ROOT, os.environ, streams={1: output, 2: output})

@@ -1,16 +1,15 @@
 """Worker processes that tests start, kill and end."""
 
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.integration.started import Started, start
 from tests.jobs.places import Place
-from tests.patience import PATIENCE_SECONDS
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -19,7 +18,7 @@ ROOT: Final = Path(__file__).parents[2]
 class WorkerProcess:
     """A worker process, and where it writes."""
 
-    process: "subprocess.Popen[str]"
+    process: Started
     log: Path
 
     @property
@@ -30,20 +29,19 @@ class WorkerProcess:
     @property
     def name(self) -> str:
         """The name of its place; waits until it takes jobs."""
-        assert self.process.stdout is not None
-        name = self.process.stdout.readline().strip()
+        name = self.process.stdout.readline().decode().strip()
         assert name.startswith("slot-"), self.log.read_text("utf-8")
         return name
 
     def kill(self) -> None:
         """End it as a power cut does."""
-        self.process.kill()
-        self.process.wait(PATIENCE_SECONDS)
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
 
     def ask_to_end(self) -> int:
         """End it kindly; return its exit status."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(PATIENCE_SECONDS)
+        return self.process.wait()
 
 
 class Workers:
@@ -55,15 +53,13 @@ class Workers:
 
     def start(self, **options: float) -> WorkerProcess:
         """Start a worker; options are those of `tests.jobs.worker_process`."""
-        command = [sys.executable, "-m", "tests.jobs.worker_process", str(self._place.folder)]
+        command = ["tests.jobs.worker_process", str(self._place.folder)]
         command += ["--url", self._place.url] if self._place.url else []
         for name, value in options.items():
             command += [f"--{name.replace('_', '-')}", str(value)]
         log = self._place.folder / f"worker-{len(self._started)}.log"
         with log.open("wb") as errors:
-            process = subprocess.Popen(
-                command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True
-            )
+            process = start(command, ROOT, os.environ, streams={2: errors})
         worker = WorkerProcess(process=process, log=log)
         self._started.append(worker)
         return worker
@@ -71,10 +67,7 @@ class Workers:
     def close(self) -> None:
         """Kill those that are left."""
         for worker in self._started:
-            if worker.process.poll() is None:
-                worker.kill()
-            if worker.process.stdout is not None:
-                worker.process.stdout.close()
+            worker.process.end()
 
 
 @contextmanager

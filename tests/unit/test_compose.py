@@ -1,5 +1,6 @@
 """The files for containers name commands, variables and paths that the product has."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -74,12 +75,15 @@ def test_the_image_runs_as_nobody_special_and_copies_what_is_there() -> None:
             assert all(_is_sent(source) for source in sources)
 
 
-def test_the_image_brings_what_the_extra_asks_for() -> None:
+def test_the_image_brings_what_settings_may_ask_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    asked = (ROOT / "requirements" / "jobs.in").read_text("utf-8").splitlines()
-    assert project["optional-dependencies"]["jobs"] == [
-        line for line in asked if not line.startswith("#")
-    ]
+    extras = project["optional-dependencies"]
+    asked = [line for extra in extras.keys() - {"dev", "retrieval"} for line in extras[extra]]
+    pinned = (ROOT / "requirements" / "image.txt").read_text("utf-8")
+    named = {line.partition("==")[0] for line in pinned.splitlines() if "==" in line}
+    needed = {re.split(r"[<>=\[]", line)[0].lower() for line in asked + project["dependencies"]}
+    assert needed <= named
+    assert {"anthropic", "google-genai"} <= named
 
 
 def _is_sent(source: str) -> bool:

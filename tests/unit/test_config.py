@@ -168,6 +168,8 @@ DEFAULTS = {
     "TELEMETRY_EXPORT": "false",
     "TELEMETRY_ENDPOINT": "",
     "TELEMETRY_METRICS": "false",
+    "TELEMETRY_WORKER_PORT": "0",
+    "TELEMETRY_WORKER_ADDRESS": "127.0.0.1",
     "STORE_ASSESSMENTS": "false",
     "STORE_KEEP_DAYS": "365",
     "STORE_MAX_RECORDS": "100000",
@@ -285,6 +287,20 @@ def test_value_that_does_not_fit_is_refused_by_name_and_not_shown(name: str, val
     message = refusal(**{name: value})
     assert message.startswith(f"{name}: ")
     assert SECRET not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("JOBS_WEBHOOK_HOSTS", "https://a.example/", "a host is written"),
+        ("TELEMETRY_ENDPOINT", "collector:4318", "an address begins with"),
+        ("API_CORS_ORIGINS", "*", "name each origin"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_in_our_words(
+    name: str, value: str, says: str
+) -> None:
+    assert refusal(**{name: value}).startswith(f"{name}: {says}")
 
 
 def test_all_values_that_do_not_fit_are_named() -> None:
@@ -535,6 +551,9 @@ def test_danger_is_read_by_the_model_that_is_set_for_it(
             {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
         ),
         pytest.param({"LEDGER_KEY_FILE": "/nowhere/key"}, "LEDGER_KEY_FILE", id="no_key_file"),
+        pytest.param(
+            {"TELEMETRY_WORKER_PORT": "9464"}, "TELEMETRY_METRICS=true", id="nothing_counted"
+        ),
         pytest.param(
             {"CERTIFICATE_KEY_FILE": "/nowhere/key"}, "CERTIFICATE_KEY_FILE", id="no_signing_key"
         ),

@@ -1,6 +1,5 @@
 """The routes of a study: how far raters agree, and what to rate next."""
 
-from importlib.util import find_spec
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
@@ -10,16 +9,11 @@ from ai_psychiatrist.api.queue_models import QueueResult, queue_result
 from ai_psychiatrist.api.records_of import RecordsOf
 from ai_psychiatrist.api.served import json_of
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.agreement_result import Agreement
 from ai_psychiatrist.reviews.queued import queued
 
 _MOST_CASES: Final = 100
-_WITHOUT_FIGURES: Final = (
-    "figures need the extra `evaluation` where the service runs: "
-    "pip install 'ai-psychiatrist[evaluation]'"
-)
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     503: {"description": "Stored assessments cannot be read now."},
 }
@@ -39,8 +33,6 @@ async def read_agreement(records: RecordsOf, principal: PrincipalOf) -> Response
     Blind ratings make the main figures. Whoever rates gets figures over the cases that they have
     committed, and how many others are left out for that.
     """
-    if find_spec("numpy") is None:
-        raise RequestConflict(_WITHOUT_FIGURES, field="agreement")
     return json_of(await records.ask(lambda archive: agreed(archive, principal)))
 
 

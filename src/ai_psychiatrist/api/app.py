@@ -1,11 +1,8 @@
 """The FastAPI application."""
 
-import asyncio
-from collections.abc import AsyncIterator, Collection
-from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Final
 
-from anyio import to_thread
 from fastapi import FastAPI
 
 from ai_psychiatrist import __version__
@@ -26,29 +23,17 @@ from ai_psychiatrist.api import (
     status,
 )
 from ai_psychiatrist.api.admission import Admission
-from ai_psychiatrist.api.built_routes import build_routes
 from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.layers import add_layers
-from ai_psychiatrist.api.open_notice import tell_it_is_open
+from ai_psychiatrist.api.lifespan import lifespan
 from ai_psychiatrist.api.own_path import VERSION_PREFIX
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.config import (
-    CRISIS_LINE_CURE,
-    Settings,
-    is_open_to_anybody,
-    load_settings,
-    refuse_open_address,
-)
-from ai_psychiatrist.infrastructure.hourly import hourly
-from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.config import Settings, load_settings, refuse_open_address
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.models import NOTICE
-from ai_psychiatrist.wiring import Services, open_services_apart
-from ai_psychiatrist.wiring.jobs import open_jobs
-
-logger = get_logger(__name__)
+from ai_psychiatrist.wiring.services import Services
 
 _DESCRIPTION = (
     "Text of a clinical interview in, a PHQ-8 assessment out: every item scored or explicitly "
@@ -81,46 +66,13 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     `running()`. Given what `open` opened, it leaves the closing to whoever opened it. Of the
     process it changes nothing. Raises `ConfigurationError` for settings that cannot be used.
     """
-    opened: Services | None = None
-    if given is None or isinstance(given, Settings):
-        resolved = given or load_settings()
-    elif isinstance(given, Application):
-        opened, resolved = given.services, given.settings
-    else:
-        msg = f"settings or an application is wanted, and not {type(given).__name__}"
-        raise TypeError(msg)
-
+    resolved, opened = _resolved(given)
     refuse_open_address(resolved)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        build_routes(app)
-        async with AsyncExitStack() as stack:
-            services = (
-                await stack.enter_async_context(open_services_apart(resolved))
-                if opened is None
-                else opened
-            )
-            stack.enter_context(services.active())
-            await services.open_references()
-            await stack.enter_async_context(services.tenant_interviews.tended())
-            await stack.enter_async_context(services.archives.tended())
-            _warn(resolved)
-            if is_open_to_anybody(resolved):
-                await stack.enter_async_context(hourly(tell_it_is_open))
-            stack.callback(setattr, app.state, "services", opened)
-            app.state.services = services
-            reading = to_thread.run_sync(_read_ahead, services.connections.names)
-            app.state.reading = asyncio.create_task(reading)
-            stack.push_async_callback(asyncio.wait, (app.state.reading,))
-            app.state.jobs = await stack.enter_async_context(open_jobs(services))
-            yield
-
     app = DescribedApp(
         title="AI Psychiatrist",
         version=__version__,
         description=_DESCRIPTION + NOTICE,
-        lifespan=lifespan,
+        lifespan=partial(lifespan, settings=resolved, opened=opened),
         generate_unique_id_function=lambda route: route.name,
         openapi_url="/openapi.json" if resolved.api.docs else None,
         # The framework's pages fetch scripts from elsewhere.
@@ -139,6 +91,19 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     return app
 
 
+def _resolved(given: Settings | Application | None) -> tuple[Settings, Services | None]:
+    match given:
+        case None:
+            return load_settings(), None
+        case Settings():
+            return given, None
+        case Application():
+            return given.settings, given.services
+        case _:
+            msg = f"settings or an application is wanted, and not {type(given).__name__}"
+            raise TypeError(msg)
+
+
 def _add_routes(app: FastAPI) -> None:
     for router in (assessments.router, status.router, metrics.router):
         app.include_router(router, prefix=VERSION_PREFIX)
@@ -147,15 +112,3 @@ def _add_routes(app: FastAPI) -> None:
     for router in (*_ROUTERS, *pages.ROUTERS):
         app.include_router(router)
     add_problem_handlers(app)
-
-
-def _warn(settings: Settings) -> None:
-    if not settings.risk.is_crisis_line_set:
-        logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
-
-
-def _read_ahead(models: Collection[str]) -> None:
-    # Imported here: nobody who waits for the server to be ready needs it yet.
-    from ai_psychiatrist.api.read_ahead import read_ahead  # noqa: PLC0415
-
-    read_ahead(models)

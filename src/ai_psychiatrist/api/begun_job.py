@@ -8,7 +8,6 @@ from ai_psychiatrist.api.kept_assessment import Asked
 from ai_psychiatrist.api.wanted_assessment import Scorable, reading_to_score
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
-from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.places import Destination
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
@@ -73,6 +72,5 @@ async def store_jobs(
     # Before the jobs: a job is never stored whose end would go untold.
     await expect_callbacks(new, told, asked.records.tenant, asked.request)
     await asked.records.ask(lambda archive: archive.add_jobs(new, key=key))
-    jobs = jobs_of(asked.request)
-    for job in new:
-        await jobs.begin(JobRef(tenant=asked.records.tenant, id=job.record.id))
+    ids = (job.record.id for job in new)
+    jobs_of(asked.request).submissions.add(asked.records.tenant, ids)

@@ -29,13 +29,17 @@ def session_over() -> JSONResponse:
     )
 
 
-def forbidden(missing: Iterable[Scope]) -> JSONResponse:
-    """Return the problem of a caller who may do other things, but not this."""
+def forbidden(missing: Iterable[Scope], *, is_one_enough: bool) -> JSONResponse:
+    """Return the problem of a caller who may do other things, but not this.
+
+    `is_one_enough`: any of the scopes would do, and not all of them are needed.
+    """
     names = sorted(missing)
+    listed = (" or " if is_one_enough else " and ").join(names)
     return problem(
         403,
         "forbidden",
-        f"The credential lacks the scope {' and '.join(names)}; its operator can make another: "
+        f"The credential lacks the scope {listed}; its operator can make another: "
         "ai-psychiatrist keys create --scope",
         more={"missing_scopes": names},
     )

@@ -75,7 +75,7 @@ class Required:
         """Raise `Refusal` where one of them is missing."""
         missing = self.scopes - principal.scopes
         if missing and not (self.is_one_enough and missing < self.scopes):
-            raise Refusal(forbidden(missing))
+            raise Refusal(forbidden(missing, is_one_enough=self.is_one_enough))
 
 
 def requires(*scopes: Scope) -> Any:  # noqa: ANN401  as FastAPI types it

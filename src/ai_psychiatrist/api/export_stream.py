@@ -9,6 +9,7 @@ from typing import Final
 from ai_psychiatrist.api.export_query import ExportedAs, ExportedThing, ExportInQuery
 from ai_psychiatrist.api.fhir_answers import bundle_bytes
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.results.fhir.source import Wanted
 from ai_psychiatrist.results.reading import result_of
@@ -23,7 +24,7 @@ from ai_psychiatrist.results.tables.writing import Row, csv_line, jsonl_line
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
 from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, RecordPage
-from ai_psychiatrist.reviews.archive.records import Record, RecordState
+from ai_psychiatrist.reviews.archive.records import Record
 from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.reviews.blindness import give_scores, hidden_phases
 from ai_psychiatrist.reviews.rating_rows import RATING_COLUMNS, rating_rows
@@ -97,7 +98,7 @@ class Export:
             give_scores(archive, record_id, self.principal)
             rows: tuple[ReviewRow, ...] = ()
             if self.query.what is ExportedThing.RATINGS:
-                rows = self._visible(archive.rows(record_id))
+                rows = self._visible(archive.reviews.of(record_id))
             return Exported(record=archive.get(record_id), rows=rows)
         except (RecordNotFound, StillBlind):
             return None

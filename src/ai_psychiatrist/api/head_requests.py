@@ -32,5 +32,9 @@ class HeadRequests:
                 await checkpoint()
 
         scope["method"] = "GET"
-        with CancelScope() as ended:
-            await self._app(scope, receive, send_without_body)
+        try:
+            with CancelScope() as ended:
+                await self._app(scope, receive, send_without_body)
+        finally:
+            # For whoever answers in the place of an application that failed.
+            scope["method"] = "HEAD"

@@ -1,5 +1,6 @@
 """A request that is sent again with the same key is answered by what came of the first."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -63,13 +64,31 @@ async def once(key: IdempotencyKey | None, records: Records) -> AsyncIterator[An
     if key is None:
         yield None
         return
-    runner = records.archives.runner
-    answered = await records.ask(lambda archive: archive.idempotency.begin(key, runner))
+    answered = await _begun(key, records)
     if answered is not None:
         yield answered
         return
     try:
         yield None
     except BaseException:
-        await records.ask(lambda archive: archive.idempotency.forget(key))
+        await _forget(key, records)
         raise
+
+
+async def _begun(key: IdempotencyKey, records: Records) -> Answered | None:
+    runner = records.archives.runner
+    beginning = asyncio.ensure_future(
+        records.ask(lambda archive: archive.idempotency.begin(key, runner))
+    )
+    try:
+        return await asyncio.shield(beginning)
+    except asyncio.CancelledError:
+        # Its caller has gone, but a thread takes the key all the same.
+        (answered,) = await asyncio.gather(beginning, return_exceptions=True)
+        if answered is None:
+            await _forget(key, records)
+        raise
+
+
+async def _forget(key: IdempotencyKey, records: Records) -> None:
+    await records.ask(lambda archive: archive.idempotency.forget(key))

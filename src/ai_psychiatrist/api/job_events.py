@@ -12,9 +12,10 @@ from ai_psychiatrist.api.problems import Refusal
 from ai_psychiatrist.api.record_routes import FOLLOWING
 from ai_psychiatrist.api.records_of import RecordsOf
 from ai_psychiatrist.api.request_deadline import seconds_left
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.records import WHOLE, RecordState, StageEvent
+from ai_psychiatrist.reviews.archive.records import WHOLE, StageEvent
 from ai_psychiatrist.reviews.archives import Records
 
 _MARGIN_SECONDS: Final = 1.0

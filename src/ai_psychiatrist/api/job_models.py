@@ -4,11 +4,12 @@ from datetime import datetime
 
 from pydantic import Field
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.jobs.webhooks.letter import DeliveryState
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.reviews.archive.jobs import JobPage, JobSummary
-from ai_psychiatrist.reviews.archive.records import RecordState, StageEvent
+from ai_psychiatrist.reviews.archive.records import StageEvent
 
 
 class StageResult(Result):

@@ -16,10 +16,10 @@ from ai_psychiatrist.api.record_query import LONGEST_CURSOR, MOST_LINES
 from ai_psychiatrist.api.records_of import RecordsOf
 from ai_psychiatrist.api.served import json_of
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.jobs import JobsWanted
-from ai_psychiatrist.reviews.archive.records import RecordState
 
 _UNAVAILABLE: Final[record_routes.Problems] = {
     503: {"description": "Jobs cannot be read or written now."}

@@ -59,7 +59,7 @@ async def keep_where_set(assessed: Assessed, request: Request, services: Service
     records = records_of(request, principal)
     note_record(request, assessed.id)
     await keep(records, assessed, await whole_result(assessed.assessment, assessed.id, services))
-    await records.ask(lambda archive: archive.note_shown(principal.id, (assessed.id,)))
+    await records.ask(lambda archive: archive.reviews.note_shown(principal.id, (assessed.id,)))
 
 
 async def keep(

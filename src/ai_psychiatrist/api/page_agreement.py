@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from string import ascii_lowercase
 from typing import Final
 
@@ -12,6 +11,7 @@ from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.page_frame import sent_to, shown, told
 from ai_psychiatrist.api.records_of import RecordsOf
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.agreement_result import (
@@ -28,10 +28,6 @@ _MEASURES: Final = (
     ("alpha", "Alpha, ordinal"),
     ("exact", "Same answer"),
     ("span_characters", "Evidence, F1"),
-)
-_NO_FIGURES: Final = (
-    "Figures need the extra evaluation where the service runs: pip install "
-    "'ai-psychiatrist[evaluation]'"
 )
 _ALL_RATED: Final = "You have rated every assessment that there is."
 
@@ -72,9 +68,10 @@ class AgreementTable:
 @router.get("/agreement", dependencies=[requires(Scope.READ)])
 async def agreement_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
     """Show how far people agree with one another, and with the program."""
-    if find_spec("numpy") is None:
-        return await told(request, "Agreement", _NO_FIGURES, status=409)
-    found = await records.ask(lambda archive: agreed(archive, principal))
+    try:
+        found = await records.ask(lambda archive: agreed(archive, principal))
+    except RequestConflict as error:
+        return await told(request, "Agreement", str(error), status=409)
     sections = (
         ("Rated blind", "Before any score was shown.", found.blind),
         ("Of these, drawn at random", "Not shifted to hard cases.", found.random_tenth),

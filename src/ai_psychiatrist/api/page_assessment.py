@@ -10,15 +10,16 @@ from ai_psychiatrist.api.page_frame import sent_to, shown, told
 from ai_psychiatrist.api.page_ratings import ratings_view
 from ai_psychiatrist.api.record_sheet import view_of
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
-from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
+from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 from ai_psychiatrist.results.page.item_questions import ITEM_QUESTIONS
 from ai_psychiatrist.results.page.views import SheetView, turn_views
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
-from ai_psychiatrist.reviews.archive.records import Record, RecordState, StageEvent
-from ai_psychiatrist.reviews.blindness import give_scores, visible_rows
+from ai_psychiatrist.reviews.archive.records import Record, StageEvent
+from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
 
 router = APIRouter(prefix="/assessments", include_in_schema=False)
 
@@ -67,7 +68,7 @@ async def assessment(
     wants_scores = "show" in request.query_params
 
     def read(archive: Archive) -> _Read:
-        phase = archive.standing(assessment_id, principal.id)
+        phase = archive.reviews.standing(assessment_id, principal.id)
         record = archive.get(assessment_id)
         if record.summary.state is not RecordState.FINISHED:
             return _Read(record=record, phase=phase, stages=archive.events(assessment_id))
@@ -104,7 +105,7 @@ async def rate(
     """Show the words of an assessment and its signs of danger, to be rated without its scores."""
 
     def read(archive: Archive) -> _Read:
-        phase = archive.standing(assessment_id, principal.id)
+        phase = archive.reviews.standing(assessment_id, principal.id)
         return _Read(record=archive.get(assessment_id), phase=phase)
 
     try:
@@ -127,8 +128,7 @@ async def rate(
 
 
 def _asks_first(principal: Principal, phase: ReviewPhase) -> bool:
-    is_rater = Scope.REVIEW in principal.scopes and principal.id != LOCAL.id
-    return is_rater and phase is ReviewPhase.UNSEEN
+    return is_asked_first(principal) and phase is ReviewPhase.UNSEEN
 
 
 def _draft_name(assessment_id: str, principal: Principal) -> str:

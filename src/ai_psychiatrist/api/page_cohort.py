@@ -14,14 +14,15 @@ from ai_psychiatrist.api.page_frame import shown
 from ai_psychiatrist.api.record_query import ListInQuery
 from ai_psychiatrist.api.records_of import RecordsOf
 from ai_psychiatrist.api.served import ServicesOf
-from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
+from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.reviews.archive.pages import Rated, Sort
-from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState
-from ai_psychiatrist.reviews.blindness import list_for
+from ai_psychiatrist.reviews.archive.records import ListedRecord
+from ai_psychiatrist.reviews.blindness import is_asked_first, list_for
 
 router = APIRouter(include_in_schema=False, dependencies=[requires(Scope.READ)])
 
@@ -148,8 +149,8 @@ async def cohort(
 
 def _wanted(request: Request, principal: Principal) -> tuple[WantedList, ListInQuery, str]:
     given = {name: value for name, value in request.query_params.items() if value}
-    is_rater = Scope.REVIEW in principal.scopes and principal.id != LOCAL.id
-    has_scores = given.get(_SCORES, "hidden" if is_rater else "shown") == "shown"
+    usual = "hidden" if is_asked_first(principal) else "shown"
+    has_scores = given.get(_SCORES, usual) == "shown"
     asked = {name: value for name, value in given.items() if name != _SCORES}
     try:
         query = ListInQuery.model_validate({**asked, "blind": not has_scores})

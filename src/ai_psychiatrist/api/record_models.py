@@ -3,10 +3,11 @@
 from datetime import datetime
 
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState
+from ai_psychiatrist.reviews.archive.records import ListedRecord
 
 
 class RecordResult(Result):

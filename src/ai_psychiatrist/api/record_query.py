@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.phq8 import Item, Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, Sort
-from ai_psychiatrist.reviews.archive.records import RecordState
 from ai_psychiatrist.reviews.blindness import hidden_phases
 
 MOST_LINES: Final = 500

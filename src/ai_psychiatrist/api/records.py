@@ -36,8 +36,8 @@ from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.subject_header import SubjectOfHeader
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.reviews.archive.records import RecordState
 from ai_psychiatrist.reviews.blindness import list_for
 from ai_psychiatrist.wiring import erasing
 
@@ -151,7 +151,7 @@ async def read_assessment(
     """
     media_type = accepted_type(request, RESULT_TYPES)
     record = await scored(assessment_id, records, principal)
-    rows = await records.ask(lambda archive: archive.rows(assessment_id))
+    rows = await records.ask(lambda archive: archive.reviews.of(assessment_id))
     own_rows = tuple(row for row in rows if row.rater == principal.id)
     return await answer_of(record, media_type, own_rows)
 

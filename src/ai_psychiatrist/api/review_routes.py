@@ -43,7 +43,7 @@ async def begin_review(
     """
 
     def begin(archive: Archive) -> ReviewResult:
-        archive.begin_review(assessment_id, principal.id)
+        archive.reviews.begin(assessment_id, principal.id)
         return _review(archive, assessment_id, principal)
 
     return json_of(await records.ask(begin), 201)
@@ -80,16 +80,16 @@ async def add_row(
 async def _say(said: Said, assessment_id: str, records: Records, principal: Principal) -> ReviewRow:
     def say(archive: Archive) -> ReviewRow:
         refuse_unfounded(said, archive.get(assessment_id))
-        return archive.append(assessment_id, principal.id, said)
+        return archive.reviews.append(assessment_id, principal.id, said)
 
     return await records.ask(say)
 
 
 def _review(archive: Archive, assessment_id: str, principal: Principal) -> ReviewResult:
-    phase = archive.standing(assessment_id, principal.id)
+    phase = archive.reviews.standing(assessment_id, principal.id)
     rows = visible_rows(archive, assessment_id, principal.id)
     return ReviewResult(
         phase=phase,
-        begun=archive.is_begun(assessment_id, principal.id),
+        begun=archive.reviews.is_begun(assessment_id, principal.id),
         rows=tuple(row_result(row, principal.id) for row in rows),
     )

@@ -1,9 +1,10 @@
 """A stored assessment with its scores, for whoever may have them."""
 
 from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordFailed, RecordRunning
-from ai_psychiatrist.reviews.archive.records import Record, RecordState
+from ai_psychiatrist.reviews.archive.records import Record
 from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.reviews.blindness import give_scores
 

@@ -5,7 +5,6 @@ Beside all of them a model reads for danger, and nothing but the result waits fo
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -18,19 +17,27 @@ from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.references import ReferenceSource, required
-from ai_psychiatrist.assessment.ablation import MOST_CALLS, drives_of
+from ai_psychiatrist.assessment.ablation import MOST_CALLS
 from ai_psychiatrist.assessment.believing import Believer
-from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop, narrative_of
+from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
+from ai_psychiatrist.assessment.making import (
+    ablate,
+    asking,
+    guarded,
+    in_time,
+    narrate,
+    read_for_danger,
+    review,
+    score,
+)
 from ai_psychiatrist.assessment.part import FULL, OnFinished, Part
 from ai_psychiatrist.assessment.progress import Progress
-from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME, share_out
-from ai_psychiatrist.assessment.telling import ListenerFailed, Telling
-from ai_psychiatrist.assessment.unfinished import record_defect, record_late, record_skipped
+from ai_psychiatrist.assessment.spending import share_out
+from ai_psychiatrist.assessment.telling import Telling
+from ai_psychiatrist.assessment.unfinished import record_late
 from ai_psychiatrist.domain.assessment import (
     AS_SET,
     Assessment,
-    JudgedRound,
-    PHQ8Assessment,
     WantedScoring,
 )
 from ai_psychiatrist.domain.failures import FailureCode
@@ -51,10 +58,6 @@ logger = get_logger(__name__)
 
 
 SHARE_OF_STOPPING: Final = 0.75  # The rest of that time is for telling what has finished.
-
-_Ask = Callable[[PHQ8Assessment], None]
-_Part = Callable[[], Awaitable[None]]
-"""Called no sooner than it is made: one that is broken off before leaves nothing behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,110 +222,34 @@ class AssessmentPipeline:
         async with asyncio.TaskGroup() as group:
             if Part.FINDINGS in parts:
                 work = partial(
-                    self._narrate, case.within(spending.narrative), parts, progress, on_finished
+                    narrate,
+                    self.feedback_loop,
+                    case.within(spending.narrative),
+                    parts,
+                    progress,
+                    on_finished,
                 )
-                group.create_task(_guarded(partial(_in_time, work, case, parts, progress)))
+                group.create_task(guarded(partial(in_time, work, case, parts, progress)))
             if Part.SCORES in parts:
-                ask = _asking(beside, case.within(spending.belief), progress)
+                ask = asking(beside, case.within(spending.belief), progress)
                 work = partial(
-                    self._score, case.within(spending.scores), progress, on_finished, ask
+                    score,
+                    self.quantitative,
+                    case.within(spending.scores),
+                    progress,
+                    on_finished,
+                    ask,
                 )
-                scoring = group.create_task(_guarded(work))
+                scoring = group.create_task(guarded(work))
                 if case.scoring.ablates:
-                    work = partial(self._ablate, scoring, case.within(spending.ablation), progress)
-                    beside.create_task(_guarded(work))
+                    work = partial(
+                        ablate, self.quantitative, scoring, case.within(spending.ablation), progress
+                    )
+                    beside.create_task(guarded(work))
             if self.danger is not None:
                 # Last, so that a backend with few places serves what others wait for before it.
-                work = partial(
-                    _read_for_danger, self.danger, case.within(spending.danger), progress
-                )
-                beside.create_task(_guarded(work))
+                work = partial(read_for_danger, self.danger, case.within(spending.danger), progress)
+                beside.create_task(guarded(work))
         if Part.META_REVIEW in parts:
             last = case.within(spending.for_meta_review())
-            await _guarded(partial(self._review, last, progress, on_finished))
-
-    async def _narrate(
-        self, case: Case, parts: frozenset[Part], progress: Progress, on_finished: OnFinished
-    ) -> None:
-        if Part.JUDGEMENT in parts:
-            await self.feedback_loop.run(case, progress.rounds)
-        else:
-            findings = await self.feedback_loop.qualitative.assess(case)
-            if findings is not None:
-                progress.rounds.append(JudgedRound(round=0, findings=findings, scores={}))
-        if progress.rounds:
-            on_finished(Part.FINDINGS)
-        elif Part.JUDGEMENT in parts:
-            record_skipped(Part.JUDGEMENT.value)
-
-    async def _score(
-        self, case: Case, progress: Progress, on_finished: OnFinished, ask: _Ask
-    ) -> None:
-        def keep(unscored: PHQ8Assessment) -> None:
-            progress.quantitative = unscored
-
-        progress.quantitative = await self.quantitative.assess(
-            case, on_evidence=keep, on_scoring=ask
-        )
-        if progress.quantitative is not None and progress.quantitative.is_accepted:
-            on_finished(Part.SCORES)
-
-    async def _ablate(self, scoring: asyncio.Task[None], case: Case, progress: Progress) -> None:
-        """Score again once there are scores; nothing but the result waits for it."""
-        await asyncio.wait([scoring])
-        if progress.quantitative is not None and progress.quantitative.has_scores:
-            progress.drives = await drives_of(self.quantitative, case, progress.quantitative)
-
-    async def _review(self, case: Case, progress: Progress, on_finished: OnFinished) -> None:
-        if progress.quantitative is None or not progress.quantitative.is_scored:
-            record_skipped(Part.META_REVIEW.value)
-            return
-        narrative = narrative_of(progress.rounds)
-        findings = None if narrative is None else narrative.best.findings
-        progress.meta_review = await self.meta_review.review(case, findings, progress.quantitative)
-        if progress.meta_review is not None:
-            on_finished(Part.META_REVIEW)
-
-
-def _asking(beside: asyncio.TaskGroup, case: Case, progress: Progress) -> _Ask:
-    """Return what has beliefs asked for while the items are scored, and the meta-review made."""
-
-    def ask(found: PHQ8Assessment) -> None:
-        if progress.beliefs is not None:
-            asking = _guarded(partial(progress.beliefs.ask, case, found))
-            try:
-                beside.create_task(asking)
-            except RuntimeError:
-                # All is being broken off, and takes no further part.
-                asking.close()
-
-    return ask
-
-
-async def _read_for_danger(agent: DangerAgent, case: Case, progress: Progress) -> None:
-    progress.danger = await agent.read(case)
-
-
-async def _in_time(work: _Part, case: Case, parts: frozenset[Part], progress: Progress) -> None:
-    """End the narrative while there is time for the meta-review, which can do without it."""
-    deadline = case.calls.deadline
-    if deadline is None or Part.META_REVIEW not in parts:
-        await work()
-        return
-    seconds = (deadline - asyncio.get_running_loop().time()) * NARRATIVE_SHARE_OF_TIME
-    try:
-        async with asyncio.timeout(seconds):
-            await work()
-    except TimeoutError:
-        progress.late = parts & {Part.FINDINGS, Part.JUDGEMENT}
-        progress.record_deadline(progress.late)
-
-
-async def _guarded(part: _Part) -> None:
-    """Keep a defect in one part from taking the others with it."""
-    try:
-        await part()
-    except ListenerFailed:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever it is, the finished parts are kept
-        record_defect(error)
+            await guarded(partial(review, self.meta_review, last, progress, on_finished))

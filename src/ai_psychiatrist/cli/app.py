@@ -10,6 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from ai_psychiatrist import __version__
+from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import telling_what_cannot_be_written
 from ai_psychiatrist.cli.loaded_later import Later, group_of
 
@@ -85,15 +86,12 @@ COMMANDS: Final = {
     ),
 }
 
-app = typer.Typer(
+app = CommandGroup(
     name="ai-psychiatrist",
     cls=group_of(COMMANDS),
     help="PHQ-8 assessments of interview transcripts, every score carried by the participant's "
     "own words. For research and engineering; not a medical device.",
-    no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
 
 _YOUNG_OBJECTS: Final = 100_000

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Annotated, Final, TypeAlias
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from ai_psychiatrist.access.audit.check import Checked
@@ -15,15 +14,14 @@ from ai_psychiatrist.access.audit.entry import Row
 from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.head import Head
 from ai_psychiatrist.access.audit.trails import Trails
+from ai_psychiatrist.cli.command_app import CommandGroup
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.domain.access import LOCAL
 
-audit_app = typer.Typer(
+audit_app = CommandGroup(
     help="Show and check the trail of who saw, changed, exported and erased what.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
 
 VERIFY_EXAMPLES: Final = """
@@ -55,11 +53,6 @@ _COLUMNS: Final = ("n", "at", "actor", "action", "object", "outcome")
 TenantOption: TypeAlias = Annotated[
     str | None, typer.Option("--tenant", metavar="NAME", help="Whose trail.")
 ]
-
-
-@audit_app.callback()
-def audit() -> None:
-    """Show and check the trail of who saw, changed, exported and erased what."""
 
 
 @audit_app.command(epilog=VERIFY_EXAMPLES)
@@ -154,7 +147,4 @@ def _print_table(rows: list[Row]) -> None:
         table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(*(str(getattr(row, name)) for name in _COLUMNS))
-    console = Console(markup=False)
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH, markup=False)
-    console.print(table)
+    console_of(_PIPE_WIDTH).print(table)

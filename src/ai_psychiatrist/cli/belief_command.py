@@ -11,9 +11,7 @@ from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.measuring import BeliefFitted, fit_beliefs_of_runs
 
-belief_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-BELIEF_EXAMPLES = """
+EXAMPLES = """
 Examples:
 
   ai-psychiatrist evaluate belief runs/first --out fit.json
@@ -26,7 +24,6 @@ Below 40 labelled participants there is no fit, and the beliefs are told as they
 """
 
 
-@belief_app.command("belief", epilog=BELIEF_EXAMPLES)
 def belief(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Runs over labelled interviews.")

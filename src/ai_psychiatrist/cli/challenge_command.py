@@ -2,8 +2,7 @@
 
 from typing import Final
 
-import typer
-
+from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.loaded_later import Later, group_of
 
 COMMANDS: Final = {
@@ -12,7 +11,7 @@ COMMANDS: Final = {
         help="Make up interviews of difficult patients, and apart from them their truth.",
     ),
     "run": Later(
-        place="challenge_run:run_app",
+        place="challenge_run:run",
         help="Assess the interviews of a challenge, and write what is said of them.",
     ),
     "score": Later(
@@ -21,13 +20,9 @@ COMMANDS: Final = {
     ),
 }
 
-challenge_app = typer.Typer(
+challenge_app = CommandGroup(
     cls=group_of(COMMANDS),
     name="challenge",
-    help="Measure any system on interviews of difficult patients whose truth is known.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
 
 

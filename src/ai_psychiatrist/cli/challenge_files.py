@@ -5,14 +5,15 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.evaluation_options import JsonOption, print_json
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
-from ai_psychiatrist.cli.step_progress import step_progress
+from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_manifest
 from ai_psychiatrist.evaluation.challenge.make import ChallengeRecipe, make_challenge
 from ai_psychiatrist.evaluation.challenge.scoring import score_challenge
 
-files_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+files_app = CommandApp()
 
 MAKE_EXAMPLES = """
 Examples:

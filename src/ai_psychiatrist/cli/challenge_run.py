@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.exits import ending_on_stop, refusing_bad_input, status_of
+from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-from ai_psychiatrist.cli.unit_progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.evaluation.challenge.answering import (
@@ -19,9 +19,7 @@ from ai_psychiatrist.evaluation.challenge.answering import (
 from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_interviews
 from ai_psychiatrist.wiring import Services, open_services
 
-run_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-RUN_EXAMPLES = """
+EXAMPLES = """
 Examples:
 
   ai-psychiatrist evaluate challenge run challenge --out baseline.jsonl
@@ -39,7 +37,6 @@ Exit status: 0 every interview was answered, 1 some were not, 2 bad input or set
 """
 
 
-@run_app.command(epilog=RUN_EXAMPLES)
 def run(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Folder of the challenge.", show_default=False)
@@ -55,23 +52,20 @@ def run(
     model: ModelOption = None,
 ) -> None:
     """Assess the interviews of a challenge, and write what is said of them."""
-    with refusing_bad_input():
+    kept = "stopped; what was answered is kept: go on with --resume"
+    with refusing_bad_input(), ending_on_stop(kept):
         settings = quiet(read_settings(model))
         texts = read_interviews(ChallengeFolder(path=folder))
-        try:
-            found = asyncio.run(
-                _answered(settings, texts, out, concurrency=concurrency, is_resumed=resume)
-            )
-        except KeyboardInterrupt:
-            typer.echo("stopped; what was answered is kept: go on with --resume", err=True)
-            raise typer.Exit(ExitCode.STOPPED) from None
+        found = asyncio.run(
+            _answered(settings, texts, out, concurrency=concurrency, is_resumed=resume)
+        )
     typer.echo(
         f"{found.answered} of {found.interviews} interviews answered, {found.failed} failed; "
         f"{found.calls} model calls made now",
         err=True,
     )
     typer.echo(f"next: ai-psychiatrist evaluate challenge score {folder} {out}", err=True)
-    raise typer.Exit(_exit_code(found))
+    raise typer.Exit(status_of(found.answered, found.interviews))
 
 
 async def _answered(
@@ -99,9 +93,3 @@ def _system(services: Services) -> str:
     mode = services.settings.features.default_mode
     names = dict.fromkeys(name for names in asked for name in names)
     return ", ".join([*names, *([] if mode is AssessmentMode.ZERO_SHOT else [mode.value])])
-
-
-def _exit_code(found: AnsweredChallenge) -> ExitCode:
-    if found.answered == 0:
-        return ExitCode.NOTHING_FINISHED
-    return ExitCode.COMPLETE if found.answered == found.interviews else ExitCode.PARTIAL

@@ -39,11 +39,11 @@ _SHOWN_BY_DIFFICULTY: Final = ("charged_error", "coverage", "evidence_f1")
 _CELL: Final = 27
 
 
-def print_challenge(scored: ScoredChallenge, console: Console | None = None) -> None:
+def print_challenge(scored: ScoredChallenge) -> None:
     """Print every figure of every system, with interval and n."""
     systems = scored.systems
-    width = 44 + _CELL * len(systems)
-    out = console or Console(markup=False, highlight=False, emoji=False, width=max(width, 90))
+    width = max(44 + _CELL * len(systems), 90)
+    out = Console(markup=False, highlight=False, emoji=False, width=width)
     for line in _account(scored):
         out.print(Text(plain(line)))
     out.print()

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult
-from ai_psychiatrist.cli.interview_view import console_of
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.plain_text import plain
 
+_WIDTH: Final = 100
 _STYLES: Final = {
     CheckLevel.OK: "green",
     CheckLevel.WARN: "yellow",
@@ -20,9 +20,9 @@ _STYLES: Final = {
 }
 
 
-def print_findings(findings: Iterable[CheckResult], console: Console | None = None) -> None:
+def print_findings(findings: Iterable[CheckResult]) -> None:
     """Print one line for each finding, its cure below it, and what it all comes to."""
-    out = console or console_of()
+    out = console_of(_WIDTH, widest=_WIDTH)
     told = list(findings)
     for model, of_model in groupby(told, key=lambda finding: finding.model):
         out.print(Text(plain(model or "This installation"), style="bold"))

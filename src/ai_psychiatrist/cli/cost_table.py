@@ -94,8 +94,9 @@ def _print_assumptions(console: Console, plan: Mapping[str, object]) -> None:
 def _so_far(cost: RunCost | None) -> Iterator[str]:
     if cost is None:
         return
-    yield "This run so far:"
-    yield from closing_lines(cost)
+    lines = list(closing_lines(cost))
+    yield "This run so far:" if lines else "This run so far: nobody told of tokens."
+    yield from lines
     for side, words in (("input", "in"), ("output", "out")):
         error = cost.error(side)
         if error is not None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ai_psychiatrist.cli.command_app import CommandGroup
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
     DatasetArgument,
@@ -22,8 +23,8 @@ from ai_psychiatrist.cli.dataset_options import (
     with_labels,
 )
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
-from ai_psychiatrist.cli.step_progress import step_progress
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.check import DatasetCheck, check_of_dataset
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
@@ -39,12 +40,9 @@ from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
 )
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
-datasets_app = typer.Typer(
+datasets_app = CommandGroup(
     name="datasets",
     help="Check datasets of interviews, and make up a synthetic one.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
 
 CHECK_EXAMPLES = """
@@ -229,10 +227,7 @@ def _print_table(found: DatasetCheck) -> None:
         counts = str(len(places)), str(sum(place.count for place in places))
         table.add_row(code, code.cost, *counts, code.action, Text(_examples(places)))
     typer.echo()
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH)
-    console.print(table)
+    console_of(_PIPE_WIDTH).print(table)
     _print_labels(dataset.oddities)
 
 

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-import typer
-
+from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.loaded_later import Later, group_of
 
 COMMANDS: Final = {
@@ -12,7 +11,7 @@ COMMANDS: Final = {
         help="Assess every unit of a dataset; can be stopped at any time and gone on with.",
     ),
     "merge": Later(
-        place="evaluation_merge:merge_app",
+        place="evaluation_merge:merge",
         help="Make one run of the shards of `evaluate run --shard`: one ledger, one account.",
     ),
     "replicate": Later(
@@ -25,7 +24,7 @@ COMMANDS: Final = {
         help="Compute the figures of a run, with intervals, and write RUN/metrics.json.",
     ),
     "ablate": Later(
-        place="evaluation_drives:drives_app",
+        place="evaluation_drives:ablate",
         help="Show how many scores of a run the evidence drives; the run was made with --ablate.",
     ),
     "compare": Later(
@@ -33,7 +32,7 @@ COMMANDS: Final = {
         help="Show how runs over the same interviews differ from the first of them.",
     ),
     "belief": Later(
-        place="belief_command:belief_app",
+        place="belief_command:belief",
         help="Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT.",
     ),
     "runs": Later(
@@ -64,12 +63,8 @@ COMMANDS: Final = {
     ),
 }
 
-evaluate_app = typer.Typer(
+evaluate_app = CommandGroup(
     cls=group_of(COMMANDS),
-    help="Assess whole datasets, and measure what comes out.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
 
 

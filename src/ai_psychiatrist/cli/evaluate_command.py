@@ -26,6 +26,25 @@ from ai_psychiatrist.cli.evaluation_plan import tell_plan
 from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.mode_option import ModeOption
+from ai_psychiatrist.cli.run_options import (
+    AcceptChangedOption,
+    BatchOption,
+    CertificatesOption,
+    ConcurrencyOption,
+    HandInAgainOption,
+    LimitOption,
+    MaxFailuresOption,
+    NoRawOption,
+    OutOption,
+    PlanAsJsonOption,
+    PromptsOption,
+    RepeatsOption,
+    ResumeOption,
+    RetryFailedOption,
+    ShardOption,
+    UnrelatedOption,
+    WaitOption,
+)
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
@@ -108,63 +127,24 @@ Exit status as of run.
 def run(
     dataset: DatasetArgument,
     *,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="RUN", help="Folder for the run.")
-    ] = None,
+    out: OutOption = None,
     mode: ModeOption = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N units.")] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N",
-            help="Only part I of N, for N processes; --split and --limit apply before. "
-            "`evaluate merge` makes one run of the parts.",
-        ),
-    ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Units assessed at the same time.")] = 8,
-    repeats: Annotated[
-        int | None, typer.Option(min=1, max=99, help="Make N runs in RUN, all asked anew.")
-    ] = None,
-    prompts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--prompts",
-            metavar="NAME=FILE",
-            help="Make runs in RUN with these prompts, or with `shipped` ones; can be repeated.",
-        ),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run.")] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Do failed units anew, with --resume.")
-    ] = False,
-    accept_changed: Annotated[
-        bool,
-        typer.Option(
-            "--accept-changed",
-            help="With --resume: go on under another version, prompts or rules, noted by unit.",
-        ),
-    ] = False,
+    limit: LimitOption = None,
+    shard: ShardOption = None,
+    concurrency: ConcurrencyOption = 8,
+    repeats: RepeatsOption = None,
+    prompts: PromptsOption = None,
+    resume: ResumeOption = False,
+    retry_failed: RetryFailedOption = False,
+    accept_changed: AcceptChangedOption = False,
     ablate: AblateOption = False,
-    certificates: Annotated[
-        bool,
-        typer.Option(
-            "--certificates",
-            help="Leave a certificate of each unit in OUT/certificates, for `verify`.",
-        ),
-    ] = False,
-    max_failures: Annotated[
-        int | None, typer.Option(min=0, help="Begin no unit once more than N have failed.")
-    ] = None,
+    certificates: CertificatesOption = False,
+    max_failures: MaxFailuresOption = None,
     plan: PlanOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With --plan: print it as JSON.")] = False,
+    as_json: PlanAsJsonOption = False,
     max_cost: MaxCostOption = None,
     price: PriceOption = None,
-    no_raw: Annotated[
-        bool,
-        typer.Option(
-            "--no-raw", help="Keep no text; a stopped unit then starts from its beginning."
-        ),
-    ] = False,
+    no_raw: NoRawOption = False,
     split: SplitOption = None,
     labelled: LabelledOption = False,
     speakers: SpeakersOption = SpeakerFilter.BOTH,
@@ -173,30 +153,10 @@ def run(
     kind: KindOption = None,
     interruption_373: Interruption373Option = Interruption373.OFFICIAL,
     codes: CodesOption = CodedLines.TEXT,
-    unrelated: Annotated[
-        bool,
-        typer.Option(
-            "--unrelated", help="None is about depression: all that is found is false evidence."
-        ),
-    ] = False,
-    batch: Annotated[
-        bool | None,
-        typer.Option(
-            "--batch/--no-batch",
-            help="Ask by the provider's batch interface; --resume of such a run does so again.",
-            show_default=False,
-        ),
-    ] = None,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for batches instead of ending.")
-    ] = False,
-    hand_in_again: Annotated[
-        bool,
-        typer.Option(
-            "--hand-in-again",
-            help="With --resume: ask anew what a batch held that is gone; may be paid twice.",
-        ),
-    ] = False,
+    unrelated: UnrelatedOption = False,
+    batch: BatchOption = None,
+    wait: WaitOption = False,
+    hand_in_again: HandInAgainOption = False,
     model: ModelOption = None,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
@@ -253,7 +213,7 @@ def replicate(
     *,
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="For all that comes out.")],
     seed: Annotated[int, typer.Option(help="The same seed draws the same participants.")] = 0,
-    concurrency: Annotated[int, typer.Option(min=1, help="Units assessed at the same time.")] = 8,
+    concurrency: ConcurrencyOption = 8,
     model: ModelOption = None,
 ) -> None:
     """Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to share.

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-import typer
-from rich.console import Console
 from rich.table import Table
 
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.domain.drive import DriveVerdict
@@ -15,9 +14,7 @@ from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, DriveFigures, Figures
 from ai_psychiatrist.evaluation.report.wording import amount, span
 
-drives_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-ABLATE_EXAMPLES = """
+EXAMPLES = """
 Examples:
 
   ai-psychiatrist evaluate run interviews/ --out runs/driven --ablate
@@ -29,7 +26,6 @@ Examples:
 _PIPE_WIDTH = 120
 
 
-@drives_app.command(epilog=ABLATE_EXAMPLES)
 def ablate(run: RunFolderArgument, *, as_json: JsonOption = False) -> None:
     """Show how many scores of a run the evidence drives; the run was made with --ablate."""
     with refusing_bad_input():
@@ -47,9 +43,6 @@ def ablate(run: RunFolderArgument, *, as_json: JsonOption = False) -> None:
 
 
 def _print(found: DriveFigures) -> None:
-    console = Console(markup=False, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
     table = Table("Item", box=None, pad_edge=False, header_style="dim")
     for verdict in DriveVerdict:
         table.add_column(verdict.value.replace("_", " "), justify="right")
@@ -58,7 +51,7 @@ def _print(found: DriveFigures) -> None:
         table.add_row(one.label, *_cells(one, one.counts))
     table.add_row()
     table.add_row("All", *_cells(found, found.counts))
-    console.print(table)
+    console_of(_PIPE_WIDTH).print(table)
 
 
 def _cells(figures: Figures, counts: Counts) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """The commands that compute figures of runs: shown, compared, in a report."""
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.dataset_options import LabelledOption, SplitOption
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
@@ -19,7 +21,9 @@ from ai_psychiatrist.evaluation.measuring import (
 from ai_psychiatrist.evaluation.repeats import repeated_runs
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 
-figures_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+_CORES: Final = os.cpu_count() or 1
+
+figures_app = CommandApp()
 
 METRICS_EXAMPLES = """
 Examples:
@@ -80,7 +84,7 @@ def metrics(
     """
     with refusing_bad_input():
         selection = Selection(split=split, has_items=labelled)
-        measured = measure_run(run, compare or (), selection)
+        measured = measure_run(run, compare or (), selection, workers=_CORES)
         if as_json:
             print_json(measured.as_json())
         else:
@@ -110,7 +114,7 @@ def compare_command(
             return
         from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
 
-        comparisons = compare_runs(run, others)
+        comparisons = compare_runs(run, others, workers=_CORES)
         if as_json:
             print_json({"comparisons": [compared.as_json() for compared in comparisons]})
         else:
@@ -136,4 +140,4 @@ def report(
 ) -> None:
     """Write one HTML file about a run that opens in any browser, without a network."""
     with refusing_bad_input():
-        typer.echo(str(report_run(run, compare or (), out)))
+        typer.echo(str(report_run(run, compare or (), out, workers=_CORES)))

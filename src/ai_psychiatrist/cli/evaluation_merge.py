@@ -7,13 +7,11 @@ import typer
 
 from ai_psychiatrist.cli.evaluation_run import conclude
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.run_source import run_cipher
-from ai_psychiatrist.cli.step_progress import step_progress
 from ai_psychiatrist.evaluation.runs.merging.merge import Merged, merge_shards
 
-merge_app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-MERGE_EXAMPLES = """
+EXAMPLES = """
 Examples:
 
   ai-psychiatrist evaluate run interviews/ --out parts/1 --shard 1/2
@@ -31,7 +29,6 @@ Exit status: as of run; 2 for shards that make no whole run, with what is missin
 """
 
 
-@merge_app.command(epilog=MERGE_EXAMPLES)
 def merge(
     shards: Annotated[
         list[Path],

@@ -1,6 +1,7 @@
 """What a wanted run will take, told before anything is asked of a model; nothing is written."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
@@ -11,12 +12,9 @@ from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan, together
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.interface.dataset_plan import (
-    for_planning,
-    measured_units,
-    planned_run,
-    price_list,
-)
+from ai_psychiatrist.evaluation.runs.shard import Shard
+from ai_psychiatrist.interface.dataset_costs import price_list
+from ai_psychiatrist.interface.dataset_plan import for_planning, measured_units, planned_run
 from ai_psychiatrist.wiring import Services, open_services
 
 
@@ -25,7 +23,7 @@ def tell_plan(settings: Settings, wanted: WantedRun, *, before: Path | None, as_
 
     `before`: the folder of the run, where one was begun that tells how good the estimate is.
     """
-    plan = asyncio.run(_planned(settings, wanted))
+    plan = asyncio.run(_planned(settings, _of_same_shard(wanted, before)))
     cost = None if before is None else read_cost(RunFolder(before))
     document = plan.as_json()
     if as_json:
@@ -35,6 +33,15 @@ def tell_plan(settings: Settings, wanted: WantedRun, *, before: Path | None, as_
     from ai_psychiatrist.cli.cost_table import print_plan  # noqa: PLC0415  draws tables
 
     print_plan(document, cost)
+
+
+def _of_same_shard(wanted: WantedRun, before: Path | None) -> WantedRun:
+    """Return what is wanted of the shard that was begun, unless another one is named."""
+    if before is None or wanted.start.shard is not None or not RunFolder(before).run.exists():
+        return wanted
+    begun = RunFolder(before).require_run().get("shard")
+    shard = None if begun is None else Shard.read(str(begun))
+    return replace(wanted, start=replace(wanted.start, shard=shard))
 
 
 async def _planned(settings: Settings, wanted: WantedRun) -> RunPlan:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.run_source import open_run
@@ -14,7 +15,7 @@ from ai_psychiatrist.evaluation.report.unit_table import write_table
 from ai_psychiatrist.evaluation.runs.run_list import runs_in
 from ai_psychiatrist.evaluation.runs.unit_words import write_unit
 
-results_app = typer.Typer(add_completion=False, rich_markup_mode=None)
+results_app = CommandApp()
 
 TABLE_EXAMPLES = """
 Examples:

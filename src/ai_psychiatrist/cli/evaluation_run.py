@@ -11,8 +11,8 @@ import typer
 
 from ai_psychiatrist.cli.batch_choice import LIVE, BatchChoice
 from ai_psychiatrist.cli.dataset_options import DatasetChoice
-from ai_psychiatrist.cli.exits import ExitCode, fail
-from ai_psychiatrist.cli.unit_progress import unit_progress
+from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, status_of
+from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
@@ -55,11 +55,8 @@ class WantedRun:
 
 def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
     """Make or go on with all runs that are wanted, and return the command's exit status."""
-    try:
+    with ending_on_stop("stopped; what has finished is kept: go on with --resume"):
         codes = asyncio.run(_assess_all(settings, wanted))
-    except KeyboardInterrupt:
-        typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
-        raise typer.Exit(ExitCode.STOPPED) from None
     if ExitCode.WAITING in codes:
         typer.echo("next: the same command with --resume, when the batch is ready", err=True)
         return ExitCode.WAITING
@@ -156,10 +153,8 @@ def conclude(state: RunState) -> ExitCode:
         return ExitCode.WAITING
     if state.has_reached_ceiling:
         return ExitCode.CEILING_REACHED
-    if account.valid == 0:
-        return ExitCode.NOTHING_FINISHED
-    is_whole = account.valid == account.requested and not state.not_read
-    return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
+    status = status_of(account.valid, account.requested)
+    return max(status, ExitCode.PARTIAL) if state.not_read else status
 
 
 def _lines(state: RunState) -> Iterator[str]:

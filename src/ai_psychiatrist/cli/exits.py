@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TextIO
 
 import typer
 
@@ -43,6 +43,23 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(ExitCode.BAD_INPUT)
 
 
+def status_of(done: int, wanted: int) -> ExitCode:
+    """Return the exit status of work of which so much is done."""
+    if done == 0:
+        return ExitCode.NOTHING_FINISHED
+    return ExitCode.COMPLETE if done == wanted else ExitCode.PARTIAL
+
+
+@contextmanager
+def ending_on_stop(words: str) -> Iterator[None]:
+    """End the command when it is stopped by Ctrl-C, and say what becomes of what was done."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(words, err=True)
+        raise typer.Exit(ExitCode.STOPPED) from None
+
+
 @contextmanager
 def writing_output() -> Iterator[None]:
     """End the command when its output cannot be written, with a status that means nothing else."""
@@ -50,36 +67,44 @@ def writing_output() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        drop_output(sys.stdout)
         raise typer.Exit(ExitCode.BROKEN_PIPE) from None
     except OSError as error:
-        _drop_output()
+        drop_output(sys.stdout)
         fail(f"the output cannot be written: {error.strerror}")
 
 
 @contextmanager
 def telling_what_cannot_be_written() -> Iterator[None]:
     """End the program with one line when its last output, or any file, meets a full disk."""
+    stdout = sys.stdout
     try:
         try:
             yield
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        drop_output(sys.stdout)
+        sys.exit(ExitCode.BROKEN_PIPE)
+    except SystemExit:
+        # Typer ends with 1 where nobody reads, and leaves another stream in this place.
+        if sys.stdout is stdout:
+            raise
+        drop_output(stdout)
         sys.exit(ExitCode.BROKEN_PIPE)
     except OSError as error:
         if error.errno not in _OF_THE_DISK:
             raise
-        _drop_output()
+        drop_output(sys.stdout)
         typer.echo(f"error: the output cannot be written: {error.strerror}", err=True)
         sys.exit(ExitCode.BAD_INPUT)
 
 
-def _drop_output() -> None:
-    """Let what is left in the buffer go nowhere, or it is tried again when the process ends."""
+def drop_output(*streams: TextIO) -> None:
+    """Let what is left in the buffers go nowhere, or it is tried again when the process ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.command_app import CommandApp
+from ai_psychiatrist.cli.exits import ending_on_stop, refusing_bad_input
 from ai_psychiatrist.cli.given_transcript import NamedSpeakers, ParticipantOption
 from ai_psychiatrist.cli.interview_session import (
     WantedSession,
@@ -38,11 +39,9 @@ the answers of --answers ran out, 2 bad input or settings, 3 a model failed (go 
 130 left by Ctrl-C or the end of the input (go on with --resume).
 """
 
-interview_app = typer.Typer(
+interview_app = CommandApp(
     help="Ask a person what is still unknown.",
     invoke_without_command=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
 
 InterviewId = Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")]
@@ -83,7 +82,8 @@ def interview(
     """Hold an interview; it can be left at any time and gone on with."""
     if context.invoked_subcommand is not None:
         return
-    with refusing_bad_input():
+    kept = "stopped; `ai-psychiatrist interview list` shows what is kept"
+    with refusing_bad_input(), ending_on_stop(kept):
         wanted = WantedSession(
             protocol=protocol,
             assessment=assessment,
@@ -94,11 +94,7 @@ def interview(
             answers=answers,
             is_json=as_json,
         )
-        try:
-            code = hold(quiet(read_settings(model)), wanted)
-        except KeyboardInterrupt:
-            typer.echo("stopped; `ai-psychiatrist interview list` shows what is kept", err=True)
-            raise typer.Exit(ExitCode.STOPPED) from None
+        code = hold(quiet(read_settings(model)), wanted)
     raise typer.Exit(code)
 
 
@@ -124,4 +120,3 @@ def delete(interview_id: InterviewId) -> None:
     """Remove all that is kept of an interview."""
     with refusing_bad_input():
         delete_interview(quiet(read_settings()), interview_id)
-    raise typer.Exit(ExitCode.COMPLETE)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import typer
 from rich.console import Console
@@ -19,6 +20,7 @@ from ai_psychiatrist.api.interview_results import (
     spoken_words,
 )
 from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
 from ai_psychiatrist.cli.given_files import read_assessment, read_inputs, read_text
@@ -26,18 +28,18 @@ from ai_psychiatrist.cli.given_transcript import NamedSpeakers, given_transcript
 from ai_psychiatrist.cli.interview_answers import AnswerSource, Scripted, Typed
 from ai_psychiatrist.cli.interview_dialogue import Dialogue
 from ai_psychiatrist.cli.interview_view import (
-    console_of,
     print_interview_report,
     print_spoken,
-    print_transcript_risk,
     working,
 )
+from ai_psychiatrist.cli.risk_report import print_risk
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, InputError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
+from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.interview.errors import StoreFull, StoreUnusable
@@ -45,8 +47,9 @@ from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, 
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot
 from ai_psychiatrist.results.assessment import risk_result
-from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.wiring import Services, open_services
+
+_WIDTH: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,15 +209,14 @@ class _Session:
             assessment: Assessment = self.runner.run(
                 self.services.pipeline.assess(transcript, parts=frozenset({Part.SCORES}))
             )
-        print_transcript_risk(self.out, self._risk(assessment))
+        risk = risk_result(assessment, crisis_resources=self.services.crisis_resources)
+        if risk.level is not RiskLevel.NONE:
+            print_risk(self.out, risk, where=" in the transcript")
         if assessment.quantitative is None:
             typer.echo("error: the transcript was not scored, because a model failed", err=True)
             tell_causes(assessment.status, self.services.connections.causes(assessment))
             raise typer.Exit(ExitCode.NOTHING_FINISHED)
         return assessment_input(assessment.quantitative)
-
-    def _risk(self, assessment: Assessment) -> RiskResult:
-        return risk_result(assessment, crisis_resources=self.services.crisis_resources)
 
 
 @contextmanager
@@ -242,9 +244,9 @@ def _answers(wanted: WantedSession) -> AnswerSource:
 
 def _console(wanted: WantedSession) -> Console:
     """Return where the dialogue is printed: not in the JSON, nowhere when nobody reads it."""
-    if not wanted.is_json:
-        return console_of()
-    return console_of(is_error_stream=True) if sys.stdin.isatty() else Console(quiet=True)
+    if wanted.is_json and not sys.stdin.isatty():
+        return Console(quiet=True)
+    return console_of(_WIDTH, widest=_WIDTH, is_error_stream=wanted.is_json)
 
 
 def _with_protocol(settings: Settings, protocol: str | None) -> tuple[Settings, str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from rich.console import Console
 from rich.padding import Padding
@@ -17,24 +16,10 @@ from ai_psychiatrist.api.interview_models import (
     TotalResult,
 )
 from ai_psychiatrist.cli.plain_text import plain
-from ai_psychiatrist.cli.risk_report import print_reading, print_unexamined, print_unlisted
 from ai_psychiatrist.domain.interview import Question
 from ai_psychiatrist.domain.interview_items import ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
-from ai_psychiatrist.results.risk_result import RiskResult
-
-_WIDEST: Final = 100
-
-
-def console_of(*, is_error_stream: bool = False) -> Console:
-    """Return a console that obeys nothing of what it prints."""
-    console = Console(markup=False, highlight=False, emoji=False, stderr=is_error_stream)
-    if not console.is_terminal or console.width > _WIDEST:
-        return Console(
-            markup=False, highlight=False, emoji=False, stderr=is_error_stream, width=_WIDEST
-        )
-    return console
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskSource
 
 
 @contextmanager
@@ -46,22 +31,6 @@ def working(*, is_long: bool = True) -> Iterator[None]:
             yield
     else:
         yield
-
-
-def print_transcript_risk(out: Console, risk: RiskResult) -> None:
-    """Print signs of danger in the transcript that was assessed first."""
-    if risk.level is RiskLevel.NONE:
-        return
-    level = risk.level.value.replace("_", " ")
-    out.print(Text(f"Signs of danger in the transcript: {level}", style="bold red"))
-    for signal in risk.signals:
-        out.print(Text(f"  {signal.level.value}: “{plain(signal.text)}” [turn {signal.turn}]"))
-    print_unlisted(out, risk)
-    print_unexamined(out, risk.examined)
-    print_reading(out, risk)
-    out.print(Text(risk.statement, style="dim"))
-    out.print(Text(plain(risk.resources), style="bold"))
-    out.print()
 
 
 def print_question(out: Console, question: Question) -> None:

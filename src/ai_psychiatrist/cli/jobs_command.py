@@ -52,7 +52,10 @@ def webhooks(
             return
         outbox = Outbox.open(folder / FILE_NAME)
         try:
-            for one in outbox.given_up():
+            given_up = outbox.given_up()
+            if not given_up:
+                typer.echo("no webhook was given up", err=True)
+            for one in given_up:
                 typer.echo(json.dumps(_shown(one)) if as_json else _line(one))
             if again:
                 count = outbox.redo(now=time.time())

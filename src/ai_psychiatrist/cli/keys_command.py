@@ -16,18 +16,16 @@ from ai_psychiatrist.access.clock import seconds_now, written_time
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, refuse_unusable
 from ai_psychiatrist.cli.audited import audited
+from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL, Scope
 from ai_psychiatrist.domain.errors import InputError
 
-keys_app = typer.Typer(
+keys_app = CommandGroup(
     name="keys",
     help="Make, list and revoke the keys of callers.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
 
 CREATE_EXAMPLES: Final = """

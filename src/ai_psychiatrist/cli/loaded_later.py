@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ai_psychiatrist.cli.command_app import CommandApp
+
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
@@ -34,7 +36,7 @@ class Later:
         if isinstance(found, typer.Typer):
             whole = typer.main.get_command(found)
             return whole.commands.get(command, whole) if isinstance(whole, TyperGroup) else whole
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app = CommandApp()
         app.command(command, epilog=getattr(module, _EPILOG, None))(found)
         return typer.main.get_command(app)
 

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
 from ai_psychiatrist.evaluation.metrics.registry import Scale
@@ -28,7 +29,7 @@ _TEXT_WIDTH = 96
 
 def print_metrics(measured: Measured, console: Console | None = None) -> None:
     """Print every figure with its interval and n, or why it is not defined."""
-    out, metrics = console or _console(), measured.metrics
+    out, metrics = console or console_of(_PIPE_WIDTH), measured.metrics
     groups = headline_of(metrics)
     for paragraph in reading_of(metrics, groups, measured.provenance):
         out.print(Text(plain(paragraph)), width=min(out.width, _TEXT_WIDTH))
@@ -40,18 +41,11 @@ def print_metrics(measured: Measured, console: Console | None = None) -> None:
 
 def print_differences(comparisons: Sequence[ComparedRuns], console: Console | None = None) -> None:
     """Print how runs differ."""
-    out = console or _console()
+    out = console or console_of(_PIPE_WIDTH)
     for compared in comparisons:
         names = {"first": plain(str(compared.first)), "second": plain(str(compared.second))}
         _differences(out, differences_of(compared.found, **names))
         _made_otherwise(out, compared)
-
-
-def _console() -> Console:
-    console = Console(markup=False, highlight=False, emoji=False)
-    if console.is_terminal:
-        return console
-    return Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
 
 
 def _figures(groups: Iterable[RowGroup]) -> Table:

@@ -8,9 +8,10 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.command_app import CommandGroup
+from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, refusing_bad_input
+from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-from ai_psychiatrist.cli.unit_progress import unit_progress
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.pipelines.results import PipelineCounts, counts_of
 from ai_psychiatrist.pipelines.run import PipelineOptions, Stop, run_units
@@ -25,12 +26,7 @@ from ai_psychiatrist.pipelines.units import declared_units, units_in
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.wiring import open_services
 
-pipeline_app = typer.Typer(
-    help="Run declared pipelines.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+pipeline_app = CommandGroup()
 
 EXAMPLES: Final = """
 Examples:
@@ -80,25 +76,22 @@ def run(
     model: ModelOption = None,
 ) -> None:
     """Take units through the steps of a pipeline; can be stopped at any time and gone on with."""
-    with refusing_bad_input():
-        try:
-            end = asyncio.run(
-                _run(
-                    config,
-                    out=out,
-                    units=units,
-                    max_units=max_units,
-                    max_calls=max_calls,
-                    seed=seed,
-                    concurrency=concurrency,
-                    is_resumed=resume,
-                    retries_failed=retry_failed,
-                    model=model,
-                )
+    kept = "stopped; what has finished is kept: go on with --resume"
+    with refusing_bad_input(), ending_on_stop(kept):
+        end = asyncio.run(
+            _run(
+                config,
+                out=out,
+                units=units,
+                max_units=max_units,
+                max_calls=max_calls,
+                seed=seed,
+                concurrency=concurrency,
+                is_resumed=resume,
+                retries_failed=retry_failed,
+                model=model,
             )
-        except KeyboardInterrupt:
-            typer.echo("stopped; what has finished is kept: go on with --resume", err=True)
-            raise typer.Exit(ExitCode.STOPPED) from None
+        )
     raise typer.Exit(_conclude(end, out))
 
 

@@ -10,6 +10,7 @@ import typer
 
 from ai_psychiatrist.access.audit.entry import Action
 from ai_psychiatrist.cli.audited import audited
+from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.config import Settings
@@ -41,11 +42,8 @@ A server may run meanwhile. Exit status: 0 done, 2 bad input or settings.
 
 _LINES: Final = 500
 
-records_app = typer.Typer(
+records_app = CommandGroup(
     help="Look after the assessments that are stored.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
     epilog=EXAMPLES,
 )
 

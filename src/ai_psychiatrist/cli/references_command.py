@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.dataset_options import (
     CodesOption,
     DatasetArgument,
@@ -22,7 +23,7 @@ from ai_psychiatrist.cli.dataset_options import (
     SplitOption,
     with_labels,
 )
-from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.exits import ending_on_stop, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ModelCallFailed
@@ -30,12 +31,9 @@ from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 from ai_psychiatrist.wiring.references import refuse_missing_packages
 
-references_app = typer.Typer(
+references_app = CommandGroup(
     name="references",
     help="Make, score and check the references of few-shot scoring.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
 )
 
 BUILD_EXAMPLES = """
@@ -129,18 +127,13 @@ def score(
     model: ModelOption = None,
 ) -> None:
     """Give every chunk its scores, by labels that its words speak for or by a model."""
-    with refusing_bad_input(), _telling_of_calls():
+    kept = "stopped; what has finished is kept: the same command goes on"
+    with refusing_bad_input(), _telling_of_calls(), ending_on_stop(kept):
         settings = _settings(references, model)
         from ai_psychiatrist.cli.references_work import score_folder  # noqa: PLC0415
 
-        try:
-            work = score_folder(
-                settings, is_by_model=by is ScoreSource.MODEL, concurrency=concurrency
-            )
-            code = asyncio.run(work)
-        except KeyboardInterrupt:
-            typer.echo("stopped; what has finished is kept: the same command goes on", err=True)
-            raise typer.Exit(ExitCode.STOPPED) from None
+        work = score_folder(settings, is_by_model=by is ScoreSource.MODEL, concurrency=concurrency)
+        code = asyncio.run(work)
     raise typer.Exit(code)
 
 

@@ -1,19 +1,16 @@
 """What the commands about references do, and what they say: counts and digests, no words."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ai_psychiatrist.cli.dataset_options import DatasetChoice
-from ai_psychiatrist.cli.exits import ExitCode
-from ai_psychiatrist.cli.unit_progress import unit_progress
+from ai_psychiatrist.cli.exits import ExitCode, status_of
+from ai_psychiatrist.cli.progress import index_progress, unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.runs.run import OnUnit
@@ -34,7 +31,7 @@ async def build_from(settings: Settings, choice: DatasetChoice, out: Path) -> Ex
     """Make references of a dataset, and return the command's exit status."""
     async with open_services(settings) as services:
         dataset = choice.opened()
-        with _progress(len(dataset.units)) as (on_unit, on_chunks):
+        with index_progress(len(dataset.units)) as (on_unit, on_chunks):
             built = await build_references(
                 services, dataset, out, on_unit=on_unit, on_chunks=on_chunks
             )
@@ -65,9 +62,7 @@ async def score_folder(settings: Settings, *, is_by_model: bool, concurrency: in
         f"{scored.run.paid_calls} model calls made now",
         err=True,
     )
-    if counts.valid == 0:
-        return ExitCode.NOTHING_FINISHED
-    return ExitCode.COMPLETE if counts.valid == counts.requested else ExitCode.PARTIAL
+    return status_of(counts.valid, counts.requested)
 
 
 async def check_folder(settings: Settings, *, as_json: bool) -> ExitCode:
@@ -127,21 +122,3 @@ def _scores(scoring: ScoringRecord | None) -> str:
 def _watched(requested: int, done: int) -> Iterator[OnUnit]:
     with unit_progress("scoring chunks", requested=requested, done=done) as on_end:
         yield lambda unit: on_end(unit.stage)
-
-
-@contextmanager
-def _progress(units: int) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
-    """Show two bars on a terminal: interviews read, and chunks indexed."""
-    console = Console(stderr=True)
-    progress = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    with progress:
-        reading = progress.add_task("interviews", total=units)
-        indexing = progress.add_task("chunks", total=None)
-        yield partial(progress.advance, reading), partial(progress.advance, indexing)

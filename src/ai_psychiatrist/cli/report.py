@@ -9,11 +9,11 @@ from rich.text import Text
 
 from ai_psychiatrist.agents.definition import ABLATION
 from ai_psychiatrist.cli.belief_words import item_belief, total_belief
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.drive_words import STYLES, has_drives, item_drive
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.risk_report import print_risk
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
-from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     EvaluationPart,
@@ -22,6 +22,7 @@ from ai_psychiatrist.results.models import (
     QualitativePart,
     QuantitativePart,
 )
+from ai_psychiatrist.results.page.sentences import band_words, total_words
 
 _PIPE_WIDTH = 100
 _ITEM_WIDTH = 13
@@ -31,7 +32,7 @@ _SCORE_WIDTH = 12
 
 def print_report(result: FullResult, console: Console | None = None) -> None:
     """Print a result; texts of transcript and models are shown as they are and never act."""
-    out = console or _console()
+    out = console or console_of(_PIPE_WIDTH)
     print_risk(out, result.risk)
     _heading(out, result)
     if result.quantitative is not None and result.quantitative.items is not None:
@@ -45,47 +46,23 @@ def print_report(result: FullResult, console: Console | None = None) -> None:
     _account(out, result)
 
 
-class _Output(Console):
-    def on_broken_pipe(self) -> None:
-        """Leave it to the command, which knows what its exit statuses mean."""
-        raise BrokenPipeError
-
-
-def _console() -> Console:
-    console = _Output(markup=False, highlight=False, emoji=False)
-    return (
-        console
-        if console.is_terminal
-        else _Output(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
-    )
-
-
 def _heading(out: Console, result: FullResult) -> None:
     out.print(Text("PHQ-8 assessment", style="bold"))
     out.print(Text(result.notice, style="dim"))
-    scores = result.quantitative
-    if scores is None or scores.total_score_min is None or not scores.accepted:
-        out.print("Total: none, the items were not scored")
-    elif _is_unread(scores):
-        out.print("Total: none, the participant's words are in a language that is not read")
+    scores, band = result.quantitative, band_words(result)
+    if scores is None or total_words(result) == "none":
+        out.print(f"Total: none, {band}")
     elif scores.total_score is not None:
-        out.print(f"Total: {scores.total_score} of 24, {scores.severity_label}")
+        out.print(f"Total: {scores.total_score} of 24, {band}")
     else:
-        low, high = _label(scores.severity_lower_bound), _label(scores.severity_upper_bound)
-        span = low if low == high else f"{low} to {high}"
         out.print(
             f"Total: between {scores.total_score_min} and {scores.total_score_max} of 24 "
-            f"({scores.na_count} items unknown), {span}"
+            f"({scores.na_count} items unknown), {band}"
         )
     if scores is not None and (believed := total_belief(scores)):
         out.print(Text(believed, style="dim"))
     _transcript(out, result)
     out.print()
-
-
-def _is_unread(scores: QuantitativePart) -> bool:
-    reasons = {item.unknown_reason for item in (scores.items or {}).values()}
-    return reasons == {UnknownReason.NOT_EXAMINED}
 
 
 def _transcript(out: Console, result: FullResult) -> None:
@@ -108,10 +85,6 @@ def _transcript(out: Console, result: FullResult) -> None:
     out.print(Text(f"Read as {form}. {', '.join(notes)}".strip(), style="dim"))
 
 
-def _label(severity: int | None) -> str:
-    return "" if severity is None else Severity(severity).label
-
-
 def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
     table = Table(show_lines=True, expand=True)
     items = [*(scores.items or {}).values()]
@@ -127,7 +100,7 @@ def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
         evidence = _evidence(item, result.transcript.turn_seconds)
         table.add_row(Text(item.label), _score(item), evidence, *_drive(item))
     out.print(table)
-    if scores.na_count and not _is_unread(scores):
+    if scores.na_count and total_words(result) != "none":
         out.print(Text("An unknown item is not a 0: the total is a range.", style="dim"))
     out.print()
 

@@ -7,8 +7,8 @@ import typer
 
 from ai_psychiatrist.cli.exits import writing_output
 from ai_psychiatrist.cli.export_wanted import ExportWanted, refuse
-from ai_psychiatrist.infrastructure.given_files import reason_of
-from ai_psychiatrist.infrastructure.private_files import is_device, write_whole
+from ai_psychiatrist.cli.written_file import write_file
+from ai_psychiatrist.infrastructure.private_files import is_device
 
 
 def write_results(path: Path, wanted: ExportWanted, out: Path | None) -> None:
@@ -21,10 +21,7 @@ def write_results(path: Path, wanted: ExportWanted, out: Path | None) -> None:
         _print(chunks)
         return
     _check_place(out, path)
-    try:
-        write_whole(out, chunks)
-    except OSError as error:
-        refuse("--out", f"the file cannot be written: {reason_of(error)}")
+    write_file(out, chunks, option="--out")
     typer.echo(f"written to {out}", err=True)
 
 

@@ -16,32 +16,27 @@ _LEVEL_STYLES = {
 }
 
 
-def print_risk(out: Console, risk: RiskResult) -> None:
+def print_risk(out: Console, risk: RiskResult, *, where: str = "") -> None:
     """Print the signs of danger, what was not read for them, and whom to turn to."""
     level = risk.level.value.replace("_", " ")
-    out.print(Text(f"Signs of danger: {level}", style=_LEVEL_STYLES[risk.level]))
+    out.print(Text(f"Signs of danger{where}: {level}", style=_LEVEL_STYLES[risk.level]))
     for signal in risk.signals:
         by_model = ", found by a model" if signal.source is RiskSource.MODEL else ""
         kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{by_model}"
         line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
         place = f"[{kind}; turn {signal.turn + 1}, {signal.start}-{signal.end}]"
         out.print(line.append(place, style="dim"))
-    print_unlisted(out, risk)
-    print_unexamined(out, risk.examined)
-    print_reading(out, risk)
+    if risk.signal_count > len(risk.signals):
+        out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
+    _unexamined(out, risk.examined)
+    _reading(out, risk)
     out.print(Text(risk.statement, style="dim"))
     if risk.level is not RiskLevel.NONE:
         out.print(Text(plain(risk.resources), style="bold"))
     out.print()
 
 
-def print_unlisted(out: Console, risk: RiskResult) -> None:
-    """Print how many signs of danger there are beyond those that are listed."""
-    if risk.signal_count > len(risk.signals):
-        out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
-
-
-def print_reading(out: Console, risk: RiskResult) -> None:
+def _reading(out: Console, risk: RiskResult) -> None:
     """Print that the model that reads for danger failed, or gave signs that nobody spoke of."""
     model = risk.model
     if model.status is ReadingStatus.FAILED:
@@ -53,7 +48,7 @@ def print_reading(out: Console, risk: RiskResult) -> None:
         out.print(Text(words, style="yellow"))
 
 
-def print_unexamined(out: Console, examined: ExaminedResult) -> None:
+def _unexamined(out: Console, examined: ExaminedResult) -> None:
     """Print which turns were not read, and what to do about it."""
     if not examined.count_not_examined:
         return

@@ -3,6 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
+from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.evaluation.runs.run_list import RunList
 
@@ -32,7 +33,4 @@ def print_runs(found: RunList) -> None:
 
 def wide_console() -> Console:
     """Return where a wide table goes: as wide as the terminal, or all of it into a file."""
-    console = Console(markup=False, highlight=False, emoji=False)
-    if console.is_terminal:
-        return console
-    return Console(markup=False, highlight=False, emoji=False, width=_PIPE_WIDTH)
+    return console_of(_PIPE_WIDTH)

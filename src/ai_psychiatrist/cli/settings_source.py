@@ -4,6 +4,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from ai_psychiatrist import config
 from ai_psychiatrist.config import Settings, load_settings, with_model
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.logging import setup_logging
@@ -37,9 +38,6 @@ def choose_model(settings: Settings, model: str | None) -> Settings:
 
 def quiet(settings: Settings) -> Settings:
     """Log errors alone unless a level was asked for: a person reads what is printed."""
-    from ai_psychiatrist import config  # noqa: PLC0415
-    from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
-
     quieted = config.quiet(settings)
     setup_logging(quieted.log.level, quieted.log.format)
     return quieted

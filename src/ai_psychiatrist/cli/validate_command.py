@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
+from ai_psychiatrist.cli.exits import ExitCode, drop_output, fail, refusing_bad_input
 from ai_psychiatrist.cli.validation_account import print_account
 from ai_psychiatrist.cli.validation_files import STANDARD, Files
 from ai_psychiatrist.cli.validation_request import (
@@ -19,7 +19,6 @@ from ai_psychiatrist.cli.validation_request import (
     request_of,
 )
 from ai_psychiatrist.cli.validation_run import validated
-from ai_psychiatrist.validation.jsonl.outputs import close_quietly
 
 EXAMPLES: Final = """
 Examples:
@@ -131,7 +130,7 @@ def _ending_quietly() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        _drop_what_is_left()
+        drop_output(sys.stdout, sys.stderr)
         raise typer.Exit(ExitCode.BROKEN_PIPE) from None
     except BrokenProcessPool:
         fail("a worker ended before its part was done; no file is written")
@@ -143,9 +142,3 @@ def _ending_quietly() -> Iterator[None]:
 
 def _file(path: Path | None) -> Path | None:
     return None if path == STANDARD else path
-
-
-def _drop_what_is_left() -> None:
-    """Let what is left in the buffers go nowhere, for nobody reads on."""
-    close_quietly(sys.stdout.buffer)
-    close_quietly(sys.stderr.buffer)

@@ -42,7 +42,7 @@ def request_of(
     return Request(
         config=config,
         step=chosen,
-        validator=StepValidator.compile(chosen, limits=limits),
+        validator=StepValidator(chosen, limits=limits),
         deadline_seconds=deadline_seconds,
         find=finder_of(chosen, seed=seed),
     )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from ai_psychiatrist.cli.progress import line_progress
 from ai_psychiatrist.cli.validation_files import Files, open_outputs
-from ai_psychiatrist.cli.validation_progress import line_progress
 from ai_psychiatrist.cli.validation_request import Request
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.validation.jsonl.lines import open_source

@@ -19,6 +19,12 @@ def refuse_contradictions(settings: Settings) -> None:
         raise ConfigurationError(msg)
     if settings.quantitative.evidence_quote_validation_mode == "fuzzy":
         similarity_package()
+    if settings.telemetry.worker_port and not settings.telemetry.metrics:
+        msg = (
+            "TELEMETRY_WORKER_PORT gives away counts that nobody makes: set "
+            "TELEMETRY_METRICS=true, or the port to 0"
+        )
+        raise ConfigurationError(msg)
     folder = settings.data.transcripts_dir
     if folder is not None and not folder.is_dir():
         msg = "DATA_TRANSCRIPTS_DIR is no folder; make it, or leave the setting out"

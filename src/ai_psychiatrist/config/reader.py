@@ -25,6 +25,8 @@ _OTHER_NAMES: Final = {
     "GOOGLE_GEMINI_BASE_URL": "GOOGLE_BASE_URL",
 }
 """Names under which a provider's own library reads a variable of ours."""
+_BEFORE_OUR_WORDS: Final = "Value error, "
+"""What Pydantic puts before the message of a validator."""
 
 
 def load_settings(
@@ -106,5 +108,6 @@ def _explain(error: ValidationError) -> str:
     for problem in error.errors(include_input=False, include_url=False, include_context=False):
         place = tuple(map(str, problem["loc"]))
         name = names.get((place[0], place[1])) if len(place) > 1 else None
-        lines.append(f"{name or '.'.join(place)}: {problem['msg']}")
+        said = problem["msg"].removeprefix(_BEFORE_OUR_WORDS)
+        lines.append(f"{name or '.'.join(place)}: {said}")
     return "\n".join(lines)

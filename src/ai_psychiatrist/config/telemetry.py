@@ -19,3 +19,13 @@ class TelemetrySettings(Options):
     metrics: bool = Field(
         default=False, description="Answer /metrics for Prometheus; extra `telemetry`."
     )
+    worker_port: int = Field(
+        default=0,
+        ge=0,
+        le=65_535,
+        description="Port of a worker for Prometheus, which asks for no key; 0: none.",
+    )
+    worker_address: str = Field(
+        default="127.0.0.1",
+        description="Address of that port; another one only on a network of its own.",
+    )

@@ -87,3 +87,16 @@ class Transcript:
     def participant_turns(self) -> Iterator[Turn]:
         """Yield the participant's turns in order."""
         return (turn for turn in self.turns if turn.speaker is Speaker.PARTICIPANT)
+
+
+def exchange(asked: str, said: str) -> Transcript:
+    """Return a question and what is said to it, one behind the other and without labels.
+
+    The turns are laid out here: parsed, an answer could open a turn of the interviewer.
+    """
+    at, end = len(asked), len(asked) + len(said)
+    question = Turn(index=0, speaker=Speaker.INTERVIEWER, start=0, words_start=0, end=at)
+    answer = Turn(index=1, speaker=Speaker.PARTICIPANT, start=at, words_start=at, end=end)
+    return Transcript(
+        text=f"{asked}{said}", turns=(question, answer), speakers_assumed=False, reads_alone=False
+    )

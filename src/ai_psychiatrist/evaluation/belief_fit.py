@@ -18,7 +18,7 @@ from ai_psychiatrist.belief.premises import digest_of
 from ai_psychiatrist.belief.sets import strangeness
 from ai_psychiatrist.evaluation.belief_cases import BelievedCases, believed_cases
 from ai_psychiatrist.evaluation.belief_strata import stratum_of
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.ordered_logit import OrderedLogit, fit_ordered_logit
 
 FOLDS: Final = 5

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ai_psychiatrist.belief.fit import Stratum
 from ai_psychiatrist.belief.sets import WHOLE, least_people
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.arrays import Array
 
 _SCORES: Final = 4
 _ROUNDING: Final = 1e-9

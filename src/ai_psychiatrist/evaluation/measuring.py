@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.selection import Selection, has_all_items, units_of_split
+from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
@@ -17,12 +16,12 @@ from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.units_file import read_units
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.runs.units_file import read_participants, read_units
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
+    from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns
     from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 
 WHOLE = Selection()
@@ -66,21 +65,24 @@ class Measured:
         return {"metrics": self.metrics.model_dump(mode="json"), "comparisons": compared}
 
 
-def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE) -> Measured:
+def measure_run(
+    run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE, *, workers: int = 1
+) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Of a selection of the units they are not written. Raises `InputError` for a folder that is no
-    run or whose files are damaged, and `ArtifactMismatch` for another run that read other texts or
-    has other labels.
+    Of a selection of the units they are not written. Large files are read by as many processes as
+    there are `workers`; each of these imports the main script anew. Raises `InputError` for a
+    folder that is no run or whose files are damaged, and `ArtifactMismatch` for another run that
+    read other texts or has other labels.
     """
-    comparisons = compare_runs(run, others, selection)
+    comparisons = compare_runs(run, others, selection, workers=workers)
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     folder = RunFolder(run)
     record = folder.require_run()
-    labels, predictions = _read(folder, selection)
-    metrics = compute_metrics(predictions, labels, participants=_participants(folder))
+    labels, predictions = _read(folder, selection, workers=workers)
+    metrics = compute_metrics(predictions, labels, participants=read_participants(folder.units))
     if selection == WHOLE:
         write_whole(folder.metrics, [metrics.to_bytes()])
     return Measured(
@@ -147,36 +149,33 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     labels, predictions = _read(folder, WHOLE)
-    return compute_metrics(predictions, labels, participants=_participants(folder), resamples=1)
+    return compute_metrics(
+        predictions, labels, participants=read_participants(folder.units), resamples=1
+    )
 
 
-def _participants(folder: RunFolder) -> dict[str, str]:
-    """Return whose each unit is, of those of which the dataset says it."""
-    return {
-        unit_id: str(unit.participant_id)
-        for unit_id, unit in read_units(folder.units).items()
-        if unit.participant_id is not None
-    }
-
-
-def _read(folder: RunFolder, selection: Selection) -> tuple[dict[str, Labels], "PredictionColumns"]:
+def _read(
+    folder: RunFolder, selection: Selection, *, workers: int = 1
+) -> tuple["LabelColumns", "PredictionColumns"]:
     """Read labels and predictions of the units that are wanted."""
-    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415  numpy
+    # What is read into columns needs numpy.
+    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.scores.label_reader import read_label_columns  # noqa: PLC0415
 
-    labels = read_labels(folder.labels)
+    labels = read_label_columns(folder.labels)
     if selection == WHOLE:
-        return labels, read_columns(folder.predictions)
+        return labels, read_columns(folder.predictions, workers=workers)
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
-        wanted = {unit_id for unit_id in wanted if has_all_items(labels.get(unit_id))}
+        wanted &= {*labels.where(labels.has_all_items).unit_ids}
     return (
-        {unit_id: known for unit_id, known in labels.items() if unit_id in wanted},
-        read_columns(folder.predictions, wanted),
+        labels.where(labels.is_among(wanted)),
+        read_columns(folder.predictions, wanted, workers=workers),
     )
 
 
 def compare_runs(
-    run: Path, others: Sequence[Path], selection: Selection = WHOLE
+    run: Path, others: Sequence[Path], selection: Selection = WHOLE, *, workers: int = 1
 ) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     _require_extra()
@@ -188,9 +187,9 @@ def compare_runs(
         refuse_incomparable(first, RunFolder(other))
     if not others:
         return []
-    labels, predictions = _read(first, selection)
+    labels, predictions = _read(first, selection, workers=workers)
     record = first.require_run()
-    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels}
+    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels.unit_ids}
     return [
         ComparedRuns(
             first=name_of(first),
@@ -198,18 +197,20 @@ def compare_runs(
             made_otherwise=made_otherwise(record, RunFolder(other).require_run()),
             found=compare_metrics(
                 predictions,
-                read_columns(RunFolder(other).predictions, wanted),
+                read_columns(RunFolder(other).predictions, wanted, workers=workers),
                 labels,
-                participants=_participants(first),
+                participants=read_participants(first.units),
             ),
         )
         for other in others
     ]
 
 
-def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) -> Path:
-    """Measure a run, write its report, and return where it is."""
-    measured = measure_run(run, others)
+def report_run(
+    run: Path, others: Sequence[Path] = (), out: Path | None = None, *, workers: int = 1
+) -> Path:
+    """Measure a run, write its report, and return where it is; `workers` as in `measure_run`."""
+    measured = measure_run(run, others, workers=workers)
     from ai_psychiatrist.evaluation.report.differences import differences_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
 

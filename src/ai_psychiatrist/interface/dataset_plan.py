@@ -1,6 +1,5 @@
 """What a run over a dataset will take and cost, before anything is asked of a model."""
 
-from decimal import Decimal
 from typing import Final
 
 from pydantic import SecretStr
@@ -12,15 +11,11 @@ from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.pricing.ceiling import Purse
 from ai_psychiatrist.evaluation.pricing.plan import MOST_MEASURED, Measured, RunPlan, plan_run
 from ai_psychiatrist.evaluation.pricing.prices import PriceList
 from ai_psychiatrist.evaluation.pricing.steps import Choices
 from ai_psychiatrist.evaluation.pricing.tokens import tokens_of
-from ai_psychiatrist.evaluation.pricing.used import CallPrices, total_usd, used_calls
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.start import StartOptions
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.wiring import Services
 
@@ -61,62 +56,6 @@ def planned_run(
         prices,
         is_first_ahead=services.settings.model.first_call_ahead != "never",
     )
-
-
-def price_list(services: Services, options: EvaluationOptions) -> PriceList:
-    """Return the prices of the models of a run.
-
-    Raises `InputError` for a price of a model that it does not ask, and, where there is a ceiling,
-    for models that have none.
-    """
-    asked = list(dict.fromkeys(one for chain in services.agent_models.values() for one in chain))
-    strangers = sorted(options.prices.keys() - set(asked))
-    if strangers:
-        msg = f"--price names {', '.join(strangers)}, but the run asks {', '.join(asked)}"
-        raise InputError(msg, field="--price")
-    prices = PriceList(addresses=services.connections.addresses, given=options.prices)
-    unpriced = [] if options.max_cost_usd is None else prices.unpriced(asked)
-    if unpriced:
-        msg = (
-            f"no price is known of {', '.join(unpriced)}, so that a ceiling cannot be kept; give "
-            f"one in USD per million tokens in and out, such as --price {unpriced[0]}=0.10/0.40, "
-            "or leave --max-cost out"
-        )
-        raise InputError(msg, field="--max-cost")
-    return prices
-
-
-def purse_of(
-    options: EvaluationOptions,
-    prices: CallPrices,
-    ledger: Ledger,
-    *,
-    spent_beside: Decimal = Decimal(0),
-) -> Purse | None:
-    """Return what a run may still spend, `None` where there is no ceiling.
-
-    `spent_beside`: what the other runs of the same command have cost so far.
-    """
-    if options.max_cost_usd is None:
-        return None
-    plan = prices.plan
-    planned = plan.live_usd or Decimal(0)
-    readable = max(round(plan.units * (1 - plan.unreadable / max(plan.measured, 1))), 1)
-    return Purse(
-        ceiling=options.max_cost_usd,
-        spent=spent_beside + spent_usd(ledger, prices),
-        prices=prices,
-        unit_usd=planned / readable,
-    )
-
-
-def spent_usd(ledger: Ledger, prices: CallPrices) -> Decimal:
-    """Return what a run has cost; raises `InputError` where a model of it has no price."""
-    usd = total_usd(used_calls(ledger.usage(), prices))
-    if usd is None:
-        msg = "no price is known of calls that were made before, so that a ceiling cannot be kept"
-        raise InputError(msg, field="--max-cost")
-    return usd
 
 
 def for_planning(settings: Settings) -> Settings:

@@ -20,13 +20,8 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
-from ai_psychiatrist.interface.dataset_run import (
-    DatasetRun,
-    Watch,
-    deciding_settings,
-    make_run,
-    unwatched,
-)
+from ai_psychiatrist.interface.dataset_run import DatasetRun, Watch, make_run, unwatched
+from ai_psychiatrist.interface.deciding import deciding_settings
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.services.retrieval.artefact import Recipe, write_references
 from ai_psychiatrist.services.retrieval.manifest import Chunking, Manifest

@@ -74,7 +74,7 @@ def validate(lines: Iterable[Answer] | Path, schema: JsonSchema) -> ValidatedLin
     any length. Raises `ConfigurationError` for what is no schema, and `InputError` for what are no
     lines, or no answers.
     """
-    validator = StepValidator.compile(_step(schema))
+    validator = StepValidator(_step(schema))
     valid, failures, coercions = BytesIO(), BytesIO(), BytesIO()
     outputs = Outputs(valid=valid, failures=failures, coercions=coercions)
     checker = UnitChecker(validator, outputs, options=_OPTIONS)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
-from ai_psychiatrist.infrastructure.hourly import hourly
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.repeating import HOUR_SECONDS, repeating
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
@@ -81,7 +81,7 @@ class Interviews:
 
     def tended(self) -> AbstractAsyncContextManager[None]:
         """Remove what has expired at once, and every hour while the block runs."""
-        return hourly(self._tend)
+        return repeating(self._tend, HOUR_SECONDS)
 
     def close(self) -> None:
         """Close the file if it was opened."""

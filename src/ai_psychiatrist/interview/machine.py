@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.engine import steps
 from ai_psychiatrist.interview.engine.context import StepContext
+from ai_psychiatrist.interview.engine.goal_steps import make_report
 from ai_psychiatrist.interview.errors import InterviewOver, InterviewUnfinished, VersionConflict
 from ai_psychiatrist.interview.record import Interview
 
@@ -63,7 +64,7 @@ TABLE: Final[Mapping[tuple[InterviewState, Event], Transition]] = {
     (_S.FAILED, Event.STOP): _to(steps.stop, _S.REPORTING),
     (_S.FAILED, Event.ADVANCE): _to(steps.retry_failed, *_DIGESTED),
     (_S.REPORTING, Event.ADVANCE): _to(steps.leave, _S.REPORTING),
-    (_S.REPORTING, Event.REPORT): _to(steps.make_report, _S.DONE, _S.REPORTING),
+    (_S.REPORTING, Event.REPORT): _to(make_report, _S.DONE, _S.REPORTING),
     (_S.DONE, Event.ADVANCE): _to(steps.leave, _S.DONE),
     (_S.DONE, Event.REPORT): _to(steps.leave, _S.DONE),
     (_S.SAFETY_HOLD, Event.ADVANCE): _to(steps.leave, _S.SAFETY_HOLD),

@@ -6,29 +6,18 @@ gives the engine its work.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.domain.record_state import RecordState
 
 
 class EngineAway(AssessmentServiceError):
-    """The engine cannot be asked now; what it was to take is handed to it again later."""
+    """The engine cannot be asked now; what it was to take is handed to it again later.
 
-
-class JobState(StrEnum):
-    """How far a job is."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-    @property
-    def is_last(self) -> bool:
-        """Whether nothing comes after it, unless somebody resumes the job."""
-        return self not in {JobState.WAITING, JobState.RUNNING}
+    It has logged so itself, once, when that began.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +33,17 @@ class JobEnd:
     """How a job ended, without a word of what it is about."""
 
     job: JobRef
-    state: JobState
+    state: RecordState
     """A last one."""
     reason: str | None = None
     """Code of what failed."""
-    seconds: float
-    """Since it was asked for."""
+    created_at: datetime
+    """When it was asked for."""
+    ended_at: datetime
+    """Both as they are stored."""
 
 
-Work: TypeAlias = Callable[[JobRef], Awaitable[JobState]]
+Work: TypeAlias = Callable[[JobRef], Awaitable[RecordState]]
 """Does one job to its end, stores what comes of it, and returns how it ended.
 
 Given a job that was broken off it goes on, and pays for no finished call again; given one that has
@@ -74,11 +65,11 @@ class JobEngine(Protocol):
         """Take a job; one that was taken before is left as it is."""
         ...
 
-    async def status(self, job: JobRef) -> JobState | None:
+    async def status(self, job: JobRef) -> RecordState | None:
         """Return how far the engine is with a job, `None` for one that it does not know."""
         ...
 
-    async def result(self, job: JobRef) -> JobState:
+    async def result(self, job: JobRef) -> RecordState:
         """Return how a job ended, once it has; raises `KeyError` for one that is not known."""
         ...
 
@@ -90,6 +81,6 @@ class JobEngine(Protocol):
         """Go on with a job that failed or was cancelled."""
         ...
 
-    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, JobState], ...]:
+    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, RecordState], ...]:
         """Return the jobs that have no end yet, of one tenant or of all, the oldest first."""
         ...

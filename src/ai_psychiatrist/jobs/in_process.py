@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import JobRef, JobState, Work
+from ai_psychiatrist.jobs.engine import JobRef, Work
 
 logger = get_logger(__name__)
 
@@ -21,8 +22,8 @@ _MOST_ENDS: Final = 10_000
 
 @dataclass(slots=True)
 class _UnderWay:
-    ended: asyncio.Future[JobState]
-    task: asyncio.Task[JobState] | None = None
+    ended: asyncio.Future[RecordState]
+    task: asyncio.Task[RecordState] | None = None
     """`None` while the job waits."""
     is_cancelled: bool = False
 
@@ -48,7 +49,7 @@ class InProcessEngine:
         self._tenants: OrderedDict[str, _Tenant] = OrderedDict()
         """The one whose turn is next comes first."""
         self._jobs: dict[JobRef, _UnderWay] = {}
-        self._ends: OrderedDict[JobRef, JobState] = OrderedDict()
+        self._ends: OrderedDict[JobRef, RecordState] = OrderedDict()
         self._running = 0
         self._is_open = True
 
@@ -59,14 +60,14 @@ class InProcessEngine:
             self._tenants.setdefault(job.tenant, _Tenant()).waiting.append(job)
             self._begin_more()
 
-    async def status(self, job: JobRef) -> JobState | None:
+    async def status(self, job: JobRef) -> RecordState | None:
         """Return how far a job is; the ends of the latest are remembered."""
         known = self._jobs.get(job)
         if known is None:
             return self._ends.get(job)
-        return JobState.WAITING if known.task is None else JobState.RUNNING
+        return RecordState.WAITING if known.task is None else RecordState.RUNNING
 
-    async def result(self, job: JobRef) -> JobState:
+    async def result(self, job: JobRef) -> RecordState:
         """Return how a job ended, once it has; raises `KeyError` for one that is not known."""
         known = self._jobs.get(job)
         return self._ends[job] if known is None else await asyncio.shield(known.ended)
@@ -80,7 +81,7 @@ class InProcessEngine:
         if known.task is None:
             self._tenants[job.tenant].waiting.remove(job)
             self._forget_idle(job.tenant)
-            self._ended(job, JobState.CANCELLED)
+            self._ended(job, RecordState.CANCELLED)
         else:
             known.task.cancel()
 
@@ -88,10 +89,10 @@ class InProcessEngine:
         """Do a job again that has ended."""
         await self.submit(job)
 
-    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, JobState], ...]:
+    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, RecordState], ...]:
         """Return the jobs that have no end yet, the oldest first."""
         return tuple(
-            (job, JobState.WAITING if known.task is None else JobState.RUNNING)
+            (job, RecordState.WAITING if known.task is None else RecordState.RUNNING)
             for job, known in self._jobs.items()
             if tenant in {None, job.tenant}
         )
@@ -131,18 +132,18 @@ class InProcessEngine:
                 return tenant.waiting.popleft()
         return None
 
-    async def _do(self, job: JobRef) -> JobState:
+    async def _do(self, job: JobRef) -> RecordState:
         return await self._work(job)
 
-    def _done(self, job: JobRef, known: _UnderWay, task: asyncio.Task[JobState]) -> None:
+    def _done(self, job: JobRef, known: _UnderWay, task: asyncio.Task[RecordState]) -> None:
         self._running -= 1
         self._tenants[job.tenant].running -= 1
         # Behind whoever came while its job ran, and has had no turn.
         self._tenants.move_to_end(job.tenant)
         self._forget_idle(job.tenant)
-        end: JobState | None = None
+        end: RecordState | None = None
         if task.cancelled():
-            end = JobState.CANCELLED if known.is_cancelled else None
+            end = RecordState.CANCELLED if known.is_cancelled else None
         elif (error := task.exception()) is not None:
             # Whoever tends the jobs tells of it again.
             logger.error("job_broken_off", error_type=type(error).__name__)
@@ -151,7 +152,7 @@ class InProcessEngine:
         self._ended(job, end)
         self._begin_more()
 
-    def _ended(self, job: JobRef, end: JobState | None) -> None:
+    def _ended(self, job: JobRef, end: RecordState | None) -> None:
         known = self._jobs.pop(job)
         if end is None or not end.is_last:
             known.ended.cancel()

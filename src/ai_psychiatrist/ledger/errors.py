@@ -1,5 +1,8 @@
 """What keeps a ledger from being used."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ai_psychiatrist.domain.errors import InputError
 
 _FIELD = "RUN"
@@ -23,3 +26,13 @@ class LedgerUnusable(InputError):
             f"the ledger cannot be used: {code}; look at the disk and at the file's rights",
             field=_FIELD,
         )
+
+
+@contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Raise `LedgerUnusable` for what this program cannot have written."""
+    try:
+        yield
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        what = "a row is damaged"
+        raise LedgerUnusable(what) from None

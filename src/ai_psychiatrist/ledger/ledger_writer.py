@@ -12,15 +12,24 @@ T = TypeVar("T")
 Work: TypeAlias = Callable[[], object]
 
 
+class Calls(Protocol):
+    """Where calls end up."""
+
+    def keep(self, calls: Sequence[KeptCall]) -> None:
+        """Write all of some calls."""
+        ...
+
+
 class Sink(Protocol):
     """Where calls and outcomes end up."""
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """Make everything that is written inside happen, or nothing of it."""
+    @property
+    def calls(self) -> Calls:
+        """Where the calls among them do."""
         ...
 
-    def keep_calls(self, calls: Sequence[KeptCall]) -> None:
-        """Write all of some calls."""
+    def transaction(self) -> AbstractContextManager[None]:
+        """Make everything that is written inside happen, or nothing of it."""
         ...
 
 
@@ -35,7 +44,7 @@ class LedgerWriter:
 
     async def keep(self, call: KeptCall) -> None:
         """Return once the call is on disk; a cancelled caller's call is written all the same."""
-        await self.write(partial(self._ledger.keep_calls, [call]))
+        await self.write(partial(self._ledger.calls.keep, [call]))
 
     async def write(self, work: Work) -> None:
         """Return once what the work writes is on disk.

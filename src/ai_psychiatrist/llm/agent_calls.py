@@ -10,8 +10,8 @@ from contextlib import (
     nullcontext,
 )
 from contextvars import Context
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, TypeAlias, TypeVar
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -22,15 +22,11 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
-from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched
+from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.llm.attempt_account import AttemptAccount
 from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.call_store import (
-    CallResult,
-    Judgement,
-    credible_tokens,
-)
+from ai_psychiatrist.llm.call_store import CallResult, credible_tokens
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.metering import note_spent
 from ai_psychiatrist.llm.output import ModelOutput
@@ -39,12 +35,9 @@ from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_forme
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.watched_calls import agent_work, call_work, note_result
 
-logger = get_logger(__name__)
-
 OutputT = TypeVar("OutputT", bound=ModelOutput)
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
-_FIELDS: Final = tuple(one.name for one in fields(Attempt))
 _LARGE_REPLY_CHARACTERS: Final = 16_384
 _READERS: Final = WorkerThreads(count=1, seconds=60.0)
 
@@ -71,17 +64,11 @@ class AgentCalls:
         self._agent = agent
         self.prompt_digest = ""
         """Of the prompt that is asked next."""
-        self.attempts: list[Attempt] = []
         self.last_rejection: ReplyRejected | None = None
+        self._account = AttemptAccount(agent, log)
+        self.attempts = self._account.attempts
         self._log = log
         self._review = review
-        self._round = log.asked[agent]
-        log.asked[agent] += 1
-        self._under_way: Attempt | None = None
-        self._is_kept = False
-        """Whether the attempt that is under way was made, and paid for, some other time."""
-        self._known: dict[str, Any] = {}
-        """What was noted of the attempt that is under way."""
         self._reading = ReplyReading(text="")
 
     @contextmanager
@@ -115,7 +102,7 @@ class AgentCalls:
                     raise
                 tries, wait_seconds = tries + 1, wait
         self._reading = call.read(response)
-        self._note(reply_characters=len(self._reading.text))
+        self._account.note(reply_characters=len(self._reading.text))
         return self._reading
 
     async def judge(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
@@ -126,23 +113,21 @@ class AgentCalls:
                 await self._review(output)
         except ReplyRejected as rejection:
             self.last_rejection = rejection
-            self._note(outcome=AttemptOutcome.REJECTED, code=rejection.code)
-            self._settle(text=self._reading.text, feedback=str(rejection))
+            self._account.note(outcome=AttemptOutcome.REJECTED, code=rejection.code)
+            self._account.settle(text=self._reading.text, feedback=str(rejection))
             raise
-        self._note(
+        self._account.note(
             outcome=AttemptOutcome.ACCEPTED,
             code=None,
             repaired=output.repaired,
             coercions=output.coercions,
         )
-        self._settle(text=self._reading.text, output=output)
+        self._account.settle(text=self._reading.text, output=output)
         return output
 
     def close(self, code: FailureCode) -> None:
         """Settle the call that is still under way, because something cut it short."""
-        if self._under_way is not None:
-            self._note(code=code)
-            self._settle()
+        self._account.close(code)
 
     async def _extracted(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
         if self._reading.refusal is not None:
@@ -166,18 +151,17 @@ class AgentCalls:
         occurrence = self._log.made[digest]
         self._log.made[digest] += 1
         kept = None if store is None else await store.recall(digest, occurrence)
-        self._is_kept = kept is not None
         if kept is not None:
             from ai_psychiatrist.llm.kept_results import result_of  # noqa: PLC0415
 
-            self._begin(call)
-            self._note(duration_ms=kept.duration_ms)
+            self._begin(call, is_kept=True)
+            self._account.note(duration_ms=kept.duration_ms)
             # It was paid for when it was made.
             return self._returned(result_of(kept))
         if wait_seconds > 0:
             await call.route.retries.sleep(wait_seconds)
         async with self._after_the_first(call.route), self._turn_at(call.route):
-            attempt = self._begin(call)
+            attempt = self._begin(call, is_kept=False)
             if not call.route.is_local:
                 note_spent(calls=1)
             with watched(call_work(self._agent, call.route)) as work:
@@ -193,11 +177,11 @@ class AgentCalls:
                 digest=digest,
                 occurrence=occurrence,
                 sent=call.messages(),
-                duration_ms=self._open_attempt().duration_ms,
+                duration_ms=self._account.known["duration_ms"],
             )
             await store.keep(with_result(made, result))
         returned = self._returned(result)
-        known = self._known
+        known = self._account.known
         note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))
         return returned
 
@@ -233,7 +217,7 @@ class AgentCalls:
         except asyncio.CancelledError:
             if call.route.is_batched:
                 # It waits for its batch: nothing has become of it that could be told.
-                self._under_way = None
+                self._account.drop()
             raise
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
             # Told apart by the errors of all libraries that reach servers.
@@ -241,63 +225,17 @@ class AgentCalls:
 
             return call_failure(error)
         finally:
-            self._note(duration_ms=round((time.perf_counter() - started) * 1000, 3))
+            self._account.note(duration_ms=round((time.perf_counter() - started) * 1000, 3))
 
     def _returned(self, result: CallResult) -> Reply:
         if isinstance(result, ModelCallFailed):
-            self._note(code=result.code, http_status=result.http_status)
-            self._settle(error_type=result.error_type)
+            self._account.note(code=result.code, http_status=result.http_status)
+            self._account.settle(error_type=result.error_type)
             raise result from None
         usage = result if isinstance(result, ChatReply) else result.usage
         sent, written = credible_tokens(usage.input_tokens), credible_tokens(usage.output_tokens)
-        self._note(input_tokens=sent, output_tokens=written)
+        self._account.note(input_tokens=sent, output_tokens=written)
         return result
 
-    def _begin(self, call: Call) -> Attempt:
-        """Take a call from the budget; until it is settled, it counts as cut short."""
-        self._log.budget.spend()
-        self._under_way = Attempt(
-            agent=self._agent,
-            model=call.route.name,
-            path=call.path,
-            outcome=AttemptOutcome.FAILED,
-            code=FailureCode.DEADLINE_EXCEEDED,
-            prompt_digest=self.prompt_digest,
-        )
-        self._known = {}
-        return self._under_way
-
-    def _open_attempt(self) -> Attempt:
-        if self._under_way is None:
-            msg = "no call is under way"
-            raise RuntimeError(msg)
-        return replace(self._under_way, **self._known)
-
-    def _note(self, **known: Any) -> None:  # noqa: ANN401  the fields of an attempt
-        self._known.update(known)
-
-    def _settle(
-        self,
-        *,
-        text: str | None = None,
-        output: ModelOutput | None = None,
-        feedback: str | None = None,
-        error_type: str | None = None,
-    ) -> None:
-        attempt, self._under_way = self._open_attempt(), None
-        self.attempts.append(attempt)
-        self._log.attempts.append(attempt)
-        if not self._is_kept:
-            tell(attempt)
-        if self._log.store is not None:
-            self._log.store.judged(
-                Judgement(
-                    attempt=attempt,
-                    round=self._round,
-                    text=text,
-                    output=None if output is None else output.model_dump(mode="json"),
-                    feedback=feedback,
-                )
-            )
-        known = {name: getattr(attempt, name) for name in _FIELDS}
-        logger.info("attempt_finished", **known, error_type=error_type)
+    def _begin(self, call: Call, *, is_kept: bool) -> Attempt:
+        return self._account.begin(call.route, call.path, self.prompt_digest, is_kept=is_kept)

@@ -12,7 +12,10 @@ class ChatReply:
     is_cut_off: bool = False
     """Whether the backend stopped the reply at a length limit."""
     input_tokens: int | None = None
+    """What the backend counted, those of its cache among them; `None` where it counts nothing."""
     output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 class SimpleChatClient(Protocol):

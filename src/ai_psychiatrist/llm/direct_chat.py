@@ -44,4 +44,6 @@ class DirectChatClient:
             is_cut_off=response.finish_reason == "length",
             input_tokens=response.usage.input_tokens or None,
             output_tokens=response.usage.output_tokens or None,
+            cache_read_tokens=response.usage.cache_read_tokens or None,
+            cache_write_tokens=response.usage.cache_write_tokens or None,
         )

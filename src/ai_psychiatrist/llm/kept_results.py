@@ -44,7 +44,10 @@ def _response_of(reply: ChatReply) -> ModelResponse:
     return ModelResponse(
         parts=[TextPart(reply.text)],
         usage=RequestUsage(
-            input_tokens=reply.input_tokens or 0, output_tokens=reply.output_tokens or 0
+            input_tokens=reply.input_tokens or 0,
+            output_tokens=reply.output_tokens or 0,
+            cache_read_tokens=reply.cache_read_tokens or 0,
+            cache_write_tokens=reply.cache_write_tokens or 0,
         ),
         finish_reason="length" if reply.is_cut_off else "stop",
     )

@@ -42,14 +42,13 @@ def note_result(work: CallWork, result: CallResult) -> None:
     if isinstance(result, ModelCallFailed):
         work.error, work.http_status = result.code, result.http_status
         return
+    usage = result if isinstance(result, ChatReply) else result.usage
+    work.input_tokens = credible_tokens(usage.input_tokens)
+    work.output_tokens = credible_tokens(usage.output_tokens)
+    work.cache_read_tokens = credible_tokens(usage.cache_read_tokens) or 0
     if isinstance(result, ChatReply):
-        work.input_tokens = credible_tokens(result.input_tokens)
-        work.output_tokens = credible_tokens(result.output_tokens)
         work.finish_reason = "length" if result.is_cut_off else "stop"
         return
-    work.input_tokens = credible_tokens(result.usage.input_tokens)
-    work.output_tokens = credible_tokens(result.usage.output_tokens)
-    work.cache_read_tokens = credible_tokens(result.usage.cache_read_tokens) or 0
     work.answered_by = _like_requested(result.model_name, work.requested)
     if result.finish_reason in _FINISH_REASONS:
         work.finish_reason = result.finish_reason

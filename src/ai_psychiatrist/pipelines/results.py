@@ -55,7 +55,7 @@ def counts_of(ledger: Ledger) -> PipelineCounts:
         pending=sum(one.pending for one in steps.values()),
         by_stage=by_stage,
     )
-    return PipelineCounts(units=units, steps=steps, model_calls=ledger.calls_made())
+    return PipelineCounts(units=units, steps=steps, model_calls=ledger.calls.made())
 
 
 def write_results(ledger: Ledger, config: PipelineConfig, *, not_run: Sequence[str]) -> None:

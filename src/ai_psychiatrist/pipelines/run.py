@@ -99,7 +99,7 @@ class _Session:
         self._first_units = options.first_units
         self._writer = writer
         self._on_unit = on_unit
-        self._budget = CallBudget(most - ledger.calls_made())
+        self._budget = CallBudget(most - ledger.calls.made())
         by_step = ledger.counts_by_step()
         self._following = following_steps(ledger.steps)
         self._valid = Counter({step: counts.valid for step, counts in by_step.items()})

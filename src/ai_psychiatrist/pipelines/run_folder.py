@@ -120,7 +120,7 @@ def model_steps(config: PipelineConfig) -> list[StepConfig]:
 def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
     """Return the rules of every step that has some, and none for expressions without any."""
     return {
-        step.name: PipelineChecker(validator=StepValidator.compile(step))
+        step.name: PipelineChecker(validator=StepValidator(step))
         for step in config.steps
         if step.expressions is not None or (step.rules is not None and step.schema is not None)
     }
@@ -131,7 +131,7 @@ def checker_of(ledger: Ledger, step: str) -> PipelineChecker:
 
     Raises `ConfigurationError` when it has none.
     """
-    return PipelineChecker(validator=StepValidator.compile(kept_pipeline(ledger.folder).step(step)))
+    return PipelineChecker(validator=StepValidator(kept_pipeline(ledger.folder).step(step)))
 
 
 def following_steps(steps: Sequence[str]) -> dict[str, str]:

@@ -140,6 +140,6 @@ def _add_units(ledger: Ledger, units: Iterator[DeclaredUnit]) -> None:
     with ledger.transaction():
         for unit in units:
             # Units of a pipeline have an input at each step and none of their own.
-            ledger.add_unit(unit.unit_id, context_digest="")
-            ledger.add_input(unit.unit_id, first, write_context(unit.fields) or b"{}")
+            ledger.units.add(unit.unit_id, context_digest="")
+            ledger.units.add_input(unit.unit_id, first, write_context(unit.fields) or b"{}")
             ledger.request(unit.unit_id, first)

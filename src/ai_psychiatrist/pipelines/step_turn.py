@@ -87,7 +87,7 @@ def open_turn(contexts: AccumulatedContexts, unit_id: str, step: str) -> StepTur
     ledger = contexts.ledger
     row = ledger.last(unit_id, step)
     first = 1 if row is None else row.newest_attempt + 1
-    calls = [call for call in ledger.calls_of(unit_id, first) if call.agent == step]
+    calls = [call for call in ledger.calls.of_attempt(unit_id, first) if call.agent == step]
     return StepTurn(
         unit_id=unit_id,
         step=step,

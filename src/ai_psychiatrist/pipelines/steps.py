@@ -96,7 +96,7 @@ def make_steps(
 
 
 def _checker(step: StepConfig) -> PipelineChecker:
-    return PipelineChecker(validator=StepValidator.compile(step))
+    return PipelineChecker(validator=StepValidator(step))
 
 
 def _asking(

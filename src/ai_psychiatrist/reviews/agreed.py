@@ -1,15 +1,18 @@
 """The agreement that somebody may see, over what is stored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.review import Committed, ItemRating
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord
+from ai_psychiatrist.reviews.blindness import is_rater
 from ai_psychiatrist.reviews.program_ratings import program_ratings
 from ai_psychiatrist.reviews.queue import is_random
 from ai_psychiatrist.reviews.rated_case import RatedCase
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from ai_psychiatrist.reviews.agreement_result import Agreement
 
 _MOST_CALLERS: Final = 32
+_WITHOUT_FIGURES: Final = (
+    "Figures need the extra evaluation where the service runs: pip install "
+    "'ai-psychiatrist[evaluation]'"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,31 +40,27 @@ class _Known:
 _KNOWN: Final[WeakKeyDictionary[Archive, _Known]] = WeakKeyDictionary()
 
 
-def is_rater(archive: Archive, principal: Principal) -> bool:
-    """Return whether figures could tell somebody of cases that are still to be rated blind.
-
-    Whoever only reads, or looks after the installation, rates when a review of theirs has begun.
-    """
-    if archive.reviews_begun(principal.id) > 0:
-        return True
-    return Scope.REVIEW in principal.scopes and Scope.ADMIN not in principal.scopes
-
-
 def agreed(archive: Archive, principal: Principal) -> "Agreement":
     """Return the figures over all rated cases; a rater's are over what this rater committed.
 
-    Whoever is given all figures is no blind rater of these cases later. Raises `ArchiveUnusable`
-    and `RecordUnreadable`.
+    Whoever is given all figures is no blind rater of these cases later. Raises `RequestConflict`
+    where what figures need is not installed, `ArchiveUnusable` and `RecordUnreadable`.
     """
+    if find_spec("numpy") is None:
+        raise RequestConflict(_WITHOUT_FIGURES, field="agreement")
+    known = _KNOWN.setdefault(archive, _Known())
+    # At once: the cases that are kept in mind are those which the figures tell of.
     with archive.at_once():
         only_own = is_rater(archive, principal)
         if not only_own:
-            archive.note_all_shown(principal.id, only_rated=True)
-    known = _KNOWN.setdefault(archive, _Known())
-    caller, mark = (principal.id, only_own), archive.reviews_mark()
-    found = known.figures.pop(caller, None)
-    if found is None or found[0] != mark:
-        found = (mark, _computed(archive, principal, known, only_own=only_own))
+            archive.reviews.note_all_shown(principal.id, only_rated=True)
+        caller, mark = (principal.id, only_own), archive.reviews.mark()
+        found = known.figures.pop(caller, None)
+        if found is not None and found[0] != mark:
+            found = None
+        records = archive.reviews.all() if found is None else ()
+    if found is None:
+        found = (mark, _computed(archive, principal, known, records, only_own=only_own))
     known.figures[caller] = found
     while len(known.figures) > _MOST_CALLERS:
         known.figures.pop(next(iter(known.figures)), None)
@@ -65,12 +68,17 @@ def agreed(archive: Archive, principal: Principal) -> "Agreement":
 
 
 def _computed(
-    archive: Archive, principal: Principal, known: _Known, *, only_own: bool
+    archive: Archive,
+    principal: Principal,
+    known: _Known,
+    records: Sequence[RatedRecord],
+    *,
+    only_own: bool,
 ) -> "Agreement":
     # NumPy is loaded for whoever asks, and belongs to an extra.
     from ai_psychiatrist.reviews.agreement import agreement  # noqa: PLC0415
 
-    rated = [(one, said) for one in archive.all_rows() if (said := _first(one))]
+    rated = [(one, said) for one in records if (said := _first(one))]
     shown = [(one, said) for one, said in rated if not only_own or principal.id in said]
     for gone in known.programs.keys() - {one.record_id for one, _ in rated}:
         known.programs.pop(gone, None)

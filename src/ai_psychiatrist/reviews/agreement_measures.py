@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.reviews.agreement_arrays import ITEMS, SheetPairs, Sheets
 from ai_psychiatrist.statistics.alpha import MISSING, coincidences, ordinal_alpha
+from ai_psychiatrist.statistics.arrays import Array, BoolArray
 from ai_psychiatrist.statistics.kappa import MOMENTS, mean_kappa, moments
-from ai_psychiatrist.statistics.measure import Array, BoolArray, Measure, ratio, statistics
+from ai_psychiatrist.statistics.measure import Measure, ratio, statistics
 from ai_psychiatrist.statistics.span_overlap import Overlap, Places, overlap
 
 MOST_PAIRS: Final = 6

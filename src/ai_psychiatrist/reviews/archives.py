@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.hourly import hourly
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.repeating import HOUR_SECONDS, repeating
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
@@ -112,7 +112,7 @@ class Archives:
 
     def tended(self) -> AbstractAsyncContextManager[None]:
         """Remove what has expired at once, and every hour while the block runs."""
-        return hourly(self._sweep)
+        return repeating(self._sweep, HOUR_SECONDS)
 
     def take_back(self, archive: Archive, under_way: Container[str]) -> tuple[EndedJob, ...]:
         """Let jobs wait again whose process is gone; returns those that were given up instead.

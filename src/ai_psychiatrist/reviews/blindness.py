@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.pages import PageWanted, RecordPage
@@ -27,7 +27,7 @@ def give_scores(archive: Archive, record_id: str, principal: Principal) -> None:
 
     Whatever tells scores, evidence or narrative of a record calls it first.
     """
-    archive.give_scores(record_id, principal.id, hidden_phases(principal))
+    archive.reviews.give_scores(record_id, principal.id, hidden_phases(principal))
 
 
 def list_for(archive: Archive, wanted: PageWanted) -> RecordPage:
@@ -39,9 +39,9 @@ def list_for(archive: Archive, wanted: PageWanted) -> RecordPage:
     with archive.at_once():
         page = archive.lists.page(wanted)
         if wanted.is_steered_by_scores and ReviewPhase.UNSEEN not in wanted.hidden:
-            archive.note_all_shown(wanted.rater)
+            archive.reviews.note_all_shown(wanted.rater)
         else:
-            archive.note_shown(wanted.rater, _given_first(page))
+            archive.reviews.note_shown(wanted.rater, _given_first(page))
     return page
 
 
@@ -58,7 +58,25 @@ def _given_first(page: RecordPage) -> tuple[str, ...]:
 
 def visible_rows(archive: Archive, record_id: str, rater: str) -> tuple[ReviewRow, ...]:
     """Return a rater's own rows, and those of others once the own ratings are committed."""
-    rows = archive.rows(record_id)
-    if archive.standing(record_id, rater) is ReviewPhase.REVEALED:
+    rows = archive.reviews.of(record_id)
+    if archive.reviews.standing(record_id, rater) is ReviewPhase.REVEALED:
         return rows
     return tuple(row for row in rows if row.rater == rater)
+
+
+def is_rater(archive: Archive, principal: Principal) -> bool:
+    """Return whether figures could tell somebody of cases that are still to be rated blind.
+
+    Whoever only reads, or looks after the installation, rates when a review of theirs has begun.
+    """
+    if archive.reviews.begun(principal.id) > 0:
+        return True
+    return Scope.REVIEW in principal.scopes and Scope.ADMIN not in principal.scopes
+
+
+def is_asked_first(principal: Principal) -> bool:
+    """Return whether somebody who may rate has to ask for scores before pages show them.
+
+    Whoever works alone on a machine of their own has not.
+    """
+    return Scope.REVIEW in principal.scopes and principal.id != LOCAL.id

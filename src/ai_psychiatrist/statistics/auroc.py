@@ -1,35 +1,26 @@
 """The area under the ROC curve."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ai_psychiatrist.statistics.measure import (
-    Array,
-    BoolArray,
-    Measure,
-    statistics,
-    two_dimensional,
-)
+from ai_psychiatrist.statistics.arrays import Array, BoolArray, two_dimensional
+from ai_psychiatrist.statistics.measure import Measure, statistics
+from ai_psychiatrist.statistics.parts import tally_of
 
 
-def auroc(values: Array, is_case: BoolArray, is_control: BoolArray, *, undefined: str) -> Measure:
+def auroc(
+    values: NDArray[np.number], is_case: BoolArray, is_control: BoolArray, *, undefined: str
+) -> Measure:
     """Return how often a case has a higher value than a control; a tie counts half.
 
     `values`, `is_case`, `is_control`: (units,) or (units, places).
     Source: Hanley & McNeil 1982, Radiology 143:29-36.
     """
-    counted = is_case | is_control
-    levels = np.unique(values[counted])
-    is_at = two_dimensional(values)[:, :, None] == levels
-
-    def by_level(where: BoolArray) -> Array:
-        at_level = is_at & two_dimensional(where)[:, :, None]
-        counts: Array = at_level.sum(axis=1, dtype=np.float64)
-        return counts
-
+    cases, controls = map(two_dimensional, (is_case, is_control))
     return Measure(
-        statistics=statistics(by_level(is_case), by_level(is_control)),
+        statistics=statistics(*tally_of(two_dimensional(values), cases, controls)),
         combine=_area,
-        n=int(counted.sum()),
+        n=int((cases | controls).sum()),
         undefined=undefined,
     )
 

@@ -15,7 +15,8 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.statistics.measure import Array, Measure, Statistics
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure, Statistics
 
 Owners = NDArray[np.intp]
 
@@ -144,15 +145,12 @@ class _Columns:
     def of(cls, every: Sequence[Statistics], bootstrap: Bootstrap) -> Self:
         """Add up the units of each participant or group."""
         places = bootstrap.places()
-        order = np.argsort(places, kind="stable")
-        starts = np.flatnonzero(np.diff(places[order], prepend=-1))
         known: dict[bytes, int] = {}
         columns: list[Array] = []
         of_statistics = {}
         for one in every:
             numbers = []
-            for column in one.kept.T:
-                sums = np.add.reduceat(column[order].astype(np.float64), starts)
+            for sums in one.summed(places, bootstrap.drawn).T:
                 number = known.setdefault(sums.tobytes(), len(known))
                 if number == len(columns):
                     columns.append(sums)
@@ -170,7 +168,7 @@ class _Columns:
 
 def _concerned(one: Statistics, owners: Owners) -> int:
     """Return how many participants have a unit that is not all zeros."""
-    return int(np.count_nonzero(np.bincount(owners[one.kept.any(axis=1)])))
+    return int(np.count_nonzero(np.bincount(owners[one.concerned])))
 
 
 def _values(

@@ -13,9 +13,10 @@ from typing import Final
 
 import numpy as np
 
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import Estimate
 from ai_psychiatrist.statistics.figure import DECIMALS, Figure, rounded
-from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.measure import Measure
 
 INTERVAL: Final = 0.95
 MOST_UNDEFINED: Final = 0.05

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.arrays import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,14 @@ def fit_isotonic(inputs: Array, targets: Array) -> Isotonic:
     """
     at, places = np.unique(inputs, return_inverse=True)
     counts = np.bincount(places).astype(np.float64)
+    totals = np.bincount(places, weights=targets).astype(np.float64)
+    return fit_isotonic_sums(at, totals, counts)
+
+
+def fit_isotonic_sums(at: Array, totals: Array, counts: Array) -> Isotonic:
+    """As `fit_isotonic`, from the sum of the targets and their number at each distinct input."""
     pools: list[tuple[float, float, int]] = []
-    for total, count in zip(np.bincount(places, weights=targets), counts, strict=True):
+    for total, count in zip(totals, counts, strict=True):
         pool = (float(total), float(count), 1)
         while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:
             before = pools.pop()

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ai_psychiatrist.statistics.measure import Array, BoolArray, Statistics, statistics
+from ai_psychiatrist.statistics.arrays import Array, BoolArray
+from ai_psychiatrist.statistics.measure import Statistics, statistics
 
 MOMENTS = 6
 """How many sums a kappa is computed from."""

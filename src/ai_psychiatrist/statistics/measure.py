@@ -1,15 +1,14 @@
 """What a figure is computed from: sums over units, so that resampling is one matrix product."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-Scalar = TypeVar("Scalar", bound=np.generic)
+from ai_psychiatrist.statistics.arrays import Array, BoolArray, Places, Scalar
+from ai_psychiatrist.statistics.parts import Part, kept
 
 SMALLEST_N: Final = 10
 """With fewer participants no interval holds what it promises (see `benchmarks/coverage.py`)."""
@@ -19,13 +18,28 @@ SMALLEST_N: Final = 10
 class Statistics:
     """What each unit adds; measures that share it share the sums as well."""
 
-    kept: NDArray[np.float64] | NDArray[np.int8]
-    """(units, k) in an eighth of the memory where all are small whole numbers, as most are."""
+    parts: Sequence[Part]
+    """Side by side."""
 
     @property
     def by_unit(self) -> Array:
-        """(units, k); a unit that a measure does not concern has a row of zeros."""
-        return self.kept.astype(np.float64, copy=False)
+        """(units, k)"""
+        return np.concatenate([part.by_unit for part in self.parts], axis=1)
+
+    @property
+    def total(self) -> Array:
+        """(k,): the sums over all units."""
+        return np.concatenate([part.summed(None, 1)[0] for part in self.parts])
+
+    @property
+    def concerned(self) -> BoolArray:
+        """(units,): which of them add anything."""
+        found: BoolArray = np.logical_or.reduce([part.concerned for part in self.parts])
+        return found
+
+    def summed(self, places: Places, count: int) -> Array:
+        """Return the sums of the units in each of so many places, (count, k)."""
+        return np.concatenate([part.summed(places, count) for part in self.parts], axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,23 +60,14 @@ class Measure:
     """Why resampling tells nothing of its uncertainty; `None` where it does."""
 
 
-def statistics(*columns: ArrayLike) -> Statistics:
-    """Stand columns of (units,) or (units, k) side by side."""
-    tables = [two_dimensional(np.asarray(column, dtype=np.float64)) for column in columns]
-    whole = np.concatenate(tables, axis=1)
-    with np.errstate(invalid="ignore"):
-        small = whole.astype(np.int8)
-    return Statistics(kept=small if np.array_equal(small, whole) else whole)
+def statistics(*columns: ArrayLike | Part) -> Statistics:
+    """Stand columns of (units,) or (units, k), and other parts, side by side."""
+    return Statistics(parts=[one if isinstance(one, Part) else kept(one) for one in columns])
 
 
 def by_unit(values: NDArray[Scalar]) -> Array:
     """Add up the places of each unit."""
     return np.asarray(values.sum(axis=1), dtype=np.float64)
-
-
-def two_dimensional(values: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return (units,) as (units, 1), and (units, k) as it is."""
-    return values[:, None] if values.ndim == 1 else values
 
 
 def ratio(numerators: ArrayLike, denominators: ArrayLike, *, undefined: str) -> Measure:

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.arrays import Array
 
 _MOST_STEPS: Final = 500
 _LEAST_GRADIENT: Final = 1e-8

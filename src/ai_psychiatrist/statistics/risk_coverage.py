@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.arrays import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

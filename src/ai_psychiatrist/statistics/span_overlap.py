@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.arrays import Array
 
 Places = NDArray[np.int64]
 LONGEST_TEXT = 1 << 40

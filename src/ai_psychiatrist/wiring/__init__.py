@@ -8,12 +8,6 @@ from typing import TYPE_CHECKING
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.baseline.route import baseline_route
-from ai_psychiatrist.agents.judge import JudgeAgent
-from ai_psychiatrist.agents.meta_review import MetaReviewAgent
-from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
-from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.infrastructure.digests import (
     KEY_NAME,
@@ -25,9 +19,8 @@ from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
-from ai_psychiatrist.wiring.belief import belief_chains, believer
-from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
-from ai_psychiatrist.wiring.danger import danger_agent, danger_chain, of_models
+from ai_psychiatrist.wiring.danger import danger_chain, of_models
+from ai_psychiatrist.wiring.pipeline import wired_pipeline
 from ai_psychiatrist.wiring.services import BYTES_PER_CHARACTER, Services
 from ai_psychiatrist.wiring.telemetry import Telemetry, open_telemetry
 
@@ -99,92 +92,31 @@ def _services(
     key: bytes,
     telemetry: Telemetry,
 ) -> Services:
-    model = settings.model
-    chains = {
-        name: connections.chain(chosen or model.default)
-        for name, chosen in {
-            "qualitative": model.qualitative_model,
-            "quantitative": model.quantitative_model,
-            "judge": model.judge_model,
-            "meta_review": model.meta_review_model,
-        }.items()
-    }
-    pydantic_ai, base_url = settings.pydantic_ai, settings.ollama.base_url
-    temperature = model.temperature
-    feedback_loop = FeedbackLoop(
-        qualitative=QualitativeAssessmentAgent(
-            chains["qualitative"],
-            pydantic_ai_settings=pydantic_ai,
-            ollama_base_url=base_url,
-            settings=settings.qualitative,
-            temperature=temperature,
-        ),
-        judge=JudgeAgent(
-            chains["judge"],
-            pydantic_ai_settings=pydantic_ai,
-            ollama_base_url=base_url,
-            settings=settings.judge,
-            temperature=temperature,
-        ),
-        settings=settings.feedback,
-    )
-    danger_models = danger_chain(settings, connections, model.default)
-    if danger_models:
-        chains["danger"] = danger_models
-    references = (
-        None
-        if settings.references.dir is None
-        else ConfiguredReferences(settings.references, connections)
-    )
-    quantitative = QuantitativeAssessmentAgent(
-        chains["quantitative"],
-        pydantic_ai_settings=pydantic_ai,
-        ollama_base_url=base_url,
-        settings=settings.quantitative,
-        temperature=temperature,
-    )
-    chains |= belief_chains(settings, connections, chains["quantitative"])
-    pipeline = AssessmentPipeline(
-        feedback_loop=feedback_loop,
-        quantitative=quantitative,
-        meta_review=MetaReviewAgent(
-            chains["meta_review"],
-            pydantic_ai_settings=pydantic_ai,
-            ollama_base_url=base_url,
-            temperature=temperature,
-        ),
-        danger=danger_agent(settings, danger_models, settings.pydantic_ai),
-        believer=believer(settings, chains, quantitative),
-        references=references,
-        max_calls=model.max_calls,
-        is_delimited=settings.qualitative.delimit_transcript,
-        is_first_ahead=model.first_call_ahead == "always",
-    )
-    interview_chain = _interview_chain(settings, connections)
+    wired = wired_pipeline(settings, connections)
+    interviewers = _interview_chain(settings, connections)
+    own_model = settings.interview.model
+    danger = danger_chain(settings, connections, own_model or settings.model.default)
     return Services(
         settings=settings,
-        pipeline=pipeline,
+        pipeline=wired.pipeline,
         transcripts=TranscriptStore(
             settings.data.transcripts_dir,
             most_bytes=settings.api.max_transcript_chars * BYTES_PER_CHARACTER,
         ),
         labels=settings.transcript.labels,
         connections=connections,
-        references=references,
-        make_interviews=partial(
-            _opened_interviews,
-            settings,
-            interview_chain,
-            danger_chain(settings, connections, settings.interview.model or model.default),
-        ),
-        interview_models=(
-            tuple(route.name for route in interview_chain) if settings.interview.model else ()
-        ),
-        agent_models={name: tuple(route.name for route in chain) for name, chain in chains.items()},
+        references=wired.references,
+        make_interviews=partial(_opened_interviews, settings, interviewers, danger),
+        interview_models=_names(interviewers) if own_model else (),
+        agent_models={agent: _names(chain) for agent, chain in wired.chains.items()},
         key=key,
         log=EventLog(settings.log.level, settings.log.format, trace_ids=telemetry.trace_ids),
         telemetry=telemetry,
     )
+
+
+def _names(chain: ModelChain) -> tuple[str, ...]:
+    return tuple(route.name for route in chain)
 
 
 def _interview_chain(settings: Settings, connections: ModelConnections) -> ModelChain:

@@ -2,13 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final
 
 from structlog.contextvars import bound_contextvars
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState, OnEnd
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef, OnEnd
 from ai_psychiatrist.jobs.news import News
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.archive import Archive
@@ -19,7 +19,6 @@ from ai_psychiatrist.reviews.archive.errors import (
     RecordUnreadable,
 )
 from ai_psychiatrist.reviews.archive.jobs import EndedJob, TakenJob
-from ai_psychiatrist.reviews.archive.records import RecordState
 from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.wiring.job_assessment import JobAssessment, reason_of
 from ai_psychiatrist.wiring.services import Services
@@ -34,15 +33,14 @@ async def tell_nobody(_end: JobEnd) -> None:
     """Let the end of a job go untold."""
 
 
-def end_of(
-    tenant: str, ended: EndedJob | TakenJob, state: JobState, reason: str | None = None
-) -> JobEnd:
+def end_of(tenant: str, ended: EndedJob, state: RecordState, reason: str | None = None) -> JobEnd:
     """Return what is told of a job that has just ended."""
     return JobEnd(
         job=JobRef(tenant=tenant, id=ended.id),
         state=state,
         reason=reason,
-        seconds=(datetime.now(UTC) - ended.created_at).total_seconds(),
+        created_at=ended.created_at,
+        ended_at=ended.ended_at,
     )
 
 
@@ -60,10 +58,10 @@ class JobWork:
     under_way: set[str] = field(default_factory=set)
     """Ids of the jobs that this process does just now, for whoever tends the archives."""
 
-    async def __call__(self, job: JobRef) -> JobState:
+    async def __call__(self, job: JobRef) -> RecordState:
         """Do a job to its end."""
         if job.id in self.under_way:
-            return JobState.RUNNING
+            return RecordState.RUNNING
         # Before it is taken: what a process has taken and does not do is taken from it again.
         self.under_way.add(job.id)
         try:
@@ -73,18 +71,18 @@ class JobWork:
             self.under_way.discard(job.id)
             self.news.tell()
 
-    async def _do(self, job: JobRef) -> JobState:
+    async def _do(self, job: JobRef) -> RecordState:
         archives = self.services.archives
         records, runner = archives.records(job.tenant), archives.runner
         try:
             taken = await records.ask(lambda archive: archive.jobs.take(job.id, runner))
             if isinstance(taken, RecordState):
-                return JobState(taken.value)
+                return taken
             self.news.tell()
             return await _Run(work=self, records=records, taken=taken, runner=runner).watched()
         except RecordNotFound:
             # Erased, whether it was begun or not.
-            return JobState.CANCELLED
+            return RecordState.CANCELLED
         except RecordUnreadable as error:
             return await self._fail_unread(job, records, reason_of(error))
         except asyncio.CancelledError:
@@ -92,29 +90,23 @@ class JobWork:
             await records.ask(lambda archive: archive.jobs.put_back(job.id, runner))
             raise
 
-    async def _fail_unread(self, job: JobRef, records: Records, reason: str) -> JobState:
+    async def _fail_unread(self, job: JobRef, records: Records, reason: str) -> RecordState:
         """Say of a job that was taken why it cannot even be begun."""
         runner = records.archives.runner
-
-        def fail(archive: Archive) -> EndedJob | None:
-            created_at = archive.summary(job.id).created_at
-            is_stored = archive.jobs.fail(job.id, runner, reason)
-            return EndedJob(id=job.id, created_at=created_at) if is_stored else None
-
-        ended = await records.ask(fail)
+        ended = await records.ask(lambda archive: archive.jobs.fail(job.id, runner, reason))
         if ended is None:
             return await _state_of_left(job, records)
-        await self.on_end(end_of(job.tenant, ended, JobState.FAILED, reason))
-        return JobState.FAILED
+        await self.on_end(end_of(job.tenant, ended, RecordState.FAILED, reason))
+        return RecordState.FAILED
 
 
-async def _state_of_left(job: JobRef, records: Records) -> JobState:
+async def _state_of_left(job: JobRef, records: Records) -> RecordState:
     """Return how far a job is that is this process's no more; raises `RecordNotFound`.
 
     `RUNNING` for one without an end: somebody else has it, or will.
     """
-    state = JobState((await records.ask(lambda archive: archive.summary(job.id))).state.value)
-    return state if state.is_last else JobState.RUNNING
+    state = (await records.ask(lambda archive: archive.summary(job.id))).state
+    return state if state.is_last else RecordState.RUNNING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +116,7 @@ class _Run:
     taken: TakenJob
     runner: str
 
-    async def watched(self) -> JobState:
+    async def watched(self) -> RecordState:
         """Do the job; its calls stop once it is cancelled or erased."""
         making = asyncio.create_task(self._assessment().result())
         watching = asyncio.create_task(self._until_unwanted())
@@ -156,7 +148,7 @@ class _Run:
                 # Whatever is written next says so, too.
                 logger.warning("job_not_watched", error_type=type(error).__name__)
 
-    async def _ended(self, making: "asyncio.Task[FullResult]") -> JobState:
+    async def _ended(self, making: "asyncio.Task[FullResult]") -> RecordState:
         """Store what came of it; raises `ArchiveUnusable`, and then the job is gone on with."""
         try:
             result = making.result()
@@ -168,28 +160,29 @@ class _Run:
             return await self._fail(reason)
         return await self._finish(result)
 
-    async def _fail(self, reason: str) -> JobState:
-        is_stored = await self.records.ask(
+    async def _fail(self, reason: str) -> RecordState:
+        ended = await self.records.ask(
             lambda archive: archive.jobs.fail(self.taken.id, self.runner, reason)
         )
-        return await self._told(JobState.FAILED, reason, is_stored=is_stored)
+        return await self._told(ended, RecordState.FAILED, reason)
 
-    async def _finish(self, result: FullResult) -> JobState:
+    async def _finish(self, result: FullResult) -> RecordState:
         content, figures = result.model_dump_json().encode(), figures_of(result)
 
-        def store(archive: Archive) -> bool:
+        def store(archive: Archive) -> EndedJob | None:
             return archive.jobs.finish(self.taken.id, self.runner, content, figures)
 
-        is_stored = await self.records.ask(store)
-        return await self._told(JobState.FINISHED, None, is_stored=is_stored)
+        return await self._told(await self.records.ask(store), RecordState.FINISHED)
 
-    async def _told(self, state: JobState, reason: str | None, *, is_stored: bool) -> JobState:
-        if not is_stored:
+    async def _told(
+        self, ended: EndedJob | None, state: RecordState, reason: str | None = None
+    ) -> RecordState:
+        if ended is None:
             # Cancelled while its last words were written, or taken by somebody else.
             return await self._left()
-        await self.work.on_end(end_of(self.records.tenant, self.taken, state, reason))
+        await self.work.on_end(end_of(self.records.tenant, ended, state, reason))
         return state
 
-    async def _left(self) -> JobState:
+    async def _left(self) -> RecordState:
         job = JobRef(tenant=self.records.tenant, id=self.taken.id)
         return await _state_of_left(job, self.records)

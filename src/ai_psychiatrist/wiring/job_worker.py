@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
@@ -36,8 +37,23 @@ async def run_worker(
     options = WorkerOptions(
         concurrency=jobs.concurrency, per_tenant=jobs.per_tenant, reap_seconds=jobs.reap_seconds
     )
-    async with ends_told(services) as ends, submitting_engine(services.settings) as engine:
+    async with (
+        _counts_given(services),
+        ends_told(services) as ends,
+        submitting_engine(services.settings) as engine,
+    ):
         work = job_work(services, ends.tell)
         worker = Worker(database=database, work=work, options=options)
         async with jobs_tended(work, engine):
             await worker.run(stop, on_ready=on_ready, on_alive=on_alive)
+
+
+def _counts_given(services: Services) -> AbstractAsyncContextManager[None]:
+    """Give Prometheus what this process counts, where the settings want that."""
+    settings, counts = services.settings.telemetry, services.telemetry.counts
+    if counts is None or not settings.worker_port:
+        return nullcontext()
+    # It brings a library that nobody else needs.
+    from ai_psychiatrist.infrastructure.telemetry.metrics_door import metrics_door  # noqa: PLC0415
+
+    return metrics_door(counts, address=settings.worker_address, port=settings.worker_port)

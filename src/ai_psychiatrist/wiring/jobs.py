@@ -1,18 +1,20 @@
 """Jobs by the settings: the engine, what it does, and who hands in again what was left."""
 
-import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.repeating import repeating
 from ai_psychiatrist.infrastructure.telemetry.work import QueueSeen
-from ai_psychiatrist.jobs.engine import JobEngine, JobRef, JobState, OnEnd
+from ai_psychiatrist.jobs.engine import EngineAway, JobEngine, JobRef, OnEnd
 from ai_psychiatrist.jobs.in_process import InProcessEngine
+from ai_psychiatrist.jobs.submissions import Submissions
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.reviews.archive.jobs import GIVEN_UP
@@ -23,7 +25,7 @@ from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
 
-TEND_SECONDS: Final = 2.0
+_TEND_SECONDS: Final = 2.0
 """How soon somebody goes on with what a dead process left."""
 _PATIENCE_SECONDS: Final = 1.0
 """For jobs that are nearly done when the service stops."""
@@ -40,14 +42,8 @@ class Jobs:
 
     work: JobWork
     engine: JobEngine
+    submissions: Submissions
     webhooks: Webhooks
-
-    async def begin(self, job: JobRef) -> None:
-        """Have a stored job done; where the engine is away it is handed in again by `tended`."""
-        try:
-            await self.engine.submit(job)
-        except Exception as error:  # noqa: BLE001  an engine may fail in any way, the job is stored
-            logger.error("job_not_submitted", error_type=type(error).__name__)
 
     async def cancel(self, job: JobRef) -> None:
         """End a job; raises `RecordNotFound` and `JobOver`. One that was cancelled stays so."""
@@ -56,9 +52,11 @@ class Jobs:
         if ended is None:
             return
         self.work.news.tell()
-        await self.work.on_end(end_of(job.tenant, ended, JobState.CANCELLED))
+        await self.work.on_end(end_of(job.tenant, ended, RecordState.CANCELLED))
         try:
             await self.engine.cancel(job)
+        except EngineAway:
+            return
         except Exception as error:  # noqa: BLE001  whoever does the job looks by itself, too
             logger.error("job_not_cancelled", error_type=type(error).__name__)
 
@@ -66,6 +64,8 @@ class Jobs:
         """Return what is still to be done, `None` where the engine is away."""
         try:
             return await queue_of(self.engine, self._age)
+        except EngineAway:
+            return None
         except Exception as error:  # noqa: BLE001  an engine may fail in any way
             logger.error("jobs_not_seen", error_type=type(error).__name__)
             return None
@@ -88,7 +88,7 @@ async def tend_jobs(work: JobWork, engine: JobEngine) -> None:
                 tenant, partial(archives.take_back, under_way=work.under_way)
             )
             for ended in given_up:
-                await work.on_end(end_of(tenant, ended, JobState.FAILED, GIVEN_UP))
+                await work.on_end(end_of(tenant, ended, RecordState.FAILED, GIVEN_UP))
             waiting = await archives.ask(tenant, lambda archive: archive.jobs.waiting())
             if waiting:
                 known = {job.id for job, _ in await engine.list(tenant=tenant)}
@@ -96,25 +96,15 @@ async def tend_jobs(work: JobWork, engine: JobEngine) -> None:
                     if job_id not in known:
                         # The engine may remember an end of it, as where an archive was restored.
                         await engine.resume(JobRef(tenant=tenant, id=job_id))
+        except EngineAway:
+            continue
         except Exception as error:  # noqa: BLE001  an engine may fail in any way; the next time
             logger.error("jobs_not_tended", error_type=type(error).__name__)
 
 
-@asynccontextmanager
-async def jobs_tended(work: JobWork, engine: JobEngine) -> AsyncIterator[None]:
+def jobs_tended(work: JobWork, engine: JobEngine) -> AbstractAsyncContextManager[None]:
     """Tend the jobs at once, and every few seconds while the block runs."""
-    tending = asyncio.create_task(_tend(work, engine))
-    try:
-        yield
-    finally:
-        tending.cancel()
-        await asyncio.gather(tending, return_exceptions=True)
-
-
-async def _tend(work: JobWork, engine: JobEngine) -> None:
-    while True:
-        await tend_jobs(work, engine)
-        await asyncio.sleep(TEND_SECONDS)
+    return repeating(partial(tend_jobs, work, engine), _TEND_SECONDS)
 
 
 @asynccontextmanager
@@ -129,8 +119,9 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
         async with (
             _engine_of(services.settings, work) as engine,
             jobs_tended(work, engine),
+            aclosing(Submissions(engine)) as submissions,
         ):
-            yield Jobs(work=work, engine=engine, webhooks=ends.webhooks)
+            yield Jobs(work=work, engine=engine, submissions=submissions, webhooks=ends.webhooks)
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.reviews.archives import Archives
@@ -31,7 +31,8 @@ async def _end_of(archives: Archives, job: JobRef) -> JobEnd | None:
         return None
     return JobEnd(
         job=job,
-        state=JobState(found.state.value),
+        state=found.state,
         reason=found.reason,
-        seconds=(found.ended_at - found.created_at).total_seconds(),
+        created_at=found.created_at,
+        ended_at=found.ended_at,
     )

@@ -5,22 +5,26 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.telemetry.danger_counts import TOLD_TOGETHER, DangerCounts
+from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import PrometheusCounts
 from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched, watched_by
 from ai_psychiatrist.infrastructure.telemetry.work import (
     CallWork,
     Event,
     JobEnded,
+    QueueSeen,
     RequestWork,
     Work,
 )
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.watched_calls import call_work, note_result
@@ -153,16 +157,21 @@ def test_results_are_codes_and_counts() -> None:
 class Queue:
     """An engine with four jobs."""
 
-    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, JobState], ...]:
-        states = (JobState.RUNNING, JobState.WAITING, JobState.WAITING, JobState.WAITING)
+    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, RecordState], ...]:
+        states = (
+            RecordState.RUNNING,
+            RecordState.WAITING,
+            RecordState.WAITING,
+            RecordState.WAITING,
+        )
         return tuple(
             (JobRef(tenant=tenant or "local", id=str(number)), state)
             for number, state in enumerate(states)
         )
 
     async def submit(self, job: JobRef) -> None: ...
-    async def status(self, job: JobRef) -> JobState | None: ...
-    async def result(self, job: JobRef) -> JobState:
+    async def status(self, job: JobRef) -> RecordState | None: ...
+    async def result(self, job: JobRef) -> RecordState:
         raise KeyError(job.id)
 
     async def cancel(self, job: JobRef) -> None: ...
@@ -177,9 +186,33 @@ def test_a_queue_is_its_jobs_by_state_and_the_age_of_the_first_that_waits() -> N
     assert (seen.by_state, seen.oldest_waiting_seconds) == ({"running": 1, "waiting": 3}, 7.5)
 
 
+def test_a_queue_that_cannot_be_seen_shows_no_jobs_of_before() -> None:
+    counts = PrometheusCounts()
+    before = counts.text(QueueSeen(by_state={"waiting": 3}, oldest_waiting_seconds=7.5))
+    assert b'ai_psychiatrist_jobs{state="waiting"} 3.0' in before
+    now = counts.text(None)
+    assert b"ai_psychiatrist_jobs{" not in now
+    assert b"ai_psychiatrist_oldest_waiting_job_seconds NaN" in now
+
+
+def test_jobs_that_wait_for_hours_are_told_from_those_that_wait_for_a_day() -> None:
+    counts = PrometheusCounts()
+    for seconds in (3 * 3600.0, 20 * 3600.0):
+        counts.told(JobEnded(state="finished", reason=None, seconds=seconds))
+    within_four_hours = b'ai_psychiatrist_job_seconds_bucket{le="14400.0",state="finished"} 1.0'
+    assert within_four_hours in counts.text(None)
+
+
 def test_the_end_of_a_job_is_told_without_its_id() -> None:
     seen, job = Seen(), JobRef(tenant="clinic-1", id="5f1c")
-    end = JobEnd(job=job, state=JobState.FAILED, reason="backend_failed", seconds=3.0)
+    begun = datetime(2026, 11, 23, 20, 11, 40, tzinfo=UTC)
+    end = JobEnd(
+        job=job,
+        state=RecordState.FAILED,
+        reason="backend_failed",
+        created_at=begun,
+        ended_at=begun + timedelta(seconds=3),
+    )
     with watched_by((seen,)):
         asyncio.run(count_end(end))
     assert seen.events == [JobEnded(state="failed", reason="backend_failed", seconds=3.0)]

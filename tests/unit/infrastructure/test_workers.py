@@ -78,6 +78,67 @@ async def test_work_that_hangs_holds_its_place_and_lets_go_of_its_caller() -> No
     assert begun == []
 
 
+@_in_loop
+async def test_a_thread_that_is_free_is_used_again() -> None:
+    threads = WorkerThreads(count=1, seconds=60)
+    assert await threads.run(threading.get_ident) == await threads.run(threading.get_ident)
+
+
+@_in_loop
+async def test_what_work_raises_whose_caller_has_gone_is_told_to_nobody() -> None:
+    threads, gate = WorkerThreads(count=1, seconds=60), threading.Event()
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+
+    def fail() -> None:
+        gate.wait()
+        raise ValueError(TEXT)
+
+    calling = asyncio.create_task(threads.run(fail))
+    await asyncio.sleep(0)
+    calling.cancel()
+    await asyncio.gather(calling, return_exceptions=True)
+    del calling
+    gate.set()
+    assert await threads.run(lambda: 3) == 3
+    gc.collect()
+    assert told == []
+
+
+def test_work_for_which_no_thread_can_be_started_gives_its_place_back() -> None:
+    program = (
+        "import asyncio, threading\n"
+        "from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads\n"
+        "async def main():\n"
+        "    threads = WorkerThreads(count=1, seconds=30)\n"
+        "    usual = threading.stack_size(1 << 47)\n"
+        "    try:\n"
+        "        await threads.run(lambda: 3)\n"
+        "    except RuntimeError:\n"
+        "        threading.stack_size(usual)\n"
+        "        print(await threads.run(lambda: 3))\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"3\n"
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    program = (
+        "import asyncio, os\n"
+        "from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads\n"
+        "def three():\n"
+        "    return asyncio.run(WorkerThreads(count=1, seconds=30).run(lambda: 3))\n"
+        "three()\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os._exit(three())\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"3\n"
+
+
 def test_a_program_ends_although_a_thread_hangs() -> None:
     program = (
         "import asyncio, threading\n"

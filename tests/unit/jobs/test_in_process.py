@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ai_psychiatrist.jobs.engine import JobRef, JobState
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.in_process import InProcessEngine
 
 
@@ -23,9 +24,9 @@ class Held:
     begun: list[JobRef] = field(default_factory=list)
     ended: list[JobRef] = field(default_factory=list)
     gates: dict[JobRef, asyncio.Event] = field(default_factory=dict)
-    end: JobState = JobState.FINISHED
+    end: RecordState = RecordState.FINISHED
 
-    async def __call__(self, job: JobRef) -> JobState:
+    async def __call__(self, job: JobRef) -> RecordState:
         self.begun.append(job)
         await self.gates.setdefault(job, asyncio.Event()).wait()
         self.ended.append(job)
@@ -93,7 +94,7 @@ async def test_no_tenant_has_more_at_once_than_it_may() -> None:
             await engine.submit(job)
         await settled()
         assert work.begun == [own[0], own[1], other]
-        assert dict(await engine.list(tenant="a"))[own[2]] is JobState.WAITING
+        assert dict(await engine.list(tenant="a"))[own[2]] is RecordState.WAITING
         await work.let_go(own[0])
         assert work.begun[3:] == [own[2]]
 
@@ -106,10 +107,10 @@ async def test_a_job_that_is_submitted_again_is_done_once() -> None:
             await engine.submit(job)
         await settled()
         assert work.begun == [job]
-        assert await engine.status(job) is JobState.RUNNING
+        assert await engine.status(job) is RecordState.RUNNING
         waiting = asyncio.create_task(engine.result(job))
         await work.let_go(job)
-        assert await waiting is await engine.status(job) is JobState.FINISHED
+        assert await waiting is await engine.status(job) is RecordState.FINISHED
 
 
 @pytest.mark.anyio
@@ -122,7 +123,7 @@ async def test_a_cancelled_job_ends_and_its_place_is_free() -> None:
         await engine.cancel(second)
         await engine.cancel(first)
         await settled()
-        assert [await engine.status(job) for job in (first, second)] == [JobState.CANCELLED] * 2
+        assert [await engine.status(job) for job in (first, second)] == [RecordState.CANCELLED] * 2
         assert (work.begun, work.ended) == ([first, third], [])
         await engine.resume(first)
         await work.let_go(third)
@@ -131,7 +132,7 @@ async def test_a_cancelled_job_ends_and_its_place_is_free() -> None:
 
 @pytest.mark.anyio
 async def test_a_job_that_another_process_does_is_not_known_any_more() -> None:
-    work, (job,) = Held(end=JobState.RUNNING), jobs("a", 1)
+    work, (job,) = Held(end=RecordState.RUNNING), jobs("a", 1)
     async with engine_of(work) as engine:
         await engine.submit(job)
         await settled()
@@ -146,7 +147,7 @@ async def test_a_job_that_another_process_does_is_not_known_any_more() -> None:
 async def test_a_defect_of_the_work_takes_nothing_with_it() -> None:
     tried: list[JobRef] = []
 
-    async def broken(job: JobRef) -> JobState:
+    async def broken(job: JobRef) -> RecordState:
         tried.append(job)
         raise OSError
 

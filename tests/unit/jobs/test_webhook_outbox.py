@@ -1,11 +1,13 @@
 """What is kept of webhooks, until when, and who gets it."""
 
 import stat
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks.letter import Delivery, DeliveryState, Expected
 from ai_psychiatrist.jobs.webhooks.outbox import FILE_NAME, TRY_SECONDS, UNNAMED_SECONDS, Outbox
 from ai_psychiatrist.jobs.webhooks.places import Destination
@@ -14,6 +16,7 @@ from ai_psychiatrist.jobs.webhooks.schedule import MOST_TRIES
 PLACE = "hooks.example:443"
 JOB = JobRef(tenant="clinic", id="job-1")
 DAY = 86_400.0
+BEGUN = datetime(2026, 11, 23, 20, 11, 40, tzinfo=UTC)
 
 
 def outbox_in(folder: Path) -> Outbox:
@@ -25,8 +28,8 @@ def expected(job: JobRef = JOB, place: str = PLACE) -> Expected:
     return Expected(job=job, destination=destination, created=100.0)
 
 
-def ended(job: JobRef = JOB, state: JobState = JobState.FINISHED) -> JobEnd:
-    return JobEnd(job=job, state=state, seconds=5.0)
+def ended(job: JobRef = JOB, state: RecordState = RecordState.FINISHED) -> JobEnd:
+    return JobEnd(job=job, state=state, created_at=BEGUN, ended_at=BEGUN + timedelta(seconds=5))
 
 
 def test_file_is_its_owners_alone(tmp_path: Path) -> None:
@@ -39,7 +42,7 @@ def test_webhook_is_due_once_the_job_has_ended_and_but_once(tmp_path: Path) -> N
     outbox.expect([expected()])
     assert outbox.claim({PLACE: 4}, now=200.0) == ()
     assert outbox.note_end(ended(), now=200.0)
-    assert not outbox.note_end(ended(state=JobState.FAILED), now=201.0)
+    assert not outbox.note_end(ended(state=RecordState.FAILED), now=201.0)
     (letter,) = outbox.claim({PLACE: 4}, now=200.0)
     assert (letter.job_id, letter.tries) == ("job-1", 1)
     assert b"job.finished" in letter.body

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, JobState
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks.event import event_body
 from ai_psychiatrist.jobs.webhooks.places import CallbackRefused, destination_of, named_place
 from ai_psychiatrist.jobs.webhooks.schedule import MOST_TRIES, asked_wait, wait_after
@@ -150,9 +151,13 @@ def test_two_places_of_the_secret_are_refused(tmp_path: Path) -> None:
 
 def test_body_names_the_job_and_its_end() -> None:
     end = JobEnd(
-        job=JobRef(tenant="clinic", id="j-1"), state=JobState.FAILED, reason="timed_out", seconds=90
+        job=JobRef(tenant="clinic", id="j-1"),
+        state=RecordState.FAILED,
+        reason="timed_out",
+        created_at=datetime.fromtimestamp(1_700_000_000.25, UTC),
+        ended_at=datetime.fromtimestamp(1_700_000_090.25, UTC),
     )
-    body = event_body("msg_1", end, batch="b-1", created=1_700_000_000.25)
+    body = event_body("msg_1", end, batch="b-1")
     assert json.loads(body) == {
         "id": "msg_1",
         "type": "job.failed",

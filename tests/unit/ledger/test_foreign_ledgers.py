@@ -7,11 +7,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.fakes.ledgers import attempt, new_ledger
+from tests.fakes.ledgers import attempt, call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
+from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
 from ai_psychiatrist.ledger.store.ledger import Ledger
 
 LONG = "s" * 5_000
@@ -73,12 +75,69 @@ def test_a_file_with_what_is_not_ours_is_refused(tmp_path: Path, statement: str)
 
 @pytest.mark.parametrize(
     "change",
-    ["raw = 7", "output = 'x'", "output = X'ff'", "errors = X'7b'", "origin = 'x'", "raw = X'ff'"],
+    [
+        "raw = 7",
+        "stage = X'7b'",
+        "output = 'x'",
+        "output = X'ff'",
+        "errors = X'7b'",
+        "origin = 'x'",
+        "raw = X'ff'",
+    ],
 )
 def test_a_row_of_other_types_is_damage_and_no_traceback(tmp_path: Path, change: str) -> None:
     run = made(tmp_path, "DROP TRIGGER attempts_refuse_update", _CHANGE.format(change))
     with Ledger.open(run) as ledger, pytest.raises(LedgerUnusable, match="a row is damaged"):
         list(ledger.current("score"))
+
+
+def change_units(run: Path, value: object) -> None:
+    """Put another value in the place of every unit's context."""
+    with closing(sqlite3.connect(run / "ledger.sqlite")) as database, database:
+        ((trigger,),) = database.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'units_refuse_update'"
+        )
+        database.execute("DROP TRIGGER units_refuse_update")
+        database.execute("UPDATE units SET context = ?", (value,))
+        database.execute(trigger)
+
+
+@pytest.mark.parametrize("value", [7, "text", b"\xff", b"\xc3(", b"{", b"[" * 100_000, b"[1]"])
+def test_a_damaged_context_is_neither_a_traceback_nor_an_unknown_unit(
+    tmp_path: Path, value: object
+) -> None:
+    run = made(tmp_path)
+    change_units(run, value)
+    with Ledger.open(run) as ledger, pytest.raises(LedgerUnusable, match="a row is damaged"):
+        AccumulatedContexts(ledger=ledger, protected=frozenset()).at("u1", "score")
+
+
+def test_a_model_whose_name_is_no_text_is_damage(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with new_ledger(run, ["u1"]) as ledger:
+        keep(ledger, call())
+    with closing(sqlite3.connect(run / "ledger.sqlite")) as database, database:
+        ((trigger,),) = database.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'calls_refuse_update'"
+        )
+        database.execute("DROP TRIGGER calls_refuse_update")
+        database.execute("UPDATE calls SET model = X'ff'")
+        database.execute(trigger)
+    with Ledger.open(run) as ledger:
+        with pytest.raises(LedgerUnusable, match="a row is damaged"):
+            ledger.calls.usage()
+        with pytest.raises(LedgerUnusable, match="a row is damaged"):
+            recalled(ledger)
+
+
+def test_a_call_that_repeats_its_unit_without_end_is_not_read(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with new_ledger(run, ["u1"], context=b"x" * 1_000_000) as ledger:
+        keep(ledger, call(sent=(RequestMessage("user", "x" * 1_000_000),)))
+        assert recalled(ledger) is not None
+        keep(ledger, call(digest="d2", sent=(RequestMessage("user", "x" * 101_000_000),)))
+        with pytest.raises(LedgerUnusable, match="a row is damaged"):
+            recalled(ledger)
 
 
 def test_a_value_of_endless_size_is_not_read(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """What the ledger keeps, and what it refuses."""
 
+import secrets
 import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.fakes.ledgers import attempt, call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run
@@ -43,7 +45,7 @@ def test_a_folder_with_a_run_takes_no_second_one(run: Path) -> None:
     with new_ledger(run, ["u1"]), pytest.raises(InputError, match="holds a run already"):
         Ledger.create(run, steps=["score"])
     with Ledger.open(run) as ledger:
-        assert ledger.unit_ids() == ["u1"]
+        assert ledger.units.ids() == ["u1"]
 
 
 def test_a_file_that_was_cut_off_before_it_held_anything_is_no_run(run: Path) -> None:
@@ -99,7 +101,7 @@ def test_folder_and_files_are_the_owners_alone(run: Path) -> None:
 @pytest.mark.parametrize("change", ["DELETE FROM {}", "UPDATE {} SET unit = 2", "REPLACE"])
 def test_nothing_that_was_written_can_be_changed(run: Path, table: str, change: str) -> None:
     with new_ledger(run, ["u1"]) as ledger:
-        ledger.add_input("u1", "score", b"{}")
+        ledger.units.add_input("u1", "score", b"{}")
         keep(ledger, call())
         ledger.record([attempt("u1")])
     statement = change.format(table)
@@ -116,26 +118,26 @@ def test_nothing_that_was_written_can_be_changed(run: Path, table: str, change: 
 def test_units_keep_their_order_and_their_context(run: Path) -> None:
     with new_ledger(run) as ledger:
         for unit_id in "zmama":
-            ledger.add_unit(unit_id, context=unit_id.encode(), context_digest=unit_id)
-        assert ledger.unit_ids() == ["z", "m", "a"]
-        assert ledger.step_context("m", "score") == b"m"
+            ledger.units.add(unit_id, context=unit_id.encode(), context_digest=unit_id)
+        assert ledger.units.ids() == ["z", "m", "a"]
+        assert ledger.units.step_context("m", "score") == b"m"
 
 
 def test_a_unit_with_another_context_is_refused(run: Path) -> None:
     with new_ledger(run, ["u1"]) as ledger:
         with pytest.raises(InputError, match="another input"):
-            ledger.add_unit("u1", context_digest="other")
-        assert ledger.unit_ids() == ["u1"]
+            ledger.units.add("u1", context_digest="other")
+        assert ledger.units.ids() == ["u1"]
 
 
 def test_a_step_may_be_asked_about_more_than_the_unit_began_with(run: Path) -> None:
     with new_ledger(run, ["u1"], steps=("draft", "score"), context=b"start") as ledger:
-        ledger.add_input("u1", "score", b"start and draft")
-        ledger.add_input("u1", "score", b"start and draft")
-        assert ledger.step_context("u1", "draft") == b"start"
-        assert ledger.step_context("u1", "score") == b"start and draft"
+        ledger.units.add_input("u1", "score", b"start and draft")
+        ledger.units.add_input("u1", "score", b"start and draft")
+        assert ledger.units.step_context("u1", "draft") == b"start"
+        assert ledger.units.step_context("u1", "score") == b"start and draft"
         with pytest.raises(InputError, match="another input"):
-            ledger.add_input("u1", "score", b"changed")
+            ledger.units.add_input("u1", "score", b"changed")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_a_step_may_be_asked_about_more_than_the_unit_began_with(run: Path) -> N
         pytest.param(lambda ledger: ledger.request("u9", "score"), id="request"),
         pytest.param(lambda ledger: keep(ledger, call(), "u9"), id="call"),
         pytest.param(lambda ledger: ledger.record([attempt("u9")]), id="attempt"),
-        pytest.param(lambda ledger: ledger.step_context("u9", "score"), id="context"),
+        pytest.param(lambda ledger: ledger.units.step_context("u9", "score"), id="context"),
         pytest.param(lambda ledger: ledger.request("u1", "scor"), id="step"),
     ],
 )
@@ -165,15 +167,15 @@ def test_a_finished_call_is_given_back_as_it_was(run: Path) -> None:
         assert recalled(ledger) == made
         assert recalled(ledger, "d2") == failed
         assert recalled(ledger, "d3") is None
-        assert ledger.calls_of("u1", 1) == [made, failed]
-        assert ledger.calls_of("u1", 2) == []
+        assert ledger.calls.of_attempt("u1", 1) == [made, failed]
+        assert ledger.calls.of_attempt("u1", 2) == []
 
 
 def test_a_call_that_is_kept_twice_is_paid_once(run: Path) -> None:
     with new_ledger(run, ["u1"]) as ledger:
         keep(ledger, call("first", input_tokens=5, output_tokens=7))
         keep(ledger, call("second", input_tokens=500, output_tokens=700))
-        (kept,) = ledger.calls_of("u1", 1)
+        (kept,) = ledger.calls.of_attempt("u1", 1)
     assert (kept.reply, kept.input_tokens, kept.output_tokens) == ("first", 5, 7)
 
 
@@ -245,12 +247,26 @@ def test_a_transaction_that_is_broken_off_leaves_nothing(run: Path) -> None:
         assert ledger.counts("score").valid == 1
 
 
+def test_a_unit_that_was_never_added_leaves_no_context_behind(run: Path) -> None:
+    made = call(sent=(RequestMessage("user", "first, or second?"),))
+    with new_ledger(run) as ledger:
+        with suppress(KeyboardInterrupt), ledger.transaction():
+            ledger.units.add("u1", context=b"first", context_digest="d1")
+            keep(ledger, made)
+            raise KeyboardInterrupt
+        ledger.units.add("u1", context=b"second", context_digest="d2")
+        keep(ledger, made)
+        assert recalled(ledger) == made
+    with Ledger.open(run) as ledger:
+        assert recalled(ledger) == made
+
+
 def test_a_full_disk_is_told_and_costs_nothing_that_was_written(run: Path) -> None:
     with new_ledger(run, ["u1"]) as ledger:
         keep(ledger, call())
         ledger._database.execute("PRAGMA max_page_count = 1")
         with pytest.raises(LedgerUnusable, match="SQLITE_FULL"):
-            keep(ledger, call("long " * 100_000, digest="d2"))
+            keep(ledger, call(secrets.token_hex(250_000), digest="d2"))
         ledger._database.execute("PRAGMA max_page_count = 100000")
         ledger.record([attempt("u1")])
     with Ledger.open(run) as ledger:

@@ -79,7 +79,7 @@ def exported(
 
 def test_a_failure_is_written_with_everything_that_is_known_of_it(tmp_path: Path) -> None:
     with new_ledger(tmp_path / "run", ["u1"]) as ledger:
-        ledger.add_input("u1", "score", b'{"topic": "sleep"}')
+        ledger.units.add_input("u1", "score", b'{"topic": "sleep"}')
         ledger.record([attempt("u1", "parse", raw="no\u2028thing \ud83d")])
         ledger.record([attempt("u1", "validation", number=2, raw="{}")])
         _, (record,) = exported(ledger, tmp_path / "out", step="score", limits=LIMITS)
@@ -252,7 +252,7 @@ def test_a_line_that_cannot_be_used_is_named_and_nothing_is_imported(
     with pipeline_run as ledger:
         with pytest.raises(InputError, match=r"^line 3 "):
             imported(ledger, path)
-        assert ledger.unit_ids() == []
+        assert ledger.units.ids() == []
 
 
 def test_an_answer_that_another_program_kept_parsed_is_kept_as_text(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.fakes.ledger_words import words_in
 from tests.fakes.ledgers import call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import ConfigurationError
@@ -41,15 +42,16 @@ def telling(number: int = 1) -> AttemptRecord:
 
 def fill(ledger: Ledger) -> None:
     """Write the canary wherever words can be."""
-    ledger.add_unit("u2", context=CANARY.encode(), context_digest="d")
-    ledger.add_input("u1", "score", CANARY.encode())
+    ledger.units.add("u2", context=CANARY.encode(), context_digest="d")
+    ledger.units.add_input("u1", "score", CANARY.encode())
     keep(ledger, call(CANARY))
     ledger.record([telling()])
 
 
 def is_in_files(folder: Path) -> bool:
-    """Return whether the canary stands in any file of a folder."""
-    return any(CANARY.encode() in p.read_bytes() for p in folder.rglob("*") if p.is_file())
+    """Return whether the canary stands in any file of a folder, packed or not."""
+    is_in_bytes = any(CANARY.encode() in p.read_bytes() for p in folder.rglob("*") if p.is_file())
+    return is_in_bytes or CANARY.encode() in words_in(folder / "ledger.sqlite")
 
 
 def test_words_are_found_in_a_plain_ledger(tmp_path: Path) -> None:
@@ -67,8 +69,8 @@ def test_no_word_is_readable_in_an_encrypted_ledger(tmp_path: Path) -> None:
     assert not is_in_files(tmp_path / "run")
     with Ledger.open(tmp_path / "run", cipher=load_cipher(key_file(tmp_path))) as ledger:
         assert ledger.history("u1", "score") == [telling()]
-        assert ledger.step_context("u2", "score") == CANARY.encode()
-        assert ledger.step_context("u1", "score") == CANARY.encode()
+        assert ledger.units.step_context("u2", "score") == CANARY.encode()
+        assert ledger.units.step_context("u1", "score") == CANARY.encode()
         assert recalled(ledger) == call(CANARY)
 
 
@@ -132,8 +134,8 @@ def test_a_key_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 def test_a_run_without_raw_text_keeps_codes_places_and_digests(tmp_path: Path) -> None:
     with new_ledger(tmp_path / "run", ["u1"], keeps_raw=False) as ledger:
-        ledger.add_unit("u2", context=CANARY.encode(), context_digest="d")
-        ledger.add_input("u1", "score", CANARY.encode())
+        ledger.units.add("u2", context=CANARY.encode(), context_digest="d")
+        ledger.units.add_input("u1", "score", CANARY.encode())
         keep(ledger, call(CANARY, input_tokens=3, output_tokens=4))
         ledger.record([replace_output(telling())])
     assert not is_in_files(tmp_path / "run")
@@ -146,7 +148,7 @@ def test_a_run_without_raw_text_keeps_codes_places_and_digests(tmp_path: Path) -
             "rule": "range",
             "message": "not kept",
         }
-        assert ledger.step_context("u2", "score") is None
+        assert ledger.units.step_context("u2", "score") is None
 
 
 def replace_output(record: AttemptRecord) -> AttemptRecord:
@@ -163,7 +165,7 @@ def test_without_raw_text_a_call_is_not_given_back_and_is_counted_when_paid_agai
         assert kept is not None
         assert kept.reply is None
         keep(ledger, call(input_tokens=3, output_tokens=5))
-        assert [paid.output_tokens for paid in ledger.calls_of("u1", 1)] == [4, 5]
+        assert [paid.output_tokens for paid in ledger.calls.of_attempt("u1", 1)] == [4, 5]
 
 
 def test_records_show_no_words_when_they_are_printed() -> None:

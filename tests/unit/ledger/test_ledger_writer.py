@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Self
 
 import pytest
 
@@ -29,7 +30,12 @@ class SlowDisk:
         self.batches.append([])
         yield
 
-    def keep_calls(self, calls: Sequence[KeptCall]) -> None:
+    @property
+    def calls(self) -> Self:
+        """Write them here."""
+        return self
+
+    def keep(self, calls: Sequence[KeptCall]) -> None:
         """Write."""
         if self.error is not None:
             raise self.error

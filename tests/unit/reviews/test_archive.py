@@ -21,6 +21,7 @@ from tests.unit.reviews.stored import (
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item, Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ChangedScore, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
@@ -35,7 +36,7 @@ from ai_psychiatrist.reviews.archive.errors import (
     SubjectNotFound,
 )
 from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, Sort
-from ai_psychiatrist.reviews.archive.records import NewRecord, RecordState
+from ai_psychiatrist.reviews.archive.records import NewRecord
 
 BLIND = frozenset({ReviewPhase.BLIND})
 
@@ -66,8 +67,8 @@ def test_no_word_and_no_name_stands_in_any_file(tmp_path: Path) -> None:
     with closing(open_archive(tmp_path)) as archive:
         new = new_record(f"{WORD} Smith")
         archive.add(new)
-        archive.begin_review(new.id, "one")
-        archive.append(new.id, "one", RATINGS)
+        archive.reviews.begin(new.id, "one")
+        archive.reviews.append(new.id, "one", RATINGS)
         for path in tmp_path.rglob("*"):
             assert WORD not in path.name
             assert not path.is_file() or WORD.encode() not in path.read_bytes()
@@ -170,35 +171,35 @@ def test_ratings_are_committed_once_and_remarks_come_after_them(tmp_path: Path) 
     with closing(open_archive(tmp_path)) as archive:
         archive.add(new)
         with pytest.raises(ReviewNotBegun):
-            archive.append(new.id, "one", RATINGS)
-        assert archive.begin_review(new.id, "one") is ReviewPhase.BLIND
+            archive.reviews.append(new.id, "one", RATINGS)
+        assert archive.reviews.begin(new.id, "one") is ReviewPhase.BLIND
         with pytest.raises(NotCommitted):
-            archive.append(new.id, "one", changed)
-        row = archive.append(new.id, "one", RATINGS)
-        assert archive.append(new.id, "one", changed).number > row.number
+            archive.reviews.append(new.id, "one", changed)
+        row = archive.reviews.append(new.id, "one", RATINGS)
+        assert archive.reviews.append(new.id, "one", changed).number > row.number
         with pytest.raises(AlreadyCommitted):
-            archive.append(new.id, "one", RATINGS)
-        assert [one.said for one in archive.rows(new.id)] == [RATINGS, changed]
+            archive.reviews.append(new.id, "one", RATINGS)
+        assert [one.said for one in archive.reviews.of(new.id)] == [RATINGS, changed]
         assert archive.summary(new.id).raters == 1
-        assert [one.record_id for one in archive.all_rows()] == [new.id]
+        assert [one.record_id for one in archive.reviews.all()] == [new.id]
 
 
 def test_of_ratings_committed_at_the_same_time_one_wins(tmp_path: Path) -> None:
     new = new_record()
     with closing(open_archive(tmp_path)) as one, closing(open_archive(tmp_path)) as two:
         one.add(new)
-        one.begin_review(new.id, "one")
+        one.reviews.begin(new.id, "one")
 
         def commit(archive: Archive) -> bool:
             try:
-                archive.append(new.id, "one", RATINGS)
+                archive.reviews.append(new.id, "one", RATINGS)
             except AlreadyCommitted:
                 return False
             return True
 
         with ThreadPoolExecutor() as pool:
             assert sum(pool.map(commit, [one, two] * 4)) == 1
-        assert len(one.rows(new.id)) == 1
+        assert len(one.reviews.of(new.id)) == 1
         assert one.summary(new.id).raters == 1
 
 
@@ -206,13 +207,13 @@ def test_scores_are_given_to_nobody_who_rates_blind(tmp_path: Path) -> None:
     new = new_record()
     with closing(open_archive(tmp_path)) as archive:
         archive.add(new)
-        archive.begin_review(new.id, "blind")
+        archive.reviews.begin(new.id, "blind")
         with pytest.raises(StillBlind):
-            archive.give_scores(new.id, "blind", BLIND)
-        archive.give_scores(new.id, "looker", BLIND)
-        assert archive.begin_review(new.id, "looker") is ReviewPhase.SEEN
-        archive.append(new.id, "looker", RATINGS)
-        (row,) = archive.rows(new.id)
+            archive.reviews.give_scores(new.id, "blind", BLIND)
+        archive.reviews.give_scores(new.id, "looker", BLIND)
+        assert archive.reviews.begin(new.id, "looker") is ReviewPhase.SEEN
+        archive.reviews.append(new.id, "looker", RATINGS)
+        (row,) = archive.reviews.of(new.id)
         assert row.said.phase is ReviewPhase.SEEN  # type: ignore[union-attr]  # ratings
 
 
@@ -243,8 +244,8 @@ def test_filters_keep_what_they_name(tmp_path: Path) -> None:
             )
         )
         running = archive.add(NewRecord(id="r", transcript=TRANSCRIPT))
-        archive.begin_review(mild.id, "me")
-        archive.append(mild.id, "me", RATINGS)
+        archive.reviews.begin(mild.id, "me")
+        archive.reviews.append(mild.id, "me", RATINGS)
 
         def found(**wanted: object) -> set[str]:
             page = archive.lists.page(PageWanted(rater="me", **wanted))  # type: ignore[arg-type]
@@ -263,7 +264,7 @@ def test_filters_keep_what_they_name(tmp_path: Path) -> None:
 def test_hidden_scores_are_told_by_no_filter_and_no_order(tmp_path: Path) -> None:
     with closing(open_archive(tmp_path)) as archive:
         ids = [archive.add(new_record(of=figures(total))).id for total in (20, 3, 12)]
-        archive.begin_review(ids[0], "me")
+        archive.reviews.begin(ids[0], "me")
         band = archive.lists.page(PageWanted(rater="me", band=Severity.SEVERE, hidden=BLIND))
         assert band.records == ()
         ordered = archive.lists.page(PageWanted(rater="me", sort=Sort.TOTAL, hidden=BLIND))

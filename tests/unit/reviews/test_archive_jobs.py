@@ -13,6 +13,7 @@ from tests.unit.reviews.stored import RESULT, TRANSCRIPT, WORD, Clock, figures, 
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
 from ai_psychiatrist.reviews.archive.errors import (
     ArchiveFull,
@@ -25,7 +26,7 @@ from ai_psychiatrist.reviews.archive.errors import (
 from ai_psychiatrist.reviews.archive.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.reviews.archive.jobs import GIVEN_UP, MOST_TAKEN, NewJob, TakenJob
 from ai_psychiatrist.reviews.archive.kept_calls import sealed_call
-from ai_psychiatrist.reviews.archive.records import NewRecord, RecordState
+from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archive.tables import RECORDS
 
 REQUEST = f'{{"said": "{WORD}"}}'.encode()

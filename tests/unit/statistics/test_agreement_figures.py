@@ -3,8 +3,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 
 from ai_psychiatrist.statistics.alpha import MISSING, coincidences, ordinal_alpha
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.kappa import mean_kappa, moments, quadratic_kappa
-from ai_psychiatrist.statistics.measure import Array
 
 
 def alpha_of(values: list[list[int | None]], levels: int) -> float:

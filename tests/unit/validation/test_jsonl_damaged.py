@@ -20,7 +20,7 @@ from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 VALIDATORS = [
-    StepValidator.compile(STEP, limits=ParseLimits(max_depth=200, keeps_last_key=keeps_last))
+    StepValidator(STEP, limits=ParseLimits(max_depth=200, keeps_last_key=keeps_last))
     for keeps_last in (False, True)
 ]
 BESIDE = {"duplicate", "not_asked"}

@@ -11,9 +11,10 @@ from tests.fakes.jsonl_runs import STEP, Ran, run_bytes, unit
 from tests.sweeps import SHARDED_LINES, SHARDING_WORKERS
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.jsonl.line_ranges import split_ranges
 from ai_psychiatrist.validation.jsonl.options import ValidationOptions
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.shards import split_ranges, validate_file
+from ai_psychiatrist.validation.jsonl.shards import validate_file
 
 LONGEST = 400
 

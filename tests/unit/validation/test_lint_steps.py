@@ -227,7 +227,7 @@ def test_what_the_lint_passes_compiles_and_nothing_breaks_the_lint(
         return
     for step in load_pipeline(path).steps:
         if step.scope == "llm":
-            StepValidator.compile(step)
+            StepValidator(step)
 
 
 def with_odd_place(value: object, data: st.DataObject) -> object:

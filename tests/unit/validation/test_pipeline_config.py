@@ -169,7 +169,7 @@ def test_the_digest_follows_the_file_and_its_schemas_alone(tmp_path: Path) -> No
 
 def test_the_checks_of_a_run_that_is_there_keep_their_digest(tmp_path: Path) -> None:
     """Ledgers know the rules of an answer by it."""
-    digest = StepValidator.compile(load_pipeline(written(tmp_path)).step("rate")).ruleset_digest
+    digest = StepValidator(load_pipeline(written(tmp_path)).step("rate")).ruleset_digest
     assert digest == "96755e12fd5b111687e4ee2ab377d629fa77c648a0e969f6cdef6e62d5367a1d"
 
 
@@ -189,7 +189,7 @@ def test_public_pipelines_load_without_problems(public_data: Path, name: str) ->
 def test_the_example_loads_without_problems_and_judges_its_answers() -> None:
     folder = EXAMPLES / "pipeline"
     assert lint_pipeline(folder / "pipeline.yaml") == []
-    validator = StepValidator.compile(load_pipeline(folder / "pipeline.yaml").step("rate_sleep"))
+    validator = StepValidator(load_pipeline(folder / "pipeline.yaml").step("rate_sleep"))
     context = {"excerpt": "I wake up nearly every night.", "min_quotes": 1, "excerpt_words": 6}
     answer = (
         '{"status": "rated", "score": "3", "tone": "Resigned", "quotes": ["nearly every night"]}'

@@ -43,7 +43,7 @@ def rule(expr: str, **options: Any) -> dict[str, Any]:
 def check(
     answer: dict[str, Any], schema: Schema = SCHEMA, context: Any = INPUT, **block: Any
 ) -> Verdict:
-    validator = StepValidator.compile(step(schema, **block))
+    validator = StepValidator(step(schema, **block))
     return validator.check_object(answer, context=context, meta={"unit_id": "u0"})
 
 
@@ -157,7 +157,7 @@ def test_what_is_no_whole_number_is_left_and_fails(value: object) -> None:
 
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e400"])
 def test_number_that_is_not_finite_fails_in_its_place(literal: str) -> None:
-    validator = StepValidator.compile(step(schema={}, rules=()))
+    validator = StepValidator(step(schema={}, rules=()))
     verdict = validator.check_text(f'{{"a": [{{"b": {literal}}}]}}')
     assert verdict.stage is STAGE.SCHEMA_VALIDATION
     assert [(one.pointer, one.rule) for one in verdict.errors] == [
@@ -219,14 +219,14 @@ def test_rule_whose_condition_names_a_missing_field_is_skipped() -> None:
 
 
 def test_field_called_like_a_function_leaves_the_function_for_the_next_unit() -> None:
-    validator = StepValidator.compile(step(schema={}, **rule("len(text) == len")))
+    validator = StepValidator(step(schema={}, **rule("len(text) == len")))
     assert validator.check_object({"text": "abc", "len": 3}).is_valid
     assert validator.check_object({"text": "abcd", "len": 4}).is_valid
     assert not validator.check_object({"text": "abc", "len": 4}).is_valid
 
 
 def test_name_of_one_unit_is_unknown_in_the_next() -> None:
-    validator = StepValidator.compile(step(schema={}, **rule("_m == 1")))
+    validator = StepValidator(step(schema={}, **rule("_m == 1")))
     assert validator.check_object({}, context={"_m": 1}).is_valid
     assert found(validator.check_object({})) == [("$._m", "rule_eval")]
 
@@ -271,7 +271,7 @@ def test_answer_counts_for_a_name_that_is_not_protected() -> None:
 
 @pytest.mark.parametrize("name", ["retry_count", "_hidden"])
 def test_names_of_the_host_are_always_protected(name: str) -> None:
-    validator = StepValidator.compile(step(schema={}, **rule(f"{name} == 3")))
+    validator = StepValidator(step(schema={}, **rule(f"{name} == 3")))
     verdict = validator.check_object({name: 1}, context={name: 3})
     assert verdict.is_valid
     assert warned(verdict) == [(f"$.{name}", "protected_name")]
@@ -285,7 +285,7 @@ def test_required_field_of_the_input_alone_is_missing_in_the_answer() -> None:
 
 
 def test_work_beyond_the_budget_fails_this_unit_alone() -> None:
-    validator = StepValidator.compile(
+    validator = StepValidator(
         step(schema={}, **rule("all([len([j for j in n if j > i]) >= 0 for i in n])"))
     )
     verdict = validator.check_object({"n": list(range(2_000))})
@@ -297,7 +297,7 @@ def test_work_beyond_the_budget_fails_this_unit_alone() -> None:
 
 
 def test_failure_of_the_check_itself_shows_the_type_of_error_alone() -> None:
-    validator = StepValidator.compile(
+    validator = StepValidator(
         step(schema={}, **rule("matches_quote('a') and matches_quote('secret')"))
     )
 
@@ -320,14 +320,14 @@ def test_failure_of_the_check_itself_shows_the_type_of_error_alone() -> None:
     ],
 )
 def test_answer_is_read_out_of_a_models_words(text: str) -> None:
-    validator = StepValidator.compile(step())
+    validator = StepValidator(step())
     verdict = validator.check_text(text, context=INPUT, meta={"unit_id": "u0"})
     assert (verdict.value, verdict.is_valid, verdict.warnings) == ({"score": 2}, True, ())
     assert not verdict.repaired
 
 
 def test_repaired_syntax_is_told() -> None:
-    verdict = StepValidator.compile(step()).check_text('{"score": 2,}', context=INPUT)
+    verdict = StepValidator(step()).check_text('{"score": 2,}', context=INPUT)
     assert verdict.is_valid
     assert verdict.repaired
 
@@ -345,19 +345,19 @@ def test_repaired_syntax_is_told() -> None:
     ],
 )
 def test_words_without_a_readable_object_fail_in_parsing(text: str, rule_name: str) -> None:
-    verdict = StepValidator.compile(step()).check_text(text)
+    verdict = StepValidator(step()).check_text(text)
     assert (verdict.stage, found(verdict)) == (STAGE.PARSE, [("$", rule_name)])
     assert verdict.value is None
     assert STAGE.PARSE.is_retryable
 
 
 def test_two_hundred_levels_are_read() -> None:
-    validator = StepValidator.compile(step(schema={}, rules=()))
+    validator = StepValidator(step(schema={}, rules=()))
     assert validator.check_text('{"a":' * 200 + "1" + "}" * 200).is_valid
 
 
 def test_answer_that_names_another_unit_counts_for_the_one_that_was_asked() -> None:
-    validator = StepValidator.compile(step())
+    validator = StepValidator(step())
     verdict = validator.check_text(
         '{"unit_id": "u9", "score": 2}', context=INPUT, meta={"unit_id": "u1"}
     )
@@ -367,20 +367,20 @@ def test_answer_that_names_another_unit_counts_for_the_one_that_was_asked() -> N
 
 def test_schema_without_further_fields_sees_no_field_of_the_host() -> None:
     strict: Schema = {"properties": {"score": {}}, "additionalProperties": False}
-    validator = StepValidator.compile(step(schema=strict, rules=()))
+    validator = StepValidator(step(schema=strict, rules=()))
     assert validator.check_text('{"unit_id": 1, "_metadata": {}, "score": 1}').is_valid
 
 
 def test_schema_that_asks_for_the_unit_is_shown_it() -> None:
     asking: Schema = {"required": ["unit_id"], "properties": {"unit_id": {"type": "string"}}}
-    validator = StepValidator.compile(step(schema=asking, rules=()))
+    validator = StepValidator(step(schema=asking, rules=()))
     verdict = validator.check_object({"score": 1}, meta={"unit_id": "u1"})
     assert (verdict.is_valid, verdict.value) == (True, {"score": 1})
 
 
 def test_rules_see_answer_input_and_metadata_apart() -> None:
     expr = "out['score'] == 1 and inp['score'] == 2 and meta['score'] == 3 and score == 1"
-    validator = StepValidator.compile(step(schema={}, **rule(expr)))
+    validator = StepValidator(step(schema={}, **rule(expr)))
     around = {"context": {"score": 2}, "meta": {"score": 3}}
     assert validator.check_object({"score": 1}, **around).is_valid  # type: ignore[arg-type]
 
@@ -396,14 +396,14 @@ def test_rules_see_answer_input_and_metadata_apart() -> None:
 def test_step_without_its_parts_is_refused(change: dict[str, Any], words: str) -> None:
     parts = {"name": "s1", "scope": "llm", "schema": SCHEMA, "rules": RuleBlock()} | change
     with pytest.raises(ConfigurationError, match=words):
-        StepValidator.compile(StepConfig(**parts))
+        StepValidator(StepConfig(**parts))
 
 
 def test_digests_tell_rules_and_schemas_apart() -> None:
-    base = StepValidator.compile(step())
-    same = StepValidator.compile(step(name="other"))
-    ruled = StepValidator.compile(step(enums={"tone": EnumRule(values=("warm",))}))
-    shaped = StepValidator.compile(step(schema={"type": "object"}))
+    base = StepValidator(step())
+    same = StepValidator(step(name="other"))
+    ruled = StepValidator(step(enums={"tone": EnumRule(values=("warm",))}))
+    shaped = StepValidator(step(schema={"type": "object"}))
     assert (base.ruleset_digest, base.schema_digest) == (same.ruleset_digest, same.schema_digest)
     assert base.ruleset_digest != ruled.ruleset_digest
     assert base.schema_digest != shaped.schema_digest
@@ -418,7 +418,7 @@ values = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["score", "tone", "response", "threshold", "x"]), values))
 def test_any_object_gets_a_verdict_and_is_not_changed(answer: dict[str, object]) -> None:
-    validator = StepValidator.compile(step())
+    validator = StepValidator(step())
     before = repr(answer)
     verdict = validator.check_object(answer, context=INPUT)
     assert repr(answer) == before

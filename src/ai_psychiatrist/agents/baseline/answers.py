@@ -14,11 +14,11 @@ from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.request import Request, read_request
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.severity import review
-from ai_psychiatrist.agents.baseline.shared_analysis import shared_signals
+from ai_psychiatrist.agents.baseline.shared_analysis import shared_analysis, shared_signals
 from ai_psychiatrist.agents.baseline.signals import Analysis, Signals, analysis_of
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.worker_processes import work_on_text
+from ai_psychiatrist.infrastructure.worker_processes import is_for_process, work_on_text
 
 _FIRST_QUOTES: Final = 2
 _REFINED_QUOTES: Final = 4
@@ -33,12 +33,17 @@ async def answer(prompt: str) -> str:
     if request.task not in _ANSWERS:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
-    signals = await shared_signals(request.transcript)
-    return await work_on_text(request.transcript, _answer, request, signals)
+    text = request.transcript
+    if is_for_process(text):
+        return await work_on_text(text, _answered_anew, request, await shared_signals(text))
+    return await work_on_text(text, _answered, request, await shared_analysis(text))
 
 
-def _answer(request: Request, signals: Signals) -> str:
-    analysis = analysis_of(request.transcript, signals)
+def _answered_anew(request: Request, signals: Signals) -> str:
+    return _answered(request, analysis_of(request.transcript, signals))
+
+
+def _answered(request: Request, analysis: Analysis) -> str:
     return _ANSWERS[request.task](analysis, request)
 
 

@@ -136,12 +136,21 @@ def _rank(signal: Signal) -> tuple[bool, bool, bool, bool, int]:
 
 def analyse(text: str) -> Analysis:
     """Find every signal of a transcript; one that cannot be read has none."""
-    return analysis_of(text, signals_in(text))
+    transcript = _readable(text)
+    return _analysis(transcript, _signals_of(transcript))
 
 
 def signals_in(text: str) -> Signals:
     """Return the signals of a transcript alone, which are few, whatever its length."""
-    transcript = _readable(text)
+    return _signals_of(_readable(text))
+
+
+def analysis_of(text: str, signals: Signals) -> Analysis:
+    """Return the analysis of a transcript whose signals are known."""
+    return _analysis(_readable(text), signals)
+
+
+def _signals_of(transcript: Transcript) -> Signals:
     examined = examined_in(transcript)
     conversation = Conversation()
     found = tuple(_signals(transcript, conversation, examined))
@@ -153,10 +162,9 @@ def signals_in(text: str) -> Signals:
     )
 
 
-def analysis_of(text: str, signals: Signals) -> Analysis:
-    """Return the analysis of a transcript whose signals are known."""
+def _analysis(transcript: Transcript, signals: Signals) -> Analysis:
     return Analysis(
-        transcript=_readable(text),
+        transcript=transcript,
         signals=signals.found,
         examined=signals.examined,
         is_other_talk=signals.is_other_talk,

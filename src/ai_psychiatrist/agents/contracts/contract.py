@@ -24,7 +24,7 @@ def shipped_contract() -> PipelineConfig:
 
 def contract_steps(contract: PipelineConfig) -> Mapping[str, StepValidator]:
     """Return the compiled checks of all steps of a contract."""
-    return {step.name: StepValidator.compile(step) for step in contract.steps}
+    return {step.name: StepValidator(step) for step in contract.steps}
 
 
 def step_of_agent(agent: str) -> str:

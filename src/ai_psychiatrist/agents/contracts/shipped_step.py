@@ -16,7 +16,7 @@ CONTRACT_FILE: Final = "pipeline.yaml"
 @cache
 def shipped_step(name: str) -> StepValidator:
     """Return the compiled checks of a step of the contract."""
-    return StepValidator.compile(read_step(name))
+    return StepValidator(read_step(name))
 
 
 def read_step(name: str) -> StepConfig:

@@ -11,8 +11,9 @@ from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
 from ai_psychiatrist.evaluation.challenge.tally import Tally, tally_of
 from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
+from ai_psychiatrist.statistics.arrays import Array, BoolArray
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, owners_of
-from ai_psychiatrist.statistics.measure import Array, BoolArray, Measure, ratio, statistics
+from ai_psychiatrist.statistics.measure import Measure, ratio, statistics
 
 RESAMPLES: Final = 10_000
 SEED: Final = 42

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -86,7 +85,7 @@ def read_interviews(folder: ChallengeFolder) -> dict[str, str]:
     not the one that was made.
     """
     _refuse_changed(folder.interviews, read_manifest(folder).interviews_sha256)
-    adapter, known = _adapter(), frozenset(Interview.model_fields)
+    adapter, known = TypeAdapter(Interview), frozenset(Interview.model_fields)
     records = records_by_unit(folder.interviews, adapter, known=known, field=_FIELD)
     return {unit_id: record.text for unit_id, record in records.items()}
 
@@ -140,8 +139,3 @@ def _bytes(path: Path) -> bytes:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-@cache
-def _adapter() -> TypeAdapter[Interview]:
-    return TypeAdapter(Interview)

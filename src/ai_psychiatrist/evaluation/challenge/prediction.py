@@ -7,7 +7,7 @@ from typing import Annotated, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ai_psychiatrist.domain.evidence import Polarity
-from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.scores.prediction import ItemScore
 
 OUTCOMES: Final = (0, 1, 2, 3, None)
@@ -111,5 +111,3 @@ KEYS: Final = frozenset(
     for name, field in record.model_fields.items()
 ) | frozenset(Item)
 """What an error may repeat of a line."""
-
-LARGEST_SET: Final = MAX_ITEM_SCORE + 2

@@ -36,6 +36,7 @@ _FILLED_SHARE: Final = 0.4
 _OWN_SHARE: Final = 0.35
 """How likely somebody who tells of the past or of others tells of the own present as well."""
 _RETRACTED_SHARE: Final = 0.5
+_ANYTHING_ELSE: Final = "is there anything you'd like to add"
 
 Block: TypeAlias = tuple[Line, ...]
 """Turns that follow one another."""
@@ -154,19 +155,15 @@ def _contradicted(patient: Patient, item: Item, score: int) -> Telling:
         return Telling(
             score=score,
             first=_asked(patient, item, untrue.words),
-            later=(asks(_anything_else()), says(f"{opening},", patient.said(item, score))),
+            later=(asks(_ANYTHING_ELSE), says(f"{opening},", patient.said(item, score))),
         )
     opening = patient.pick(talk().contradicted).replace("{topic}", topic)
     affirming = patient.said(item, max(score, 1))
     return Telling(
         score=None,
         first=_asked(patient, item, patient.said(item, 0)),
-        later=(asks(_anything_else()), says(f"{opening},", affirming)),
+        later=(asks(_ANYTHING_ELSE), says(f"{opening},", affirming)),
     )
-
-
-def _anything_else() -> str:
-    return "is there anything you'd like to add"
 
 
 def _past(patient: Patient, item: Item, score: int) -> Telling:

@@ -1,7 +1,6 @@
 """What is true of each interview of a challenge, and the file that says so."""
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -69,14 +68,9 @@ class InterviewTruth(_Record):
 
 def read_truth(path: Path) -> dict[str, InterviewTruth]:
     """Read the truth by interview; raises `InputError` naming the line that is unusable."""
-    return records_by_unit(path, _adapter(), known=_KEYS, field=_FIELD)
+    return records_by_unit(path, TypeAdapter(InterviewTruth), known=_KEYS, field=_FIELD)
 
 
 _KEYS: Final = frozenset(
     name for record in (EvidenceSpan, ItemTruth, InterviewTruth) for name in record.model_fields
 ) | frozenset(Item)
-
-
-@cache
-def _adapter() -> TypeAdapter[InterviewTruth]:
-    return TypeAdapter(InterviewTruth)

@@ -11,7 +11,7 @@ from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN
-from ai_psychiatrist.statistics.measure import Array, BoolArray
+from ai_psychiatrist.statistics.arrays import Array, BoolArray
 
 CUTOFF: Final = 10
 NO_CASE: Final = "no unit labelled as depressed counts here"
@@ -91,11 +91,9 @@ def binary_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """
     # The total is preferred: a flag beside it that says otherwise is an error of the data set.
     has_total = labelled.totals != UNKNOWN
-    flags = [label.binary for label in labelled.labels]
-    is_flagged = np.array([flag is True for flag in flags], dtype=np.bool_)
-    is_cleared = np.array([flag is False for flag in flags], dtype=np.bool_)
-    is_case = np.where(has_total, labelled.totals >= CUTOFF, is_flagged)
-    is_control = np.where(has_total, labelled.totals < CUTOFF, is_cleared)
+    flag = labelled.labels.binary
+    is_case = np.where(has_total, labelled.totals >= CUTOFF, flag == 1)
+    is_control = np.where(has_total, labelled.totals < CUTOFF, flag == 0)
     low, high = labelled.low, labelled.high
     review = labelled.predictions.rows.review
     is_mdd = review >= min(band for band in Severity if band.is_mdd)

@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.metrics.compute import (
     judged_sections,
     settings_of,
 )
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
 from ai_psychiatrist.evaluation.metrics.run_metrics import (
     SCHEMA_VERSION,
     MetricsModel,
@@ -25,12 +25,14 @@ from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, 
 from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
 from ai_psychiatrist.evaluation.scores.column_reader import columns_of
+from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns, label_columns_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
 from ai_psychiatrist.statistics.figure import Figure, rounded
 from ai_psychiatrist.statistics.intervals import figure_of
-from ai_psychiatrist.statistics.measure import Array, Measure, statistics
+from ai_psychiatrist.statistics.measure import Measure, statistics
 from ai_psychiatrist.statistics.risk_coverage import aurc, risk_at
 
 NOTHING_IN_COMMON = "one of the runs has no score for a labelled item of the shared units"
@@ -84,7 +86,7 @@ class RunComparison(MetricsModel):
 def compare_metrics(
     first: Sequence[UnitPrediction] | PredictionColumns,
     second: Sequence[UnitPrediction] | PredictionColumns,
-    labels: Mapping[str, Labels],
+    labels: Mapping[str, Labels] | LabelColumns,
     *,
     participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
@@ -95,7 +97,8 @@ def compare_metrics(
     """
     of_first, of_second = columns_of(first), columns_of(second)
     shared = sorted({*of_first.unit_ids} & {*of_second.unit_ids})
-    known = {unit: labels[unit] for unit in shared if unit in labels and is_label(labels[unit])}
+    given = label_columns_of(labels)
+    known = given.where(given.is_label & given.is_among({*shared}))
     sides = [of_first.at(shared), of_second.at(shared)]
     labelled = [beside_labels(side, known, participants) for side in sides]
     judged = [judged_sections(side, confidence=DEFAULT_SIGNAL, seed=SEED) for side in labelled]
@@ -170,8 +173,8 @@ def _nested(leaves: Mapping[Path, Difference]) -> dict[str, object]:
 
 def _matched(first: LabelledUnits, second: LabelledUnits, signal: str) -> dict[str, Measure]:
     one, other = signal_statistics(first, signal), signal_statistics(second, signal)
-    both = statistics(one.by_unit, other.by_unit)
-    width = one.by_unit.shape[1]
+    both = statistics(*one.parts, *other.parts)
+    width = len(one.total)
 
     def measure(compute: Callable[[Accepted, Accepted, Array], Array]) -> Measure:
         def combine(sums: Array) -> Array:

@@ -9,7 +9,7 @@ from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
 from ai_psychiatrist.evaluation.metrics.drive import drive_section
 from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
 from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels, is_label
+from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
 from ai_psychiatrist.evaluation.metrics.outcomes import (
     cost_section,
     coverage_by_reason,
@@ -23,6 +23,7 @@ from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
 from ai_psychiatrist.evaluation.scores.column_reader import columns_of
+from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, owners_of, participants_in
@@ -34,7 +35,7 @@ SEED: Final = 42
 
 def compute_metrics(
     predictions: Sequence[UnitPrediction] | PredictionColumns,
-    labels: Mapping[str, Labels],
+    labels: Mapping[str, Labels] | LabelColumns,
     *,
     participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
@@ -56,7 +57,7 @@ def compute_metrics(
     judged = judged_sections(labelled, confidence=confidence, seed=seed)
     judged["noise_ceiling"] = noise_section(labelled.rated)
     counts: dict[str, Tree] = {
-        **_units(columns, labels),
+        **_units(columns, labelled),
         "participants": participants_in(owners),
         "participants_labelled": participants_in(labelled.owners),
     }
@@ -113,15 +114,15 @@ def counted_sections(predictions: PredictionColumns) -> dict[str, Tree]:
     }
 
 
-def _units(predictions: PredictionColumns, labels: Mapping[str, Labels]) -> dict[str, Tree]:
-    predicted = set(predictions.unit_ids)
-    labelled = {unit for unit, label in labels.items() if is_label(label)}
+def _units(predictions: PredictionColumns, labelled: LabelledUnits) -> dict[str, Tree]:
+    known = len(labelled.labels)
+    both = known - labelled.predictions.missing
     return {
-        "predicted": len(predicted),
-        "labelled": len(labelled),
-        "both": len(predicted & labelled),
-        "labelled_without_prediction": len(labelled - predicted),
-        "predicted_without_label": len(predicted - labelled),
+        "predicted": len(predictions),
+        "labelled": known,
+        "both": both,
+        "labelled_without_prediction": known - both,
+        "predicted_without_label": len(predictions) - both,
         "by_status": status_counts(predictions),
         "with_turns_not_examined": int(predictions.rows.has_unread.sum()),
     }

@@ -9,7 +9,8 @@ from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
-from ai_psychiatrist.statistics.measure import BoolArray, Measure, by_unit, ratio
+from ai_psychiatrist.statistics.arrays import BoolArray
+from ai_psychiatrist.statistics.measure import Measure, by_unit, ratio
 
 NO_VERDICTS = "no score has a verdict: the run was made without --ablate, or its calls failed"
 

@@ -8,7 +8,8 @@ from ai_psychiatrist.evaluation.metrics.items import ITEMS
 from ai_psychiatrist.evaluation.metrics.registry import measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
-from ai_psychiatrist.statistics.measure import BoolArray, Measure, ratio
+from ai_psychiatrist.statistics.arrays import BoolArray
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 NO_SCORES = "scoring finished for no unit"
 

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Final, TypeVar
 
-import numpy as np
-
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
@@ -62,8 +60,9 @@ def noise_section(rated: RatedItems) -> dict[str, Tree]:
 
 
 def _only(pairs: _Items, item: Item) -> _Items:
-    place = np.arange(len(ITEMS)) == ITEMS.index(item)
-    return replace(pairs, is_said=pairs.is_said & place, is_true=pairs.is_true & place)
+    place = ITEMS.index(item)
+    sides = ("said", "truth", "is_said", "is_true")
+    return replace(pairs, **{side: getattr(pairs, side)[:, place : place + 1] for side in sides})
 
 
 def _counts(pairs: Pairs) -> dict[str, Tree]:

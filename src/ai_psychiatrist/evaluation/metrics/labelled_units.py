@@ -7,14 +7,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.items import ITEMS, AllItems, RatedItems
+from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems
 from ai_psychiatrist.evaluation.scores.column_reader import columns_of
+from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns, label_columns_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN, PredictionColumns
 from ai_psychiatrist.statistics.bootstrap import Owners, owners_of
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.ranks import RankedValues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,18 +26,14 @@ class LabelledUnits:
     """
 
     predictions: PredictionColumns
-    labels: tuple[Labels, ...]
+    labels: LabelColumns
     owners: Owners
     """(units,): whose each unit is, numbered from 0."""
 
     @cached_property
     def items(self) -> AllItems:
         """Scores beside labels."""
-        return AllItems.beside(self.predictions.rows.scores, self._truth)
-
-    @cached_property
-    def _truth(self) -> NDArray[np.int8]:
-        return _items_of([label.items for label in self.labels])
+        return AllItems.beside(self.predictions.rows.scores, self.labels.items)
 
     @cached_property
     def low(self) -> NDArray[np.int64]:
@@ -51,52 +48,36 @@ class LabelledUnits:
         return np.asarray(self.low + MAX_ITEM_SCORE * unknown, dtype=np.int64)
 
     @cached_property
-    def confidences(self) -> dict[str, Array]:
-        """What `signal_values` has read, by signal."""
+    def ranked(self) -> dict[str, RankedValues]:
+        """What `ranked_signal` has read, by signal."""
         return {}
 
     @cached_property
     def rated(self) -> RatedItems:
         """A second rater's labels beside the first one's."""
-        return RatedItems.beside(
-            _items_of([label.second_items for label in self.labels]), self._truth
-        )
+        return RatedItems.beside(self.labels.second_items, self.labels.items)
 
     @cached_property
     def totals(self) -> NDArray[np.int8]:
         """(units,): the labelled totals, `UNKNOWN` where there is none."""
-        given = [UNKNOWN if label.total is None else label.total for label in self.labels]
-        totals = np.array(given, dtype=np.int8)
-        has_items = (self._truth >= 0).all(axis=1)
-        follows = np.where(has_items, self._truth.sum(axis=1), UNKNOWN)
-        return np.where(totals == UNKNOWN, follows, totals).astype(np.int8)
+        follows = np.where(self.labels.has_all_items, self.labels.items.sum(axis=1), UNKNOWN)
+        given = self.labels.total
+        return np.where(given == UNKNOWN, follows, given).astype(np.int8)
 
 
 def beside_labels(
     predictions: Sequence[UnitPrediction] | PredictionColumns,
-    labels: Mapping[str, Labels],
+    labels: Mapping[str, Labels] | LabelColumns,
     participants: Mapping[str, str] | None = None,
 ) -> LabelledUnits:
     """Stand predictions and labels side by side; units without any label are left out.
 
     `participants`: unit id → whose it is; a unit that is not in it is a participant's only one.
     """
-    units = sorted(unit for unit, label in labels.items() if is_label(label))
+    known = label_columns_of(labels)
+    known = known.where(known.is_label)
     return LabelledUnits(
-        predictions=columns_of(predictions).at(units),
-        labels=tuple(labels[unit] for unit in units),
-        owners=owners_of(units, participants or {}),
+        predictions=columns_of(predictions).at(known.unit_ids),
+        labels=known,
+        owners=owners_of(known.unit_ids, participants or {}),
     )
-
-
-def is_label(labels: Labels) -> bool:
-    """Whether there is anything in the labels to compare with."""
-    known = (labels.total, labels.binary, *labels.items.values())
-    return any(value is not None for value in known)
-
-
-def _items_of(every: Sequence[Mapping[Item, int | None]]) -> NDArray[np.int8]:
-    """Return labels of items as (units, 8), `UNKNOWN` where there is none."""
-    found = [score for items in every for score in map(items.get, ITEMS)]
-    known = [UNKNOWN if score is None else score for score in found]
-    return np.array(known, dtype=np.int8).reshape(len(every), len(ITEMS))

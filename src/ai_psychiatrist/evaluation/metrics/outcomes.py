@@ -22,8 +22,9 @@ from ai_psychiatrist.evaluation.scores.prediction_columns import (
     Bytes,
     PredictionColumns,
 )
+from ai_psychiatrist.statistics.arrays import BoolArray
 from ai_psychiatrist.statistics.figure import Figure
-from ai_psychiatrist.statistics.measure import BoolArray, Measure, ratio
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 FREQUENT_FAILURES: Final = 0.05
 """A failure in more units than this share deserves a look before the scores do."""

@@ -9,15 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.statistics.arrays import Array, BoolArray, two_dimensional
 from ai_psychiatrist.statistics.kappa import moments
-from ai_psychiatrist.statistics.measure import (
-    Array,
-    BoolArray,
-    Measure,
-    Statistics,
-    by_unit,
-    two_dimensional,
-)
+from ai_psychiatrist.statistics.measure import Measure, Statistics, by_unit
 
 Rows: TypeAlias = Sequence[Sequence[int | None]]
 """One a unit, of equal length; `None` where the number is not known."""

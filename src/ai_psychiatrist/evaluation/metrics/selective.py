@@ -10,7 +10,7 @@ over all orders, for each of which this holds.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 import numpy as np
@@ -19,10 +19,12 @@ from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
 from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, ranked_signal, signal_values
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.figure import rounded
-from ai_psychiatrist.statistics.measure import Array, Measure, Statistics, ratio, statistics
+from ai_psychiatrist.statistics.measure import Measure, Statistics, ratio, statistics
+from ai_psychiatrist.statistics.parts import Tally
 from ai_psychiatrist.statistics.risk_coverage import Ranking, charged_ranking, ranking, risk_at
 
 CURVE_POINTS: Final = 100
@@ -97,7 +99,7 @@ def selective_section(labelled: LabelledUnits, *, default: str) -> dict[str, Tre
 def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
     sums = signal_statistics(labelled, signal)
     scored, asked = labelled.items.count, int(labelled.items.asked.sum())
-    found = accepted_of(sums.by_unit.sum(axis=0)[:, None])
+    found = accepted_of(sums.total[:, None])
     return {
         **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
         "curve": _curve(found.plain, asked),
@@ -107,11 +109,12 @@ def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
 
 def signal_statistics(labelled: LabelledUnits, signal: str) -> Statistics:
     """Return, by unit: unknown items, items of each confidence, and their losses."""
-    values, items = signal_values(labelled, signal), labelled.items
-    levels = np.unique(values[items.is_both])[::-1]
-    is_at = items.is_both[:, :, None] & (values[:, :, None] == levels)
-    losses = (items.distance[:, :, None] * is_at).sum(axis=1)
-    return statistics(items.asked - items.answered, is_at.sum(axis=1), losses)
+    ranks, items = ranked_signal(labelled, signal), labelled.items
+    # The surest come first.
+    levels = np.where(items.is_both, len(ranks.values) - 1 - ranks.places, -1)
+    counts = Tally(levels=levels, width=len(ranks.values))
+    losses = replace(counts, values=items.distance)
+    return statistics(items.asked - items.answered, counts, losses)
 
 
 def accepted_of(sums: Array) -> Accepted:

@@ -9,7 +9,8 @@ import numpy as np
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN, Counts, UnitRows
-from ai_psychiatrist.statistics.measure import Array
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.ranks import RankedValues, ranked
 
 DEFAULT_SIGNAL: Final = "llm_evidence_count"
 MISSING: Final = -1.0
@@ -61,6 +62,12 @@ def signal_values(labelled: LabelledUnits, signal: str) -> Array:
     if known is None:
         message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
         raise ConfigurationError(message)
-    if signal not in labelled.confidences:
-        labelled.confidences[signal] = known.read(labelled.predictions.rows)
-    return labelled.confidences[signal]
+    return known.read(labelled.predictions.rows)
+
+
+def ranked_signal(labelled: LabelledUnits, signal: str) -> RankedValues:
+    """Return a signal by the ranks of its values; raises as `signal_values` does."""
+    if signal not in labelled.ranked:
+        values = signal_values(labelled, signal)
+        labelled.ranked[signal] = ranked(values, labelled.items.is_both)
+    return labelled.ranked[signal]

@@ -12,7 +12,7 @@ from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN
-from ai_psychiatrist.statistics.measure import Array, BoolArray
+from ai_psychiatrist.statistics.arrays import Array, BoolArray
 
 NO_TOTAL: Final = "no unit has a labelled total"
 UNDECIDABLE: Final = "undecidable"

@@ -40,7 +40,7 @@ class Purse:
         """Count a unit as done, and learn what it cost."""
         unit = self._units.pop(unit_id)
         self.unit_usd = max(self.unit_usd, unit.spent)
-        self._stop_if_spent()
+        self.settle()
 
     def has_room(self) -> bool:
         """Return whether another unit can begin, if all under way cost what they may."""
@@ -58,7 +58,7 @@ class Purse:
             self._units[unit_id].calls_in_flight += 1
             return
         self.has_refused = True
-        self._stop_if_spent()
+        self.settle()
         await asyncio.Event().wait()
 
     def charge(self, unit_id: str, call: ModelCall) -> None:
@@ -68,17 +68,11 @@ class Purse:
         unit.calls_in_flight -= 1
         self.spent += usd
 
-    def _stop_if_spent(self) -> None:
-        if self.has_refused and self.spent >= self.ceiling and not self._is_calling:
-            self.stopped.set()
-
     def settle(self) -> None:
         """Stop the run where the ceiling is reached and nothing is under way."""
-        self._stop_if_spent()
-
-    @property
-    def _is_calling(self) -> bool:
-        return any(unit.calls_in_flight > 0 for unit in self._units.values())
+        is_calling = any(unit.calls_in_flight > 0 for unit in self._units.values())
+        if self.has_refused and self.spent >= self.ceiling and not is_calling:
+            self.stopped.set()
 
 
 @dataclass(frozen=True, slots=True)

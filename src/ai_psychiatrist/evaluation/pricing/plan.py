@@ -1,14 +1,19 @@
 """What a run will take, before anything is paid: units, calls, tokens, and their price."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from ai_psychiatrist.evaluation.pricing.prices import PriceList
+from ai_psychiatrist.evaluation.pricing.prices import PriceList, total_of
 from ai_psychiatrist.evaluation.pricing.steps import ASSUMED, Choices, Step, steps_of
-from ai_psychiatrist.evaluation.pricing.tokens import ESTIMATE, LEAST_CACHED_TOKENS, CallTokens
+from ai_psychiatrist.evaluation.pricing.tokens import (
+    ESTIMATE,
+    LEAST_CACHED_TOKENS,
+    CallTokens,
+    summed,
+)
 from ai_psychiatrist.llm import providers
 from ai_psychiatrist.llm.providers import provider_of
 
@@ -37,25 +42,13 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCalls:
-    """What one agent asks one model in a whole run."""
+    """What one agent asks one model in a whole run, or all agents ask it."""
 
-    agent: str
+    agent: str | None
+    """`None` for all of them."""
     model: str
     calls: float
     tokens: CallTokens
-    live_usd: Decimal | None
-    batch_usd: Decimal | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPlan:
-    """What one model is asked in a whole run."""
-
-    model: str
-    calls: float
-    tokens: CallTokens
-    price: str | None
-    """Where it is from; `None` where no price is known."""
     live_usd: Decimal | None
     batch_usd: Decimal | None
 
@@ -72,12 +65,18 @@ class RunPlan:
     most_calls: int
     is_first_ahead: bool
     by_agent: tuple[PlannedCalls, ...]
-    by_model: tuple[ModelPlan, ...]
+    price_sources: Mapping[str, str | None]
+    """Model → where its price is from; `None` where none is known."""
+
+    @property
+    def by_model(self) -> list[PlannedCalls]:
+        """What each model is asked by all agents."""
+        return _merged([replace(one, agent=None) for one in self.by_agent])
 
     @property
     def tokens(self) -> CallTokens:
         """Of all models."""
-        return _summed([one.tokens for one in self.by_model])
+        return summed(one.tokens for one in self.by_agent)
 
     @property
     def cache_share(self) -> float:
@@ -88,12 +87,12 @@ class RunPlan:
     @property
     def live_usd(self) -> Decimal | None:
         """Of all models, `None` where one has no price."""
-        return _total([one.live_usd for one in self.by_model])
+        return total_of(one.live_usd for one in self.by_agent)
 
     @property
     def batch_usd(self) -> Decimal | None:
         """The same by batch interfaces."""
-        return _total([one.batch_usd for one in self.by_model])
+        return total_of(one.batch_usd for one in self.by_agent)
 
     def as_json(self) -> dict[str, object]:
         """Return all of it; money in USD, `null` where no price is known."""
@@ -115,7 +114,7 @@ class RunPlan:
                     "model": one.model,
                     "calls": round(one.calls),
                     "tokens": asdict(one.tokens),
-                    "price": one.price,
+                    "price": self.price_sources[one.model],
                     "live_usd": usd_number(one.live_usd),
                     "batch_usd": usd_number(one.batch_usd),
                 }
@@ -164,14 +163,13 @@ def plan_run(
         most_calls=readable * choices.max_calls,
         is_first_ahead=is_first_ahead,
         by_agent=tuple(_merged(by_agent)),
-        by_model=tuple(_by_model(by_agent, prices)),
+        price_sources={step.model: prices.source(step.model) for step in steps},
     )
 
 
 def together(plans: Sequence[RunPlan]) -> RunPlan:
-    """Return the plan of several runs over the same units, of which there is at least one."""
+    """Return the plan of one run or several over the same units, of the same models."""
     first = plans[0]
-    by_model = [one for plan in plans for one in plan.by_model]
     return replace(
         first,
         units=sum(plan.units for plan in plans),
@@ -179,10 +177,6 @@ def together(plans: Sequence[RunPlan]) -> RunPlan:
         expected_calls=sum(plan.expected_calls for plan in plans),
         most_calls=sum(plan.most_calls for plan in plans),
         by_agent=tuple(_merged([one for plan in plans for one in plan.by_agent])),
-        by_model=tuple(
-            _model_plan([one for one in by_model if one.model == model], price=price)
-            for model, price in {one.model: one.price for one in by_model}.items()
-        ),
     )
 
 
@@ -251,7 +245,7 @@ def _cacheable(tokens: Sequence[float]) -> list[float]:
 
 def _merged(planned: Sequence[PlannedCalls]) -> list[PlannedCalls]:
     """Return one row for each agent and model."""
-    rows: dict[tuple[str, str], list[PlannedCalls]] = defaultdict(list)
+    rows: dict[tuple[str | None, str], list[PlannedCalls]] = defaultdict(list)
     for one in planned:
         rows[one.agent, one.model].append(one)
     return [
@@ -259,42 +253,9 @@ def _merged(planned: Sequence[PlannedCalls]) -> list[PlannedCalls]:
             agent=agent,
             model=model,
             calls=sum(one.calls for one in ones),
-            tokens=_summed([one.tokens for one in ones]),
-            live_usd=_total([one.live_usd for one in ones]),
-            batch_usd=_total([one.batch_usd for one in ones]),
+            tokens=summed(one.tokens for one in ones),
+            live_usd=total_of(one.live_usd for one in ones),
+            batch_usd=total_of(one.batch_usd for one in ones),
         )
         for (agent, model), ones in rows.items()
     ]
-
-
-def _by_model(planned: Sequence[PlannedCalls], prices: PriceList) -> list[ModelPlan]:
-    models = dict.fromkeys(one.model for one in planned)
-    return [
-        _model_plan([one for one in planned if one.model == model], price=prices.source(model))
-        for model in models
-    ]
-
-
-def _model_plan(ones: Sequence[PlannedCalls | ModelPlan], *, price: str | None) -> ModelPlan:
-    return ModelPlan(
-        model=ones[0].model,
-        calls=sum(one.calls for one in ones),
-        tokens=_summed([one.tokens for one in ones]),
-        price=price,
-        live_usd=_total([one.live_usd for one in ones]),
-        batch_usd=_total([one.batch_usd for one in ones]),
-    )
-
-
-def _summed(tokens: Sequence[CallTokens]) -> CallTokens:
-    return CallTokens(
-        input=sum(one.input for one in tokens),
-        output=sum(one.output for one in tokens),
-        cache_read=sum(one.cache_read for one in tokens),
-        cache_write=sum(one.cache_write for one in tokens),
-    )
-
-
-def _total(amounts: Sequence[Decimal | None]) -> Decimal | None:
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known, Decimal(0)) if len(known) == len(amounts) else None

@@ -71,6 +71,16 @@ class PriceList:
         return [model for model in dict.fromkeys(models) if self.source(model) is None]
 
 
+def total_of(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    """Return the sum of amounts, `None` where one of them is not known."""
+    total = Decimal(0)
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
+
+
 def given_prices(texts: Iterable[str]) -> dict[str, GivenPrice]:
     """Read prices such as `ollama:gemma3=0.10/0.40`, USD per million tokens in and out.
 

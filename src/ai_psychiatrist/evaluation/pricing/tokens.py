@@ -1,5 +1,6 @@
 """How many tokens a call has: an estimate from the bytes that are sent, and of usual replies."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,6 +39,17 @@ class CallTokens:
     output: int
     cache_read: int = 0
     cache_write: int = 0
+
+
+def summed(tokens: Iterable[CallTokens]) -> CallTokens:
+    """Return the tokens of calls together."""
+    ones = list(tokens)
+    return CallTokens(
+        input=sum(one.input for one in ones),
+        output=sum(one.output for one in ones),
+        cache_read=sum(one.cache_read for one in ones),
+        cache_write=sum(one.cache_write for one in ones),
+    )
 
 
 def tokens_of(text: str) -> float:

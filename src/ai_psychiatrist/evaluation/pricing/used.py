@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan, price_of_calls, usd_number
-from ai_psychiatrist.evaluation.pricing.prices import PriceList
-from ai_psychiatrist.evaluation.pricing.tokens import CallTokens, possible_tokens
+from ai_psychiatrist.evaluation.pricing.prices import PriceList, total_of
+from ai_psychiatrist.evaluation.pricing.tokens import CallTokens, possible_tokens, summed
 from ai_psychiatrist.ledger.store.records import CallUsage
 
 _LEAST_ERROR_STATUS = 400
@@ -90,15 +90,13 @@ def used_calls(usage: Iterable[CallUsage], prices: CallPrices) -> list[UsedCalls
 
 
 def _used(caller: Caller, rows: list[CallUsage], prices: CallPrices) -> UsedCalls:
-    amounts = [prices.of_usage(one) for one in rows]
-    known = [amount for amount in amounts if amount is not None]
     return UsedCalls(
         caller=caller,
         calls=sum(one.calls for one in rows),
         refused=sum(one.refused for one in rows),
         uncounted=sum(map(_uncounted, rows)),
         tokens=_tokens(rows),
-        usd=sum(known, Decimal(0)) if len(known) == len(amounts) else None,
+        usd=total_of(map(prices.of_usage, rows)),
     )
 
 
@@ -117,19 +115,12 @@ def _tokens(rows: list[CallUsage]) -> CallTokens:
 
 def total_usd(used: Iterable[UsedCalls]) -> Decimal | None:
     """Return the price of all calls, `None` where a model has none."""
-    amounts = [one.usd for one in used]
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known, Decimal(0)) if len(known) == len(amounts) else None
+    return total_of(one.usd for one in used)
 
 
 def used_as_json(used: list[UsedCalls]) -> dict[str, object]:
     """Return calls, tokens and money in USD, `null` where no price is known."""
-    tokens = CallTokens(
-        input=sum(one.tokens.input for one in used),
-        output=sum(one.tokens.output for one in used),
-        cache_read=sum(one.tokens.cache_read for one in used),
-        cache_write=sum(one.tokens.cache_write for one in used),
-    )
+    tokens = summed(one.tokens for one in used)
     return {
         "calls": sum(one.calls for one in used),
         "calls_refused": sum(one.refused for one in used),

@@ -16,10 +16,10 @@ from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.results.tables.writing import inert
 
 Cell: TypeAlias = str | int | float | None
 
-_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 _HEADER: Final = (
     *("unit_id", "participant_id", "split", "status"),
     *(item.value for item in Item),
@@ -60,8 +60,8 @@ def write_table(folder: Path, out: Path) -> None:
 def _name_cells(run: RunFolder) -> Sequence[Cell]:
     name = name_of(run)
     return (
-        _inert(name.folder),
-        _inert(name.model),
+        name.folder,
+        name.model,
         name.mode,
         name.variant,
         name.prompts,
@@ -80,9 +80,9 @@ def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> 
     failures = dict.fromkeys(failure.code or failure.category for failure in unit.failures)
     binary = None if labels is None or labels.binary is None else int(labels.binary)
     return (
-        _inert(unit.unit_id),
+        unit.unit_id,
         None if known is None else known.participant_id,
-        None if known is None or known.split is None else _inert(known.split),
+        None if known is None else known.split,
         unit.status.value,
         *(unit.score(item) for item in Item),
         *(unit.unknown_reason(item) for item in Item),
@@ -121,14 +121,9 @@ def _set_cell(unit: UnitPrediction, item: Item) -> Cell:
     return " ".join([*map(str, scores), *(["unknown"] if chosen.not_determinable else [])])
 
 
-def _inert(name: str) -> str:
-    """Return a name that no spreadsheet takes for a formula."""
-    return f"'{name}" if name.startswith(_FORMULA_SIGNS) else name
-
-
 def _separated(rows: Sequence[Sequence[Cell]]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(map(_plain, row) for row in rows)
     return text.getvalue().encode()
 
 
@@ -148,5 +143,5 @@ def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
 
 
 def _plain(cell: Cell) -> Cell:
-    """Return a name of an enumeration as text."""
-    return str(cell) if isinstance(cell, str) else cell
+    """Return text that no spreadsheet takes for a formula; names of enumerations become text."""
+    return inert(str(cell)) if isinstance(cell, str) else cell

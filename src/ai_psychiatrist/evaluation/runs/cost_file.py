@@ -47,7 +47,7 @@ def write_cost(
     folder: RunFolder, ledger: Ledger, prices: CallPrices, *, ceiling: Decimal | None
 ) -> None:
     """Write what was planned of a run, and what all its calls so far used."""
-    usage = ledger.usage()
+    usage = ledger.calls.usage()
     account = {
         "schema_version": _SCHEMA_VERSION,
         "currency": "USD",

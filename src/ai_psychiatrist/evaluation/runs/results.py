@@ -55,17 +55,16 @@ def _predictions(ledger: Ledger) -> Iterator[bytes]:
 
 def _failures(ledger: Ledger) -> Iterator[bytes]:
     for step in (ASSESSMENT_STEP, *(step for step in ledger.steps if step != ASSESSMENT_STEP)):
-        for row in ledger.current(step):
-            if row.record.stage is not None:
-                yield orjson.dumps(
-                    {
-                        "unit_id": row.record.unit_id,
-                        "step": step,
-                        "round": row.record.round,
-                        "failure_stage": row.record.stage,
-                        "codes": sorted({str(error["rule"]) for error in row.record.errors}),
-                        "attempts": row.attempts,
-                        "is_retryable": row.is_retryable,
-                    },
-                    option=_LINE,
-                )
+        for row in ledger.failed(step):
+            yield orjson.dumps(
+                {
+                    "unit_id": row.record.unit_id,
+                    "step": step,
+                    "round": row.record.round,
+                    "failure_stage": row.record.stage,
+                    "codes": sorted({str(error["rule"]) for error in row.record.errors}),
+                    "attempts": row.attempts,
+                    "is_retryable": row.is_retryable,
+                },
+                option=_LINE,
+            )

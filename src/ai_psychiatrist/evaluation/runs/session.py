@@ -97,7 +97,7 @@ def run_state(tools: RunTools, folder: RunFolder, *, paid_calls: int) -> RunStat
         has_reached_ceiling=tools.purse is not None and tools.purse.has_refused,
         carried=carried_failures(tools.ledger),
         unbalanced_steps=unbalanced,
-        unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.unit_ids())),
+        unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.units.ids())),
         not_read=tools.dataset.not_read,
     )
 

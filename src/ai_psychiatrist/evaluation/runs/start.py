@@ -160,7 +160,7 @@ def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
     if not holds_run(folder.path):
         return
     with Ledger.open(folder.path, cipher=cipher) as ledger:
-        is_empty = ledger.about.get("kind") == RUN_KIND and not ledger.unit_ids()
+        is_empty = ledger.about.get("kind") == RUN_KIND and not ledger.units.ids()
     if is_empty:
         for path in folder.path.glob(f"{FILE_NAME}*"):
             path.unlink()
@@ -202,10 +202,10 @@ def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> str | None:
         text = rendered_for_models(dataset.transcript(unit_id))
     except InputError:
         # The unit is assessed all the same, and fails with that reason.
-        ledger.add_unit(unit_id, context_digest="unreadable")
+        ledger.units.add(unit_id, context_digest="unreadable")
         return None
     content = text.encode("utf-8", "surrogatepass")
-    ledger.add_unit(unit_id, context_digest=keyed_digest(text), context=content)
+    ledger.units.add(unit_id, context_digest=keyed_digest(text), context=content)
     return text_digest(unit_id, text)
 
 
@@ -213,7 +213,7 @@ def _write_units(
     ledger: Ledger, request: EvaluationRequest, digests: Mapping[str, str | None]
 ) -> None:
     """Write units and labels of all that the run was ever asked for."""
-    folder, asked = request.folder, set(ledger.unit_ids())
+    folder, asked = request.folder, set(ledger.units.ids())
     before = read_units(folder.units)
     units = [unit for unit in request.dataset.units if unit.unit_id in asked]
     write_units(

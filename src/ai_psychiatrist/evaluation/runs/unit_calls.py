@@ -18,7 +18,7 @@ def open_unit(ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
     known = {
         (call.digest, call.occurrence): call
         for number in range(1, attempt + 1)
-        for call in ledger.calls_of(unit_id, number)
+        for call in ledger.calls.of_attempt(unit_id, number)
         if number == attempt or call.agent in finished
     }
     return UnitCalls(

@@ -20,7 +20,7 @@ def write_unit(ledger: Ledger, unit_id: str, out: Path) -> None:
     if not ledger.keeps_raw:
         msg = "the run was made without raw text (--no-raw): there are no words to show"
         raise InputError(msg, field="RUN")
-    text = ledger.step_context(unit_id, ASSESSMENT_STEP)
+    text = ledger.units.step_context(unit_id, ASSESSMENT_STEP)
     document = {
         "unit_id": unit_id,
         "text": None if text is None else text.decode("utf-8", "replace"),
@@ -38,7 +38,7 @@ def write_unit(ledger: Ledger, unit_id: str, out: Path) -> None:
 def _calls(ledger: Ledger, unit_id: str) -> Iterator[dict[str, object]]:
     """Yield the calls of each attempt at the unit, the one that a stop cut short among them."""
     for number in range(1, len(ledger.history(unit_id, ASSESSMENT_STEP)) + 2):
-        for call in ledger.calls_of(unit_id, number):
+        for call in ledger.calls.of_attempt(unit_id, number):
             yield {
                 "attempt": number,
                 "agent": call.agent,

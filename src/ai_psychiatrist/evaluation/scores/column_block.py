@@ -1,7 +1,7 @@
 """Some hundred lines of predictions on their way into columns."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import fields
 from operator import itemgetter
 from typing import Any, Final
@@ -10,13 +10,6 @@ import numpy as np
 
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.drive import DriveVerdict
-from ai_psychiatrist.domain.failures import (
-    AttemptOutcome,
-    CallPath,
-    FailureCategory,
-    FailureCode,
-    RejectionCode,
-)
 from ai_psychiatrist.domain.phq8 import Item, Severity
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.scores.prediction import (
@@ -35,6 +28,18 @@ from ai_psychiatrist.evaluation.scores.prediction_columns import (
     UnitRows,
 )
 from ai_psychiatrist.evaluation.scores.prediction_lines import DERIVED
+from ai_psychiatrist.evaluation.scores.record_checks import (
+    Numbers,
+    narrow,
+    require,
+    require_attempt,
+    require_failure,
+    require_totals,
+    require_types,
+    shares,
+    whole_numbers,
+)
+from ai_psychiatrist.statistics.arrays import Array
 
 _ITEMS: Final = len(Item)
 _ITEM_WIDTH: Final = len(fields(ItemPrediction))
@@ -71,9 +76,6 @@ _DRIVE_PLACES: Final[dict[str | None, int]] = {
 }
 _MODES: Final = frozenset(mode.value for mode in AssessmentMode)
 _RISKS: Final = frozenset({None, *(level.value for level in RiskLevel)})
-_CODES: Final = frozenset(
-    {*(one.value for one in RejectionCode), *(one.value for one in FailureCode)}
-)
 _NO_ITEMS: Final = (None,) * _ITEMS
 
 
@@ -103,8 +105,8 @@ class ColumnBlock:
         unit_id, status, mode, items, review, risk, unread, attempts, failures, changes = _of_unit(
             record
         )
-        _require(len(record) == _UNIT_WIDTH and type(unit_id) is str and unit_id != "")
-        _require(mode in _MODES and risk in _RISKS)
+        require(len(record) == _UNIT_WIDTH and type(unit_id) is str and unit_id != "")
+        require(mode in _MODES and risk in _RISKS)
         if wanted is not None and unit_id not in wanted:
             return
         place = len(self.unit_ids)
@@ -117,7 +119,7 @@ class ColumnBlock:
         for attempt in attempts:
             self._add_attempt(attempt)
         for failure in failures:
-            _require(len(failure) == _FAILURE_WIDTH)
+            require(len(failure) == _FAILURE_WIDTH)
             self.failures[_of_failure(failure)].append(place)
         self.changes[changes] += 1
 
@@ -130,10 +132,10 @@ class ColumnBlock:
             self._believed.extend((False,) * _ITEMS)
             self._drive.extend(_NO_ITEMS)
             return
-        _require(len(items) == _ITEMS)
+        require(len(items) == _ITEMS)
         for item in _of_items(items):
             score, reason, confidence, signals, belief, drive, warnings = _of_item(item)
-            _require(len(item) == _ITEM_WIDTH and len(signals) == _SIGNALS_WIDTH)
+            require(len(item) == _ITEM_WIDTH and len(signals) == _SIGNALS_WIDTH)
             self._scores.append(score)
             self._reasons.append(reason)
             self._confidence.append(confidence)
@@ -141,15 +143,15 @@ class ColumnBlock:
             self._believed.append(belief is not None)
             if belief is not None:
                 probabilities = belief["probabilities"]
-                _require(len(probabilities) == 5)
+                require(len(probabilities) == 5)
                 self._probabilities.extend(probabilities)
             self._drive.append(None if drive is None else drive["verdict"])
             if warnings:
-                _require(type(warnings) is list)
+                require(type(warnings) is list)
                 self.warnings.update(warnings)
 
     def _add_attempt(self, attempt: Any) -> None:  # noqa: ANN401
-        _require(len(attempt) == _ATTEMPT_WIDTH)
+        require(len(attempt) == _ATTEMPT_WIDTH)
         sums = self.attempts[_of_attempt(attempt)]
         sent, written = _of_tokens(attempt)
         sums.calls += 1
@@ -167,83 +169,42 @@ class ColumnBlock:
         shape = (len(self.unit_ids), _ITEMS)
         columns = zip(*self._units, strict=True) if self._units else [()] * 6
         status, has_items, review, unread, calls, failed = columns
-        signals = _whole(self._signals).reshape(*shape, 2)
-        scores = _whole(self._scores, most=3).reshape(shape)
+        signals = whole_numbers(self._signals).reshape(*shape, 2)
+        scores = whole_numbers(self._scores, most=3).reshape(shape)
         reasons = np.array([_REASON_PLACES[one] for one in self._reasons], np.int8).reshape(shape)
-        _require(bool(((scores == UNKNOWN) == (reasons != UNKNOWN)).all()))
+        require(bool(((scores == UNKNOWN) == (reasons != UNKNOWN)).all()))
         self.rows = UnitRows(
             status=np.array(status, dtype=np.int8),
             has_items=np.array(has_items, dtype=np.bool_),
             scores=scores.astype(np.int8),
             reasons=reasons,
-            confidence=_whole(self._confidence, least=1, most=5).reshape(shape).astype(np.int8),
-            quotes=_narrow(signals[:, :, 0]),
-            affirmed=_narrow(signals[:, :, 1]),
+            confidence=whole_numbers(self._confidence, least=1, most=5)
+            .reshape(shape)
+            .astype(np.int8),
+            quotes=narrow(signals[:, :, 0]),
+            affirmed=narrow(signals[:, :, 1]),
             belief=self._belief(scores),
             drive=np.array([_DRIVE_PLACES[one] for one in self._drive], np.int8).reshape(shape),
-            review=_whole(review, most=max(Severity)).astype(np.int8),
-            has_unread=_whole(unread) > 0,
+            review=whole_numbers(review, most=max(Severity)).astype(np.int8),
+            has_unread=whole_numbers(unread) > 0,
             calls=np.array(calls, dtype=np.int32),
             carries_failure=np.array(failed, dtype=np.bool_),
         )
-        self._check_totals(scores)
-        self._check_named()
-        _whole(self._tokens)
-        _whole(list(self.changes))
+        require_totals(whole_numbers(self._totals).reshape(-1, len(DERIVED)), scores)
+        require_types(self.warnings, str)
+        for kind in map(AttemptKind._make, self.attempts):
+            require_attempt(kind)
+        for failure in self.failures:
+            require_failure(*failure)
+        whole_numbers(self._tokens)
+        whole_numbers(list(self.changes))
         del self._units, self._totals, self._scores, self._reasons, self._confidence
         del self._signals, self._probabilities, self._believed, self._drive, self._tokens
 
-    def _belief(self, scores: np.ndarray) -> np.ndarray:
+    def _belief(self, scores: Numbers) -> Array:
         believed = np.array(self._believed, dtype=np.bool_).reshape(scores.shape)
-        _require(set(map(type, self._probabilities)) <= {int, float})
-        shares = np.array(self._probabilities, dtype=np.float64).reshape(-1, 5)
-        _require(bool(((shares >= 0) & (shares <= 1)).all()))
-        _require(bool((abs(shares.sum(axis=1) - 1) < 9e-6).all()))
+        probabilities = shares(self._probabilities)
         said = np.where(scores == UNKNOWN, 4, scores)[believed]
         found = np.full(scores.shape, float(UNKNOWN))
-        found[believed] = shares[np.arange(len(said)), said]
+        found[believed] = probabilities[np.arange(len(said)), said]
         return found
-
-    def _check_totals(self, scores: np.ndarray) -> None:
-        """Check what follows from the items; `UNKNOWN` where it stays open."""
-        written = _whole(self._totals).reshape(-1, 6)
-        low = np.where(scores == UNKNOWN, 0, scores).sum(axis=1)
-        high = low + 3 * (scores == UNKNOWN).sum(axis=1)
-        is_open = low != high
-        bands = [np.minimum(end // 5, max(Severity)) for end in (low, high)]
-        follows = [np.where(is_open, UNKNOWN, low), low, high]
-        follows += [np.where(is_open, UNKNOWN, bands[0]), *bands]
-        _require(bool((written == np.stack(follows, axis=1)).all()))
-
-    def _check_named(self) -> None:
-        _require(set(map(type, self.warnings)) <= {str})
-        for kind in map(AttemptKind._make, self.attempts):
-            AttemptOutcome(kind.outcome), CallPath(kind.path)
-            _require(type(kind.agent) is type(kind.model) is str)
-            _require(kind.code is None or kind.code in _CODES)
-            _require(type(kind.repaired) is bool and type(kind.coercions) is int)
-            _require(kind.coercions >= 0)
-        for category, stage, code in self.failures:
-            FailureCategory(category)
-            _require(type(stage) is str and (code is None or FailureCode(code) is not None))
-
-
-def _require(holds: bool) -> None:  # noqa: FBT001  an assertion that is never left out
-    if not holds:
-        raise ValueError
-
-
-def _whole(values: Sequence[Any], *, least: int = 0, most: int | None = None) -> np.ndarray:
-    """Return whole numbers, `UNKNOWN` for none."""
-    _require(set(map(type, values)) <= {int, type(None)})
-    numbers = [UNKNOWN if value is None else value for value in values]
-    known = np.array(numbers, dtype=np.int64)
-    _require(np.count_nonzero(known < least) == values.count(None))
-    _require(most is None or known.max(initial=0) <= most)
-    return known
-
-
-def _narrow(counts: np.ndarray) -> np.ndarray:
-    found = counts.astype(np.int32)
-    _require(bool((found == counts).all()))
-    return found

@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.scores.prediction import ItemScore
 from ai_psychiatrist.evaluation.scores.record_lines import records_by_unit
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
-_FIELD: Final = "labels"
+FIELD: Final = "labels"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
 
 def read_labels(path: Path) -> dict[str, Labels]:
     """Read labels by unit id. Raises `InputError` as `records_by_unit` does."""
-    records = records_by_unit(path, _adapter(), known=_KEYS, field=_FIELD)
+    records = records_by_unit(path, _adapter(), known=_KEYS, field=FIELD)
     return {
         unit_id: Labels(
             items=record.items,

@@ -117,6 +117,8 @@ class PredictionColumns:
     """Units by how many accepted changes came before."""
     first: Sequence[UnitPrediction] = ()
     """Those of the first lines of the file, at most `FIRST_KEPT`."""
+    missing: int = 0
+    """How many of the units have no prediction."""
 
     def __len__(self) -> int:
         """Return how many units there are."""
@@ -131,4 +133,5 @@ class PredictionColumns:
             return PredictionColumns(unit_ids=self.unit_ids, rows=self.rows)
         place_of = {unit: place for place, unit in enumerate(self.unit_ids)}
         places = np.array([place_of.get(unit, -1) for unit in unit_ids], dtype=np.intp)
-        return PredictionColumns(unit_ids=unit_ids, rows=self.rows.at(places))
+        missing = int(np.count_nonzero(places < 0))
+        return PredictionColumns(unit_ids=unit_ids, rows=self.rows.at(places), missing=missing)

@@ -16,6 +16,12 @@ from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+from ai_psychiatrist.infrastructure.telemetry.brief_session import BriefSession
+from ai_psychiatrist.infrastructure.telemetry.exporter_reports import (
+    ExporterReports,
+    variables_read,
+)
+
 LONGEST_FLUSH_SECONDS: Final = 5.0
 """What the end of a process waits for, at most, until a collector has taken the last spans."""
 
@@ -30,13 +36,20 @@ class Exported:
     def __init__(self, endpoint: str | None, *, name: str, version: str) -> None:
         """`endpoint`: the collector's address; `None`: as the standard variables say.
 
-        `name`, `version`: of this service, where those variables name none.
+        `name`, `version`: of this service, where those variables name none. Raises
+        `ConfigurationError` where the library cannot use one of them.
         """
+        with variables_read():
+            self._make(endpoint, name=name, version=version)
+        self._reports = ExporterReports()
+
+    def _make(self, endpoint: str | None, *, name: str, version: str) -> None:
         resource = _resource(name, version)
         spans, metrics = _signal_urls(endpoint)
         self.tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
-        self.tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(spans)))
-        reader = PeriodicExportingMetricReader(OTLPMetricExporter(metrics))
+        to_collector = OTLPSpanExporter(spans, session=BriefSession())
+        self.tracers.add_span_processor(BatchSpanProcessor(to_collector))
+        reader = PeriodicExportingMetricReader(OTLPMetricExporter(metrics, session=BriefSession()))
         self.meters = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
 
     async def close(self) -> None:
@@ -64,6 +77,7 @@ class Exported:
         with suppress(TimeoutError):
             async with asyncio.timeout(LONGEST_FLUSH_SECONDS):
                 await is_sent.wait()
+        self._reports.end()
 
 
 def _resource(name: str, version: str) -> Resource:

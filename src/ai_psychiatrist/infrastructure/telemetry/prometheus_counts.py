@@ -58,10 +58,12 @@ class PrometheusCounts:
             case JobEnded():
                 self._jobs.count(event)
 
-    def text(self, queue: QueueSeen | None = None) -> bytes:
-        """Return all of them in Prometheus's text form. `queue`: the jobs as they are now."""
-        if queue is not None:
-            self._jobs.show(queue)
+    def text(self, queue: QueueSeen | None) -> bytes:
+        """Return all of them in Prometheus's text form.
+
+        `queue`: the jobs as they are now; `None` where that cannot be known.
+        """
+        self._jobs.show(queue)
         return generate_latest(self.registry)
 
     def _count(self, work: Work) -> None:

@@ -4,6 +4,7 @@ Labels are names of routes, agents, models and codes, all from settings and code
 make a further one.
 """
 
+import math
 from itertools import pairwise
 from typing import Final
 
@@ -26,6 +27,8 @@ NO_ROUTE: Final = "none"
 _NAMESPACE: Final = "ai_psychiatrist"
 _REQUEST_SECONDS: Final = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 30.0, 60.0, 180.0, 600.0)
 _MODEL_SECONDS: Final = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0)
+_JOB_SECONDS: Final = (1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1800.0, 3600.0, 14400.0, 86400.0)
+"""A job waits behind others, so its time is longer than that of its calls: up to a day."""
 
 
 class Maker:
@@ -156,20 +159,26 @@ class JobMetrics:
     def __init__(self, make: Maker) -> None:
         """Begin at nothing."""
         self._ended = make.counter("job_ends", "Jobs that ended, and why.", "state", "reason")
-        self._seconds = make.histogram("job_seconds", "From its request to its end.", "state")
+        self._seconds = make.histogram(
+            "job_seconds", "From its request to its end.", "state", buckets=_JOB_SECONDS
+        )
         self._open = make.gauge("jobs", "Jobs that have no end yet.", "state")
         self._oldest = make.gauge(
             "oldest_waiting_job_seconds", "Age of the job that waits longest; 0 where none waits."
         )
+        self.show(None)
 
     def count(self, job: JobEnded) -> None:
         """Count a job that has ended."""
         self._ended.labels(job.state, job.reason or "").inc()
         self._seconds.labels(job.state).observe(job.seconds)
 
-    def show(self, queue: QueueSeen) -> None:
-        """Take over how many wait and run now."""
+    def show(self, queue: QueueSeen | None) -> None:
+        """Take over how many wait and run now; where that is not known, nothing is shown."""
         self._open.clear()
+        if queue is None:
+            self._oldest.set(math.nan)
+            return
         for state, count in queue.by_state.items():
             self._open.labels(state).set(count)
         self._oldest.set(queue.oldest_waiting_seconds or 0.0)

@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskLevel, RiskSignal
-from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.domain.transcript import exchange
 from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.record import (
     Danger,
@@ -49,7 +49,7 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
     option = question.chosen(answer)
     if option is not None and option.kind is not AnswerKind.OFFERED:
         return None
-    report = detect_risk(_exchange(question.text, answer.text))
+    report = detect_risk(exchange(f"{question.text}\n", answer.text))
     return danger_of(report.signals, question, answer)
 
 
@@ -89,7 +89,7 @@ async def read_by_model(
     reader: DangerReader, question: Question, answer: GivenAnswer, calls: CallLog, *, seconds: float
 ) -> ModelReading:
     """Have a model read an answer; one that is later than `seconds` has failed."""
-    case = open_case(_exchange(question.text, answer.text))
+    case = open_case(exchange(f"{question.text}\n", answer.text))
     try:
         async with timed(calls, seconds) as in_time:
             return await reader.read(replace(case, calls=in_time))
@@ -120,27 +120,3 @@ def note_unread(interview: Interview) -> Interview:
         return interview
     unread = UnexaminedAnswer(turn=answer.turn, language=str(language))
     return replace(interview, not_examined=(*interview.not_examined, unread))
-
-
-def _exchange(asked: str, said: str) -> Transcript:
-    """Return question and answer as a transcript, whose labels a model gets.
-
-    The turns are laid out here: parsed, an answer could open a turn of the interviewer.
-    """
-    words_start = len(asked) + 1
-    text = f"{asked}\n{said}"
-    return Transcript(
-        text=text,
-        turns=(
-            Turn(index=0, speaker=Speaker.INTERVIEWER, start=0, words_start=0, end=words_start),
-            Turn(
-                index=1,
-                speaker=Speaker.PARTICIPANT,
-                start=words_start,
-                words_start=words_start,
-                end=len(text),
-            ),
-        ),
-        speakers_assumed=False,
-        reads_alone=False,
-    )

@@ -70,8 +70,8 @@ async def digest_goal_answer(context: StepContext, interview: Interview) -> Inte
     return end(context.protocol, digested, EndReason.BUDGET_SPENT)
 
 
-async def write_analysis(context: StepContext, interview: Interview) -> Interview:
-    """Have the report written on an interview that is over; a failure leaves it to be written."""
+async def make_report(context: StepContext, interview: Interview) -> Interview:
+    """Have the report made; where the model fails, it can be asked for again."""
 
     async def work(calls: CallLog) -> Interview:
         view = view_of(context.protocol, interview, is_whole=True)

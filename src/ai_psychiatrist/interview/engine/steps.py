@@ -26,7 +26,6 @@ from ai_psychiatrist.interview.engine.goal_steps import (
     REPORT_CALLS,
     digest_goal_answer,
     prepare_goals,
-    write_analysis,
 )
 from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.turns import end, hold, with_answer
@@ -92,11 +91,6 @@ async def pause(_: StepContext, interview: Interview) -> Interview:
 async def go_on(_: StepContext, interview: Interview) -> Interview:
     """Take the interview up again where it was set aside."""
     return replace(interview, state=InterviewState.AWAITING)
-
-
-async def make_report(context: StepContext, interview: Interview) -> Interview:
-    """Have the report made; where the model fails, it can be asked for again."""
-    return await write_analysis(context, interview)
 
 
 async def leave(_: StepContext, interview: Interview) -> Interview:

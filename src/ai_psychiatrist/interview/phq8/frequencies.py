@@ -16,7 +16,7 @@ from ai_psychiatrist.interview.phq8.day_counts import (
     SEVERAL,
     Days,
 )
-from ai_psychiatrist.services.language.vocabulary import word_list
+from ai_psychiatrist.services.language.frequency import NUMBERS, whole_number
 
 _Reader: TypeAlias = Callable[[re.Match[str]], Days | None]
 
@@ -31,8 +31,7 @@ class FrequencyWording:
 
 _OFFERED: Final = 5
 """How many answers are offered."""
-_NUMBERS: Final = word_list("frequency", "numbers")
-_NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d{{1,3}}|half a dozen|(?:a )?couple)"
+_NUMBER: Final = rf"(?:{'|'.join(NUMBERS)}|\d{{1,3}}|half a dozen|(?:a )?couple)"
 _COUNT: Final = (
     r"(?:(?P<edge>at least|at most|up to|over|more than|(?:not|no) more than|less than|under"
     r"|fewer than|above|below) )?(?P<rough>(?:about|around|roughly|approximately) )?"
@@ -155,8 +154,6 @@ def _every(found: re.Match[str]) -> Days:
 
 
 def _number(word: str) -> int:
-    if word.isdecimal():
-        return int(word)
     if word.endswith("couple"):
         return 2
-    return 6 if word == "half a dozen" else _NUMBERS.index(word)
+    return 6 if word == "half a dozen" else whole_number(word)

@@ -33,6 +33,11 @@ class JobsDatabase:
     """`None` for PostgreSQL."""
 
     @property
+    def setting(self) -> str:
+        """What says where it is."""
+        return "JOBS_DATABASE_URL" if self.file is None else "DATA_STATE_DIR"
+
+    @property
     def address(self) -> str:
         """The address with its password, for the library."""
         return self.url.render_as_string(hide_password=False)

@@ -8,6 +8,9 @@ from typing import Final, TypeVar
 from dbos import DBOS, DBOSClient, WorkflowStatus
 from sqlalchemy.exc import SQLAlchemyError
 
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.jobs.dbos.database import JobsDatabase
 from ai_psychiatrist.jobs.dbos.names import (
@@ -18,19 +21,22 @@ from ai_psychiatrist.jobs.dbos.names import (
     job_of,
     workflow_id,
 )
-from ai_psychiatrist.jobs.dbos.reports import reported_by_name
+from ai_psychiatrist.jobs.dbos.reports import unreported
 from ai_psychiatrist.jobs.dbos.serializer import PlainSerializer
-from ai_psychiatrist.jobs.engine import EngineAway, JobRef, JobState
+from ai_psychiatrist.jobs.engine import EngineAway, JobRef
+
+logger = get_logger(__name__)
 
 T = TypeVar("T")
 
 UNDER_WAY: Final = ("ENQUEUED", "DELAYED", "PENDING")
 _STATES: Final = {
-    "ENQUEUED": JobState.WAITING,
-    "DELAYED": JobState.WAITING,
-    "PENDING": JobState.RUNNING,
-    "CANCELLED": JobState.CANCELLED,
+    "ENQUEUED": RecordState.WAITING,
+    "DELAYED": RecordState.WAITING,
+    "PENDING": RecordState.RUNNING,
+    "CANCELLED": RecordState.CANCELLED,
 }
+_UNTIL_THEN: Final = "jobs are stored, and handed in once it is back"
 _CONNECTIONS: Final = 4
 _SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 0.2
@@ -44,17 +50,18 @@ class DbosEngine:
         self._threads = WorkerThreads(count=_CONNECTIONS, seconds=_SECONDS)
         self._opening = WorkerThreads(count=1, seconds=_SECONDS)
         self._client: DBOSClient | None = None
+        self._is_away = False
 
     async def submit(self, job: JobRef) -> None:
         """Take a job; one that was taken before is left as it is."""
         await self._ask(lambda client: _enqueue(client, job))
 
-    async def status(self, job: JobRef) -> JobState | None:
+    async def status(self, job: JobRef) -> RecordState | None:
         """Return how far the engine is with a job, `None` for one that it does not know."""
         found = await self._ask(lambda client: _found(client, job))
         return None if found is None else state_of(found)
 
-    async def result(self, job: JobRef) -> JobState:
+    async def result(self, job: JobRef) -> RecordState:
         """Return how a job ended, once it has; raises `KeyError` for one that is not known."""
         while True:
             state = await self.status(job)
@@ -72,7 +79,7 @@ class DbosEngine:
         """Go on with a job that failed or was cancelled."""
         await self._ask(lambda client: _begin_again(client, job))
 
-    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, JobState], ...]:
+    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, RecordState], ...]:
         """Return the jobs that have no end yet, of one tenant or of all, the oldest first."""
         found = await self._ask(lambda client: _under_way(client, tenant))
         return tuple((job_of(one.workflow_id), state_of(one)) for one in found)
@@ -89,16 +96,30 @@ class DbosEngine:
             client = self._client
             if client is None:
                 client = await self._opening.run(self._opened)
-            return await self._threads.run(partial(work, client))
-        except (SQLAlchemyError, WorkTimedOut) as error:
+            found = await self._threads.run(partial(work, client))
+        except (SQLAlchemyError, WorkTimedOut, ConfigurationError) as error:
+            self._note_away(error)
             msg = f"the database of the queue cannot be asked ({type(error).__name__})"
             raise EngineAway(msg) from None
+        self._note_back()
+        return found
+
+    def _note_away(self, error: Exception) -> None:
+        if not self._is_away:
+            self._is_away = True
+            reason = f"see {self._database.setting}: the queue cannot be asked; {_UNTIL_THEN}"
+            logger.error("queue_away", reason=reason, error_type=type(error).__name__)
+
+    def _note_back(self) -> None:
+        if self._is_away:
+            self._is_away = False
+            logger.warning("queue_back")
 
     def _opened(self) -> DBOSClient:
         client = self._client
         if client is None:
             self._database.prepare()
-            with reported_by_name():
+            with unreported():
                 DBOS.migrate(self._database.address)
             client = client_of(self._database, connections=_CONNECTIONS)
             self._client = client
@@ -117,11 +138,11 @@ def client_of(database: JobsDatabase, *, connections: int = 2) -> DBOSClient:
     )
 
 
-def state_of(found: WorkflowStatus) -> JobState:
+def state_of(found: WorkflowStatus) -> RecordState:
     """Return how far a job is; what the engine gave up has failed."""
     if found.status == "SUCCESS":
-        return JobState(str(found.output))
-    return _STATES.get(found.status, JobState.FAILED)
+        return RecordState(str(found.output))
+    return _STATES.get(found.status, RecordState.FAILED)
 
 
 def _enqueue(client: DBOSClient, job: JobRef) -> None:

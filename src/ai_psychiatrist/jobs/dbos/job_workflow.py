@@ -9,9 +9,10 @@ from typing import Final
 
 from dbos import DBOS
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.dbos.names import STEP, WORKFLOW
-from ai_psychiatrist.jobs.engine import JobRef, JobState, Work
+from ai_psychiatrist.jobs.engine import JobRef, Work
 
 logger = get_logger(__name__)
 
@@ -31,7 +32,7 @@ class JobWorkflow:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._under_way: set[asyncio.Task[JobState]] = set()
+        self._under_way: set[asyncio.Task[RecordState]] = set()
         self._is_stopping = False
         # The engine starts jobs from threads that know nothing of logs and keys.
         self._context: Context = copy_context()
@@ -72,7 +73,7 @@ class JobWorkflow:
             # Somebody who is alive does it, or is not yet known to be dead.
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def _tried(self, job: JobRef) -> JobState:
+    async def _tried(self, job: JobRef) -> RecordState:
         if self._is_stopping:
             raise asyncio.CancelledError
         task = asyncio.create_task(_awaited(self._work, job), context=self._context.copy())
@@ -83,5 +84,5 @@ class JobWorkflow:
             self._under_way.discard(task)
 
 
-async def _awaited(work: Work, job: JobRef) -> JobState:
+async def _awaited(work: Work, job: JobRef) -> RecordState:
     return await work(job)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -12,12 +12,21 @@ logger = get_logger(__name__)
 _LIBRARY: Final = "dbos"
 
 
-@contextmanager
-def reported_by_name() -> Iterator[None]:
+def reported_by_name() -> AbstractContextManager[None]:
     """Let each warning and error of the library be one line without its words."""
+    return _handled_by(_NameOnlyHandler(level=logging.WARNING))
+
+
+def unreported() -> AbstractContextManager[None]:
+    """Let the library be silent, for whoever tells by themselves what it raises."""
+    return _handled_by(logging.NullHandler())
+
+
+@contextmanager
+def _handled_by(handler: logging.Handler) -> Iterator[None]:
     library = logging.getLogger(_LIBRARY)
     before = (library.handlers, library.level, library.propagate)
-    library.handlers, library.propagate = [_NameOnlyHandler(level=logging.WARNING)], False
+    library.handlers, library.propagate = [handler], False
     library.setLevel(logging.WARNING)
     try:
         yield

@@ -40,7 +40,11 @@ class SessionSlots:
             address = make_conninfo(database.libpq_address, **_KEPT_ALIVE)
             connection = await psycopg.AsyncConnection.connect(address, autocommit=True)
         except (psycopg.Error, OSError) as error:
-            msg = f"the database of the queue cannot be reached ({type(error).__name__})"
+            msg = (
+                f"the database of the queue cannot be reached ({type(error).__name__}): "
+                "JOBS_DATABASE_URL has to name a PostgreSQL that runs, a database that is there, "
+                "and a user who may use it"
+            )
             raise EngineAway(msg) from None
         return cls(connection)
 

@@ -44,7 +44,7 @@ class WorkerOptions:
     """
     reap_seconds: float = 15.0
     """Between two looks for what dead workers left."""
-    poll_seconds: float = 0.1
+    poll_seconds: float = 0.05
     """Between two looks into the queue."""
     keep_seconds: float = 86_400.0
     """How long the engine knows how a job ended."""

@@ -6,12 +6,9 @@ from datetime import UTC, datetime
 from ai_psychiatrist.jobs.engine import JobEnd
 
 
-def event_body(event_id: str, end: JobEnd, *, batch: str | None, created: float) -> bytes:
-    """Return the JSON body; the same end gives the same bytes, however often it is sent.
-
-    `created`: when the job was asked for, in seconds since 1970.
-    """
-    ended_at = _written(created + end.seconds)
+def event_body(event_id: str, end: JobEnd, *, batch: str | None) -> bytes:
+    """Return the JSON body; the same end gives the same bytes, however often it is sent."""
+    ended_at = _written(end.ended_at)
     body = {
         "id": event_id,
         "type": f"job.{end.state.value}",
@@ -21,13 +18,12 @@ def event_body(event_id: str, end: JobEnd, *, batch: str | None, created: float)
             "batch_id": batch,
             "state": end.state.value,
             "reason": end.reason,
-            "created_at": _written(created),
+            "created_at": _written(end.created_at),
             "ended_at": ended_at,
         },
     }
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-def _written(seconds: float) -> str:
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

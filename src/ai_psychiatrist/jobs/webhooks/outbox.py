@@ -71,7 +71,7 @@ class Outbox:
             if not rows or rows[0]["state"] != DeliveryState.EXPECTED:
                 return False
             row = rows[0]
-            body = event_body(row["id"], end, batch=row["batch"], created=row["created"])
+            body = event_body(row["id"], end, batch=row["batch"])
             self._database.execute(tables.NOTE_END, {"id": row["id"], "body": body, "now": now})
         return True
 

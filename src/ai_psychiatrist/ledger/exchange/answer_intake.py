@@ -94,10 +94,10 @@ def add_attempts(
     """
     last = attempts[-1]
     # Units of a pipeline have an input at each step and none of their own.
-    ledger.add_unit(last.unit_id, context_digest="")
+    ledger.units.add(last.unit_id, context_digest="")
     content = write_context(context)
     if content is not None:
-        ledger.add_input(last.unit_id, last.step, content)
+        ledger.units.add_input(last.unit_id, last.step, content)
     ledger.request(last.unit_id, last.step)
     ledger.record(attempts)
     if last.stage is None and next_step is not None:

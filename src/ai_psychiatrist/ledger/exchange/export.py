@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.private_files import draft_of, make_folder, make_subfolder
 from ai_psychiatrist.ledger.store.contexts import ContextOf
 from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.places import refuse_unknown_step
 from ai_psychiatrist.ledger.store.records import CurrentRow
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
@@ -63,7 +64,7 @@ def export_run(
 def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -> StepExport:
     valid = failed = 0
     # Before a file is named after it.
-    ledger.refuse_unknown_step(step)
+    refuse_unknown_step(step, ledger.steps)
     with (
         draft_of(out / f"{step}_validated.jsonl") as valid_lines,
         draft_of(out / f"{step}_failures.jsonl") as failure_lines,
@@ -130,7 +131,7 @@ def _context(
     ledger: Ledger, choices: ExportChoices, unit_id: str, step: str, number: int
 ) -> object:
     """Return what a step was asked about: an object where it is one, else the text."""
-    content = (choices.context_of or ledger.step_context)(unit_id, step, round=number)
+    content = (choices.context_of or ledger.units.step_context)(unit_id, step, round=number)
     if content is None:
         return None
     text = content.decode("utf-8", "surrogateescape")

@@ -1,11 +1,15 @@
-"""What becomes of words before they are written: sealed, plain, or left out."""
+"""What becomes of words before they are written: packed, then sealed or not, or left out."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+from ai_psychiatrist.ledger.errors import refusing_damage
 from ai_psychiatrist.ledger.keys.cipher import Cipher
+from ai_psychiatrist.ledger.keys.packing import packed, unpacked
 
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _WITHOUT_WORDS = frozenset({"path", "pointer", "rule", "before_type", "after_type"})
 
 
@@ -13,7 +17,8 @@ _WITHOUT_WORDS = frozenset({"path", "pointer", "rule", "before_type", "after_typ
 class Vault:
     """Turns texts and objects into what the tables hold, and back; nothing stays `None`.
 
-    A place names table and unit, so that an encrypted value cannot be moved to another unit.
+    A place names table and unit, so that an encrypted value cannot be moved to another unit. What
+    cannot have been put raises `LedgerUnusable`.
     """
 
     cipher: Cipher | None = field(default=None, repr=False)
@@ -39,14 +44,17 @@ class Vault:
 
     def take_raw(self, stored: bytes | None, *, place: str) -> bytes | None:
         """Return the bytes that were put."""
-        if stored is None or self.cipher is None:
-            return stored
-        return self.cipher.unseal(stored, place=place)
+        if stored is None:
+            return None
+        with refusing_damage():
+            small = stored if self.cipher is None else self.cipher.unseal(stored, place=place)
+            return unpacked(small)
 
     def take_text(self, stored: bytes | None, *, place: str) -> str | None:
         """Return the text that was put."""
         content = self.take_raw(stored, place=place)
-        return None if content is None else content.decode("utf-8", "surrogatepass")
+        with refusing_damage():
+            return None if content is None else content.decode("utf-8", "surrogatepass")
 
     def take_object(self, stored: bytes | None, *, place: str) -> dict[str, object] | None:
         """Return the object that was put."""
@@ -59,7 +67,8 @@ class Vault:
         return tuple(json.loads(self.take_text(stored, place=place) or "[]"))
 
     def _seal(self, content: bytes, place: str) -> bytes:
-        return content if self.cipher is None else self.cipher.seal(content, place=place)
+        small = packed(content)
+        return small if self.cipher is None else self.cipher.seal(small, place=place)
 
 
 def _without_words(note: Mapping[str, object]) -> dict[str, object]:
@@ -67,7 +76,7 @@ def _without_words(note: Mapping[str, object]) -> dict[str, object]:
 
 
 def _to_json(content: object) -> bytes:
-    return _encoded(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+    return _encoded(_JSON.encode(content))
 
 
 def _encoded(text: str) -> bytes:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.store.contexts import read_context, write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.validation.checks.host_fields import accumulated
@@ -50,7 +51,9 @@ class AccumulatedContexts:
 
     def _input(self, unit_id: str, step: str, round: int) -> dict[str, object] | None:  # noqa: A002
         try:
-            return read_context(self.ledger.step_context(unit_id, step, round=round))
+            return read_context(self.ledger.units.step_context(unit_id, step, round=round))
+        except LedgerUnusable:
+            raise
         except InputError:
             # The run does not know the unit yet.
             return None

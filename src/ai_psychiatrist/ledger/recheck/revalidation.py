@@ -123,7 +123,7 @@ class _Revision:
             raw=raw,
         )
         checker = self.rules.checkers[old.step]
-        context_of = self.rules.context_of or self.ledger.step_context
+        context_of = self.rules.context_of or self.ledger.units.step_context
         context = context_of(old.unit_id, old.step, round=old.round)
         return judged(attempt, self._verdict(checker, old.unit_id, raw, context), checker)
 

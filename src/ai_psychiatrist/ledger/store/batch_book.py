@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.ledger.errors import refusing_damage
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import batch_queries
 from ai_psychiatrist.ledger.store.database import Database, Values
@@ -143,18 +144,20 @@ class BatchBook:
 
     def waited_for(self) -> list[BatchRow]:
         """Return the batches that may still give results, in the order of their making."""
-        return [
-            BatchRow(
-                number=row["seq"],
-                model=row["model"],
-                kin=row["kin"],
-                calls=row["calls"],
-                recorded_at=datetime.fromisoformat(row["recorded_at"]),
-                handle=self._vault.take_text(row["handle"], place=_PLACE.format("handle")),
-                short_looks=row["short_looks"],
-            )
-            for row in self._database.fetch(batch_queries.WAITED_FOR)
-        ]
+        rows = self._database.fetch(batch_queries.WAITED_FOR)
+        with refusing_damage():
+            return [
+                BatchRow(
+                    number=row["seq"],
+                    model=row["model"],
+                    kin=row["kin"],
+                    calls=row["calls"],
+                    recorded_at=datetime.fromisoformat(row["recorded_at"]),
+                    handle=self._vault.take_text(row["handle"], place=_PLACE.format("handle")),
+                    short_looks=row["short_looks"],
+                )
+                for row in rows
+            ]
 
     def waiting_calls(self) -> int:
         """Return how many calls are in batches that may still give results."""

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Protocol
 
+from ai_psychiatrist.ledger.errors import refusing_damage
+
 
 class ContextOf(Protocol):
     """Gives what a step was asked about for a unit; `None` when that is not known."""
@@ -20,8 +22,8 @@ def write_context(context: Mapping[str, object] | None) -> bytes | None:
 
 
 def read_context(content: bytes | None) -> dict[str, object] | None:
-    """Return a context that `write_context` wrote."""
+    """Return a context that `write_context` wrote; raises `LedgerUnusable` for another."""
     if content is None:
         return None
-    context = json.loads(content.decode("utf-8", "surrogatepass"))
-    return context if isinstance(context, dict) else None
+    with refusing_damage():
+        return dict(json.loads(content.decode("utf-8", "surrogatepass")).items())

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.batch_book import BatchBook
-from ai_psychiatrist.ledger.store.database import Database, Row, Value, Values
+from ai_psychiatrist.ledger.store.call_book import CallBook
+from ai_psychiatrist.ledger.store.database import Database, Value, Values
 from ai_psychiatrist.ledger.store.ledger_file import (
     FILE_NAME,
     RunTerms,
@@ -21,23 +21,20 @@ from ai_psychiatrist.ledger.store.ledger_file import (
     open_database,
 )
 from ai_psychiatrist.ledger.store.lock import run_lock
+from ai_psychiatrist.ledger.store.places import at, refuse_unknown_step
 from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
-    CallUsage,
     CurrentRow,
-    KeptCall,
     Origin,
     QueuedUnit,
     StepCounts,
 )
 from ai_psychiatrist.ledger.store.rows import (
     attempt_values,
-    call_values,
-    context_digest,
     read_attempt,
-    read_call,
     read_current,
 )
+from ai_psychiatrist.ledger.store.unit_book import UnitBook
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 
@@ -57,6 +54,8 @@ class Ledger:
         self.about: Mapping[str, str] = terms.about
         self._database = database
         self._vault = Vault(cipher=cipher, keeps_raw=terms.keeps_raw)
+        self.units = UnitBook(database, self._vault, steps=terms.steps)
+        self.calls = CallBook(database, self._vault, self.units)
         self.batches = BatchBook(database, self._vault)
 
     @classmethod
@@ -114,94 +113,11 @@ class Ledger:
         """Make everything that is written inside happen, or nothing of it."""
         return self._database.transaction()
 
-    def add_unit(self, unit_id: str, *, context_digest: str, context: bytes | None = None) -> None:
-        """Add a unit after those there are; one that is there already is left as it is.
-
-        `context`: what the unit's steps are asked about, in the run's own encoding. Raises
-        `InputError` when the id is there with another context.
-        """
-        values: Values = {
-            "unit_id": unit_id,
-            "context_digest": context_digest,
-            "context": self._vault.put_raw(context, place=f"context:{unit_id}"),
-        }
-        is_new = self._database.execute(queries.ADD_UNIT, values)
-        if not is_new and self._unit(unit_id)["context_digest"] != context_digest:
-            raise _other_input(unit_id)
-
-    def unit_ids(self) -> list[str]:
-        """Return the ids of all units in the order in which they came."""
-        return [row["unit_id"] for row in self._database.fetch(queries.UNIT_IDS)]
-
-    def each_unit_id(self) -> Iterator[str]:
-        """Yield the ids as `unit_ids` does, of more units than are to be in memory."""
-        return (row["unit_id"] for row in self._database.stream(queries.UNIT_IDS))
-
-    def add_input(self, unit_id: str, step: str, context: bytes) -> None:
-        """Add what a step is asked about, where that is more than what the unit began with.
-
-        Raises `InputError` when the unit is unknown or has another input there.
-        """
-        self.refuse_unknown_step(step)
-        digest = context_digest(context)
-        place = f"input:{unit_id}"
-        values = {
-            "unit_id": unit_id,
-            "step": step,
-            "context_digest": digest,
-            "context": self._vault.put_raw(context, place=place),
-        }
-        if self._database.execute(queries.ADD_INPUT, values):
-            return
-        self._unit(unit_id)
-        (there,) = self._database.fetch(queries.INPUT, _at(unit_id, step))
-        is_same = there["context_digest"] == digest
-        if not is_same and self._vault.take_raw(there["context"], place=place) != context:
-            raise _other_input(unit_id)
-
-    def step_context(self, unit_id: str, step: str, *, round: int = 0) -> bytes | None:  # noqa: A002
-        """Return what a step was asked about: its own input, else the unit's context.
-
-        `None` when there is neither or the run keeps none.
-        """
-        rows = self._database.fetch(queries.INPUT, _at(unit_id, step, round))
-        if rows:
-            return self._vault.take_raw(rows[0]["context"], place=f"input:{unit_id}")
-        return self._context(unit_id)
-
     def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
         """Note that a step is asked for a unit; asking again changes nothing."""
-        self.refuse_unknown_step(step)
-        if not self._database.execute(queries.REQUEST, _at(unit_id, step, round)):
-            self._unit(unit_id)
-
-    def keep_calls(self, calls: Iterable[KeptCall]) -> None:
-        """Keep finished calls in one transaction; one that is kept already stays as it is.
-
-        They are on the disk when this returns.
-        """
-        with self.transaction():
-            for kept in calls:
-                context = self._context(kept.unit_id)
-                values = call_values(kept, vault=self._vault, context=context)
-                self._database.execute(queries.KEEP_CALL, values)
-
-    def calls_of(self, unit_id: str, attempt: int) -> list[ModelCall]:
-        """Return the calls of one attempt of a unit in the order in which they were kept."""
-        values: Values = {"unit_id": unit_id, "attempt": attempt}
-        rows = self._database.fetch(queries.CALLS_OF_ATTEMPT, values)
-        context = self._context(unit_id)
-        return [read_call(row, vault=self._vault, context=context) for row in rows]
-
-    def calls_made(self) -> int:
-        """Return how many calls the run keeps."""
-        ((count,),) = self._database.fetch(queries.CALLS_MADE)
-        return int(count)
-
-    def usage(self) -> list[CallUsage]:
-        """Return what the kept calls used, by agent, model and length of the call."""
-        rows = self._database.fetch(queries.USAGE)
-        return [CallUsage._make(row[name] or 0 for name in CallUsage._fields) for row in rows]
+        refuse_unknown_step(step, self.steps)
+        if not self._database.execute(queries.REQUEST, at(unit_id, step, round)):
+            self.units.require(unit_id)
 
     def record(self, attempts: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.
@@ -217,7 +133,7 @@ class Ledger:
 
     def history(self, unit_id: str, step: str, *, round: int = 0) -> list[AttemptRecord]:  # noqa: A002
         """Return all attempts of a unit at a step, the first one first."""
-        rows = self._database.fetch(queries.HISTORY, _at(unit_id, step, round))
+        rows = self._database.fetch(queries.HISTORY, at(unit_id, step, round))
         return [read_attempt(row, vault=self._vault) for row in rows]
 
     def rounds(self, unit_id: str, step: str) -> Iterator[list[AttemptRecord]]:
@@ -234,18 +150,20 @@ class Ledger:
 
         What is written meanwhile does not show; a second answer to a unit never counts.
         """
-        self.refuse_unknown_step(step)
-        for row in self._database.stream(queries.CURRENT, {"step": step}):
-            yield read_current(row, vault=self._vault)
+        return self._streamed(queries.CURRENT, step)
+
+    def failed(self, step: str) -> Iterator[CurrentRow]:
+        """Yield those of `current` that did not pass."""
+        return self._streamed(queries.CURRENT_FAILED, step)
 
     def last(self, unit_id: str, step: str, *, round: int = 0) -> CurrentRow | None:  # noqa: A002
         """Return the last attempt of one unit at a step, `None` when there is none."""
-        rows = self._database.fetch(queries.CURRENT_OF_UNIT, _at(unit_id, step, round))
+        rows = self._database.fetch(queries.CURRENT_OF_UNIT, at(unit_id, step, round))
         return read_current(rows[0], vault=self._vault) if rows else None
 
     def counts(self, step: str) -> StepCounts:
         """Count where a step's units are, each number by itself."""
-        self.refuse_unknown_step(step)
+        refuse_unknown_step(step, self.steps)
         values = {"step": step}
         with self.transaction():
             ((requested,),) = self._database.fetch(queries.REQUESTED, values)
@@ -271,15 +189,6 @@ class Ledger:
         balances = all(counts.balances for counts in self.counts_by_step().values())
         return verdict == "ok" and are_in_order and balances
 
-    def rows_of_units(self, digest: Callable[[bytes], str] | None) -> Iterator[dict[str, Value]]:
-        """Yield the units as they are kept, for `take_over`."""
-        for row in self._database.stream(queries.UNITS):
-            values: dict[str, Value] = dict(row)
-            context = self._vault.take_raw(row["context"], place=f"context:{row['unit_id']}")
-            if digest is not None and context is not None:
-                values["context_digest"] = digest(context)
-            yield values
-
     def take_over(
         self, part: "Ledger", *, number: int, of: int, digest: Callable[[bytes], str] | None
     ) -> None:
@@ -295,7 +204,7 @@ class Ledger:
             if shared:
                 msg = f"{shared} units are in more than one part"
                 raise InputError(msg, field="RUN")
-            for values in part.rows_of_units(digest):
+            for values in part.units.rows(digest):
                 self._database.execute(queries.PUT_UNIT, {**values, **places})
             for statement in (*queries.TAKE_OVER, *queries.TAKE_OVER_BATCHES):
                 self._database.execute(statement, places)
@@ -307,25 +216,14 @@ class Ledger:
 
         That is what has no attempt yet, and failed units whose attempts are not used up.
         """
-        self.refuse_unknown_step(step)
+        refuse_unknown_step(step, self.steps)
         values: Values = {"step": step, "includes_failed": includes_failed, **asdict(limits)}
         return [QueuedUnit(*row) for row in self._database.fetch(queries.QUEUE, values)]
 
-    def _context(self, unit_id: str) -> bytes | None:
-        return self._vault.take_raw(self._unit(unit_id)["context"], place=f"context:{unit_id}")
-
-    def _unit(self, unit_id: str) -> Row:
-        """Return what is kept of a unit; raises `InputError` when there is none."""
-        rows = self._database.fetch(queries.UNIT, {"unit_id": unit_id})
-        if not rows:
-            raise InputError(f"the run has no unit {unit_id!r}", field="unit_id")
-        return rows[0]
-
-    def refuse_unknown_step(self, step: str) -> None:
-        """Raise `InputError` for a step that the run does not have."""
-        if step not in self.steps:
-            msg = f"the run has no step {step!r}; its steps are {', '.join(self.steps)}"
-            raise InputError(msg, field="step")
+    def _streamed(self, query: str, step: str) -> Iterator[CurrentRow]:
+        refuse_unknown_step(step, self.steps)
+        for row in self._database.stream(query, {"step": step}):
+            yield read_current(row, vault=self._vault)
 
     def _refuse_other_attempt(self, attempt: AttemptRecord) -> None:
         history = self.history(attempt.unit_id, attempt.step, round=attempt.round)
@@ -337,13 +235,3 @@ class Ledger:
         if (there.origin, there.stage) != (attempt.origin, attempt.stage) or not is_same_answer:
             msg = f"attempt {attempt.attempt} of unit {attempt.unit_id!r} is recorded otherwise"
             raise InputError(msg, field="attempt")
-
-
-def _at(unit_id: str, step: str, round: int = 0) -> Values:  # noqa: A002
-    """Return the names under which queries know a unit's place at a step."""
-    return {"unit_id": unit_id, "step": step, "round": round}
-
-
-def _other_input(unit_id: str) -> InputError:
-    msg = f"unit {unit_id!r} is in the run with another input; start a new run"
-    return InputError(msg, field="unit_id")

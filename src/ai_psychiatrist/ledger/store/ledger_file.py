@@ -9,7 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.private_files import make_folder
-from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.errors import LedgerUnusable, refusing_damage
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.database import Database, Value, create_file
 from ai_psychiatrist.ledger.store.tables import MIGRATIONS, TRIGGERS, VERSION
@@ -161,7 +161,8 @@ def _version(database: Database) -> int:
     if not database.fetch("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
         return 0
     rows = database.fetch("SELECT value FROM meta WHERE key = 'schema_version'")
-    return int(rows[0][0] or 0) if rows else 0
+    with refusing_damage():
+        return int(rows[0][0] or 0) if rows else 0
 
 
 def _refuse_newer(version: int) -> None:

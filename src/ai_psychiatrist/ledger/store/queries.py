@@ -121,10 +121,11 @@ _CURRENT: Final = """
     JOIN attempts AS a
         ON a.step = :step AND a.unit = t.unit AND a.round = t.round AND a.attempt = t.last
     JOIN units AS u ON u.seq = t.unit
-    ORDER BY t.unit, t.round
+    WHERE {which} ORDER BY t.unit, t.round
 """
-CURRENT: Final = _CURRENT.format(tally=_TALLY_OF_ALL)
-CURRENT_OF_UNIT: Final = _CURRENT.format(tally=_TALLY_OF_UNIT)
+CURRENT: Final = _CURRENT.format(tally=_TALLY_OF_ALL, which="TRUE")
+CURRENT_FAILED: Final = _CURRENT.format(tally=_TALLY_OF_ALL, which="a.stage IS NOT NULL")
+CURRENT_OF_UNIT: Final = _CURRENT.format(tally=_TALLY_OF_UNIT, which="TRUE")
 QUEUE: Final = f"""
     SELECT u.unit_id, r.round
     FROM requests AS r

@@ -1,8 +1,7 @@
 """Turn records into rows and rows into records, words through the vault."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -11,28 +10,26 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.ledger.errors import refusing_damage
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store.database import Row, Values
-from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, KeptCall, Origin
+from ai_psychiatrist.ledger.store.records import (
+    AttemptRecord,
+    CallUsage,
+    CurrentRow,
+    KeptCall,
+    Origin,
+)
 
 _DIGEST_LENGTH: Final = 32
+_MOST_CONTEXT: Final = 100_000_000
+"""Characters of the unit's text in all messages of a call together."""
 _NOTES: Final = ("errors", "warnings", "coercions")
 
 # Columns are called as the fields are: a row holds all of a record by name, except its words,
 # which are sealed, and its enumerations, which are text.
 _CALL_FIELDS: Final = tuple(field.name for field in fields(ModelCall))
 _ATTEMPT_FIELDS: Final = tuple(field.name for field in fields(AttemptRecord))
-
-
-@contextmanager
-def _refusing_damage() -> Iterator[None]:
-    """Raise `LedgerUnusable` for a row that this program cannot have written."""
-    try:
-        yield
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        what = "a row is damaged"
-        raise LedgerUnusable(what) from None
 
 
 def call_values(kept: KeptCall, *, vault: Vault, context: bytes | None) -> Values:
@@ -54,7 +51,7 @@ def call_values(kept: KeptCall, *, vault: Vault, context: bytes | None) -> Value
 
 def read_call(row: Row, *, vault: Vault, context: bytes | None) -> ModelCall:
     """Return a call from the columns of `queries.CALLS_OF_ATTEMPT`."""
-    with _refusing_damage():
+    with refusing_damage():
         values: dict[str, Any] = {name: row[name] for name in _CALL_FIELDS} | {
             "path": CallPath(row["path"]),
             "code": None if row["code"] is None else FailureCode(row["code"]),
@@ -62,6 +59,7 @@ def read_call(row: Row, *, vault: Vault, context: bytes | None) -> ModelCall:
             "sent": _with(context, vault.take_text(row["sent"], place=f"sent:{row['unit_id']}")),
             "reply": vault.take_text(row["reply"], place=f"reply:{row['unit_id']}"),
         }
+        _refuse_bytes(values)
         return ModelCall(**values)
 
 
@@ -84,7 +82,7 @@ def attempt_values(record: AttemptRecord, *, vault: Vault) -> Values:
 
 def read_attempt(row: Row, *, vault: Vault) -> AttemptRecord:
     """Return an attempt from the columns of `queries.HISTORY`, which `queries.CURRENT` has too."""
-    with _refusing_damage():
+    with refusing_damage():
         unit_id = row["unit_id"]
         values: dict[str, Any] = {name: row[name] for name in _ATTEMPT_FIELDS} | {
             "origin": Origin(row["origin"]),
@@ -93,6 +91,7 @@ def read_attempt(row: Row, *, vault: Vault) -> AttemptRecord:
         }
         for name in _NOTES:
             values[name] = vault.take_notes(row[name], place=f"{name}:{unit_id}")
+        _refuse_bytes(values)
         return AttemptRecord(**values)
 
 
@@ -105,6 +104,20 @@ def read_current(row: Row, *, vault: Vault) -> CurrentRow:
         provider_failures=row["provider_failures"],
         other_failures=row["other_failures"],
     )
+
+
+def read_usage(row: Row) -> CallUsage:
+    """Return a row of `queries.USAGE`."""
+    with refusing_damage():
+        values = {name: 0 if row[name] is None else row[name] for name in CallUsage._fields}
+        _refuse_bytes(values)
+        return CallUsage._make(values.values())
+
+
+def _refuse_bytes(values: Mapping[str, object]) -> None:
+    """Refuse what SQLite lets stand in a column of texts or numbers."""
+    if any(isinstance(value, bytes) for value in values.values()):
+        raise TypeError
 
 
 def context_digest(content: bytes) -> str:
@@ -124,14 +137,18 @@ def _without(context: bytes | None, sent: Sequence[RequestMessage]) -> str | Non
     """Return messages as JSON, each text in the parts around the unit's, which is kept already."""
     if not sent:
         return None
-    known = _text(context)
+    with refusing_damage():
+        known = _text(context)
     return json.dumps([[role, text.split(known) if known else [text]] for role, text in sent])
 
 
 def _with(context: bytes | None, kept: str | None) -> tuple[RequestMessage, ...]:
-    return tuple(
-        RequestMessage(role, _text(context).join(parts)) for role, parts in json.loads(kept or "[]")
-    )
+    known = _text(context)
+    messages = json.loads(kept or "[]")
+    # A file may come from somebody else, and is to fit the memory with all that it stands for.
+    if sum(len(parts) - 1 for _, parts in messages) * len(known) > _MOST_CONTEXT:
+        raise ValueError
+    return tuple(RequestMessage(role, known.join(parts)) for role, parts in messages)
 
 
 def _text(context: bytes | None) -> str:

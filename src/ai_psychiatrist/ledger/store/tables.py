@@ -154,7 +154,17 @@ _CACHE_TOKENS: Final = (
     "ALTER TABLE calls ADD COLUMN cache_write_tokens INTEGER",
 )
 
-MIGRATIONS: Final = ((*_TABLES, *_TRIGGERS), _HTTP_STATUS, _SENT, _BATCHES, _CACHE_TOKENS)
+# Words may be packed from here on, which programs before would take for damage.
+_PACKED_WORDS: Final = ()
+
+MIGRATIONS: Final = (
+    (*_TABLES, *_TRIGGERS),
+    _HTTP_STATUS,
+    _SENT,
+    _BATCHES,
+    _CACHE_TOKENS,
+    _PACKED_WORDS,
+)
 """Position n holds the statements that lead from version n to version n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -45,7 +45,7 @@ class BatchModels:
         asked = [name for name in names if name not in local]
         others = sorted({name for name in asked if name not in self._models})
         if others or not asked:
-            what = ", ".join(others) if others else "no model that is asked"
+            what = ", ".join(others) if others else "what answers in this process"
             msg = (
                 f"--batch: {what} has no batch interface; those of anthropic:, google: and openai: "
                 "have one (openai: is OpenAI's Responses API; openai-chat: and ollama: servers "

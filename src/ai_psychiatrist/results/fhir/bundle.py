@@ -12,7 +12,7 @@ from ai_psychiatrist.results.fhir.elements import Element
 from ai_psychiatrist.results.fhir.observations import observations
 from ai_psychiatrist.results.fhir.origins import origins, provenances
 from ai_psychiatrist.results.fhir.questionnaire import questionnaire_response
-from ai_psychiatrist.results.fhir.source import AS_USUAL, Rated, Source, Wanted, instant, rated_of
+from ai_psychiatrist.results.fhir.source import AS_USUAL, Source, Wanted, instant, rated_of
 from ai_psychiatrist.results.full_result import FullResult
 
 MEDIA_TYPE: Final = "application/fhir+json"
@@ -32,42 +32,14 @@ def bundle_of(
     """
     rated = rated_of(ratings)
     if len(rated) > 1:
-        msg = "these are rows of several raters; bundles_of gives each their own bundle"
+        msg = "these are rows of several raters; each has a bundle of their own"
         raise ValueError(msg)
-    return _bundle(
-        Source(
-            result=result,
-            transcript_sha256=transcript_sha256,
-            wanted=wanted,
-            rated=rated[0] if rated else None,
-        )
+    source = Source(
+        result=result,
+        transcript_sha256=transcript_sha256,
+        wanted=wanted,
+        rated=rated[0] if rated else None,
     )
-
-
-def bundles_of(
-    result: FullResult,
-    *,
-    transcript_sha256: str | None,
-    ratings: Sequence[ReviewRow] = (),
-    wanted: Wanted = AS_USUAL,
-) -> tuple[Element, ...]:
-    """Return the program's bundle, and one more for each rater who has committed."""
-    said: tuple[Rated | None, ...] = (None, *rated_of(ratings))
-    return tuple(
-        _bundle(
-            Source(result=result, transcript_sha256=transcript_sha256, wanted=wanted, rated=rated)
-        )
-        for rated in said
-    )
-
-
-def bytes_of(bundle: Element, *, is_indented: bool = False) -> bytes:
-    """Return a bundle as JSON that ends with a line break; on one line unless indented."""
-    indent = orjson.OPT_INDENT_2 if is_indented else 0
-    return orjson.dumps(bundle, option=orjson.OPT_APPEND_NEWLINE | indent)
-
-
-def _bundle(source: Source) -> Element:
     observed = tuple(observations(source))
     asked = (questionnaire_response(source),) if source.wanted.questionnaire else ()
     parts = (*observed, *asked, *origins(source), *provenances(source, (*observed, *asked)))
@@ -81,3 +53,9 @@ def _bundle(source: Source) -> Element:
     }
     require_sound(bundle)
     return bundle
+
+
+def bytes_of(bundle: Element, *, is_indented: bool = False) -> bytes:
+    """Return a bundle as JSON that ends with a line break; on one line unless indented."""
+    indent = orjson.OPT_INDENT_2 if is_indented else 0
+    return orjson.dumps(bundle, option=orjson.OPT_APPEND_NEWLINE | indent)

@@ -25,6 +25,11 @@ def reference(url: str) -> Element:
     return {"reference": url}
 
 
+def about(subject: str | None) -> Element:
+    """Return whom a resource is about, where that is said."""
+    return {} if subject is None else {"subject": reference(subject)}
+
+
 def note(text: str) -> Element:
     """Return a text as a note, with only those characters that FHIR has room for.
 

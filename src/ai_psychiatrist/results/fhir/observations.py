@@ -8,6 +8,7 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.fhir import codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
+    about,
     answer_of,
     asserted_by_software,
     coding,
@@ -16,7 +17,7 @@ from ai_psychiatrist.results.fhir.elements import (
     reference,
 )
 from ai_psychiatrist.results.fhir.source import Source, instant
-from ai_psychiatrist.results.models import ItemResult, QuantitativePart
+from ai_psychiatrist.results.models import ItemResult
 
 _INFERRED: Final = "inferred from interview"
 
@@ -77,7 +78,7 @@ def _of_danger(source: Source) -> Element:
         "code": concept(
             coding(codes.OWN, codes.DANGER, "Signs of danger"), text=f"Signs of danger: {_INFERRED}"
         ),
-        **_subject(source),
+        **about(source.wanted.subject),
         **_issued_when_made(source),
         **_by_program(source),
         **_level(risk.level),
@@ -96,20 +97,15 @@ def _head(source: Source, *, is_unchanged: bool) -> Element:
 def _said_by(source: Source) -> Element:
     """Return whom it is about, when it was said, and who vouches for it."""
     if source.rated is None or source.practitioner is None:
-        return {**_subject(source), **_issued_when_made(source), **_by_program(source)}
+        return {**about(source.wanted.subject), **_issued_when_made(source), **_by_program(source)}
     vouched = {"performer": [reference(source.practitioner)], "device": reference(source.device)}
-    return {**_subject(source), "issued": instant(source.rated.at), **vouched}
+    return {**about(source.wanted.subject), "issued": instant(source.rated.at), **vouched}
 
 
 def _by_program(source: Source) -> Element:
     device = reference(source.device)
     performer = {"url": codes.ALTERNATE_REFERENCE, "valueReference": device}
     return {"performer": [{"extension": [performer]}], "device": device}
-
-
-def _subject(source: Source) -> Element:
-    subject = source.wanted.subject
-    return {} if subject is None else {"subject": reference(subject)}
 
 
 def _issued_when_made(source: Source) -> Element:
@@ -126,9 +122,12 @@ def _why(item: Item, source: Source) -> Element:
     if source.rated is not None:
         return _absent("unknown", codes.CANNOT_TELL, "the rater cannot tell")
     found = _item(item, source)
-    reason = None if found is None else found.unknown_reason
-    reason = reason or UnknownReason.SCORING_FAILED
-    return _absent(codes.absent_of(reason), reason.value, reason.value.replace("_", " "))
+    return _unscored(None if found is None else found.unknown_reason)
+
+
+def _unscored(reason: UnknownReason | None) -> Element:
+    known = reason or UnknownReason.SCORING_FAILED
+    return _absent(codes.absent_of(known), known.value, known.value.replace("_", " "))
 
 
 def _absent(code: str, own: str, text: str) -> Element:
@@ -146,8 +145,7 @@ def _notes(item: Item, source: Source) -> Element:
 
 def _value_of_total(total: TotalScore | None) -> Element:
     if total is None:
-        reason = UnknownReason.SCORING_FAILED
-        return _absent(codes.absent_of(reason), reason.value, reason.value.replace("_", " "))
+        return _unscored(None)
     if total.exact is not None:
         return {"valueInteger": total.exact}
     return {"valueRange": {"low": {"value": total.minimum}, "high": {"value": total.maximum}}}
@@ -166,7 +164,8 @@ def _total(source: Source) -> TotalScore | None:
 
 
 def _program_total(source: Source) -> TotalScore | None:
-    if _part(source) is None:
+    scores = source.result.quantitative
+    if scores is None or scores.items is None:
         return None
     return total_of(_program_score(item, source) for item in Item)
 
@@ -177,10 +176,5 @@ def _program_score(item: Item, source: Source) -> int | None:
 
 
 def _item(item: Item, source: Source) -> ItemResult | None:
-    part = _part(source)
-    return None if part is None or part.items is None else part.items.get(item.value)
-
-
-def _part(source: Source) -> QuantitativePart | None:
-    part = source.result.quantitative
-    return None if part is None or part.items is None else part
+    scores = source.result.quantitative
+    return None if scores is None or scores.items is None else scores.items.get(item.value)

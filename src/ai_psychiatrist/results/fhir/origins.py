@@ -7,6 +7,7 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.results.fhir import codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
+    about,
     absent_element,
     coding,
     concept,
@@ -48,12 +49,11 @@ def _document(source: Source) -> Element:
         if digest is None
         else {"masterIdentifier": {"system": codes.URI, "value": f"nih:sha-256;{digest}"}}
     )
-    subject = source.wanted.subject
     return {
         "resourceType": "DocumentReference",
         **known,
         "status": "current",
-        **({} if subject is None else {"subject": reference(subject)}),
+        **about(source.wanted.subject),
         "description": _TRANSCRIPT,
         "content": [
             {"attachment": {"contentType": "text/plain", "_url": absent_element("masked")}}

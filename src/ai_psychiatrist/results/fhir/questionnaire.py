@@ -6,6 +6,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.results.fhir import codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
+    about,
     answer_of,
     asserted_by_software,
     reference,
@@ -22,13 +23,12 @@ def questionnaire_response(source: Source) -> tuple[str, Element]:
     It is never complete: its ninth question, which the form requires, is not one of the PHQ-8.
     """
     label: Element = {"meta": asserted_by_software()} if source.rated is None else {}
-    subject = source.wanted.subject
     return source.own_url(_PART), {
         "resourceType": "QuestionnaireResponse",
         **label,
         "questionnaire": codes.QUESTIONNAIRE,
         "status": "in-progress",
-        **({} if subject is None else {"subject": reference(subject)}),
+        **about(source.wanted.subject),
         "author": reference(source.practitioner or source.device),
         "item": list(_items(source)),
     }

@@ -10,6 +10,7 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.transcript_result import TranscriptResult
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.rendering import WRITTEN_LABELS
 from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS, SpeakerLabels
 
 _FIELD = "transcript_text"
@@ -74,13 +75,7 @@ def _line_by_line(text: str, read: TranscriptResult) -> Transcript:
     return Transcript(text=text, turns=tuple(turns), speakers_assumed=False)
 
 
-_ROLE_OF_LABEL = {
-    "Interviewer": Speaker.INTERVIEWER,
-    "Participant": Speaker.PARTICIPANT,
-    "Other Speaker": Speaker.OTHER,
-    "Unknown Speaker": Speaker.UNKNOWN,
-}
-"""What a text that was made from a file calls those whose own labels do not tell."""
+_ROLE_OF_LABEL = {label: role for role, label in WRITTEN_LABELS.items()}
 
 
 def _agrees(result: FullResult, transcript: Transcript) -> bool:

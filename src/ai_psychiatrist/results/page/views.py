@@ -155,8 +155,8 @@ def sheet_view(result: FullResult, transcript: Transcript | None, *, name: str =
 
 def turn_views(
     transcript: Transcript,
-    items: Sequence[ItemView] = (),
-    signs: Sequence[SignView] = (),
+    items: Sequence[ItemView],
+    signs: Sequence[SignView],
     unread: Mapping[int, UnexaminedTurnResult] | None = None,
 ) -> Iterator[TurnView]:
     """Yield the turns of a transcript, the evidence of the items and the signs marked in them."""

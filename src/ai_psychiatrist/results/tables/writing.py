@@ -56,13 +56,20 @@ def jsonl_line(row: Row) -> bytes:
 def csv_line(cells: Sequence[Cell]) -> bytes:
     """Return cells as one record of RFC 4180 in UTF-8.
 
-    A text that a spreadsheet could take for a formula gets an apostrophe before it, and one that
-    begins with an apostrophe another, so that taking one away gives back what was there. Numbers
-    stay numbers.
+    Texts are inert, and numbers stay numbers.
     """
     line = io.StringIO(newline="")
     csv.writer(line, lineterminator="\r\n").writerow([_cell(cell) for cell in cells])
     return line.getvalue().encode()
+
+
+def inert(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula.
+
+    One that could be taken for it gets an apostrophe before it, and one that begins with an
+    apostrophe another, so that taking one away gives back what was there.
+    """
+    return f"{_QUOTED}{text}" if _could_begin_a_formula(text) else text
 
 
 def _cell(cell: Cell) -> str | int | float:
@@ -74,7 +81,7 @@ def _cell(cell: Cell) -> str | int | float:
         case int() | float():
             return cell
         case str():
-            return f"{_QUOTED}{cell}" if _could_begin_a_formula(cell) else cell
+            return inert(cell)
         case _:
             return orjson.dumps(list(cell)).decode() if cell else ""
 

@@ -1,6 +1,6 @@
 """The stored assessments of one tenant: every change is one transaction."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final, Self
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow, Said
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database
 from ai_psychiatrist.reviews.archive.columns import summary_in
 from ai_psychiatrist.reviews.archive.contents import transcript_in
 from ai_psychiatrist.reviews.archive.erasing import Erasing
-from ai_psychiatrist.reviews.archive.errors import ArchiveFull, StillBlind
+from ai_psychiatrist.reviews.archive.errors import ArchiveFull
 from ai_psychiatrist.reviews.archive.idempotency import Answered, IdempotencyKey, IdempotencyRows
 from ai_psychiatrist.reviews.archive.job_lists import JobLists
 from ai_psychiatrist.reviews.archive.job_rows import JobRows
@@ -29,11 +29,10 @@ from ai_psychiatrist.reviews.archive.record_rows import RESULT, TRANSCRIPT, Reco
 from ai_psychiatrist.reviews.archive.records import (
     NewRecord,
     Record,
-    RecordState,
     RecordSummary,
     StageEvent,
 )
-from ai_psychiatrist.reviews.archive.review_rows import RatedRecord, ReviewRows
+from ai_psychiatrist.reviews.archive.review_rows import ReviewRows
 from ai_psychiatrist.reviews.archive.seals import Seals
 from ai_psychiatrist.reviews.archive.stage_events import StageEvents
 from ai_psychiatrist.reviews.archive.tables import RECORDS
@@ -81,7 +80,7 @@ class Archive:
         self._calls = KeptCalls(database=database, rows=self._rows)
         self._idempotency = IdempotencyRows(database=database, now=self._now)
         self._erasing = Erasing(database=database, keys=keys, rows=self._rows, now=self._now)
-        self._reviews = ReviewRows(database=database, seals=self._seals)
+        self._reviews = ReviewRows(database=database, rows=self._rows, now=self._now)
         self._limits = limits
         self._clock = clock
 
@@ -235,6 +234,11 @@ class Archive:
             return tuple(str(row[0]) for row in self._database.fetch(query, (subject_id,)))
 
     @property
+    def reviews(self) -> ReviewRows:
+        """What raters said."""
+        return self._reviews
+
+    @property
     def lists(self) -> RecordLists:
         """Lines of many records, without their words."""
         return self._lists
@@ -257,75 +261,11 @@ class Archive:
         self._idempotency.sweep(_written(now - self._limits.keep_keys))
         return self._erasing.sweep(_written(now - self._limits.keep))
 
-    def standing(self, record_id: str, rater: str) -> ReviewPhase:
-        """Return how far a rater is with a record."""
-        with translated():
-            return self._reviews.standing(record_id, rater)
-
-    def is_begun(self, record_id: str, rater: str) -> bool:
-        """Return whether a rater has begun to review a record."""
-        with translated():
-            return self._reviews.is_begun(record_id, rater)
-
-    def give_scores(self, record_id: str, rater: str, hidden: frozenset[ReviewPhase]) -> None:
-        """Keep in mind that a rater is given scores; raises `StillBlind` where they are hidden."""
-        with self._transaction():
-            standing = self._reviews.standing(record_id, rater)
-            if standing in hidden:
-                raise StillBlind
-            if standing is ReviewPhase.UNSEEN:
-                self._reviews.note_shown(record_id, rater)
-
-    def note_shown(self, rater: str, record_ids: Iterable[str]) -> None:
-        """Keep in mind that a rater was given scores of these records."""
-        given = tuple(record_ids)
-        if given:
-            with self._transaction():
-                for record_id in given:
-                    self._reviews.note_shown(record_id, rater)
-
-    def note_all_shown(self, rater: str, *, only_rated: bool = False) -> None:
-        """Keep in mind that a rater was told of the scores of all that are not begun."""
-        with self._transaction():
-            self._reviews.note_all_shown(rater, only_rated=only_rated)
-
     @contextmanager
     def at_once(self) -> Iterator[None]:
         """Let nothing else happen to the records between what is done inside."""
         with self._transaction():
             yield
-
-    def begin_review(self, record_id: str, rater: str) -> ReviewPhase:
-        """Begin a rater's review, once: blind, or seen where scores were given before."""
-        with self._transaction():
-            return self._reviews.begin(record_id, rater, self._now())
-
-    def append(self, record_id: str, rater: str, said: Said) -> ReviewRow:
-        """Add what a rater says; raises `AlreadyCommitted`, `NotCommitted` and `ReviewNotBegun`."""
-        seal = self._seals.of(self._rows.row(record_id)["subject_id"])
-        with self._transaction():
-            return self._reviews.append(record_id, rater, said=said, seal=seal, now=self._now())
-
-    def rows(self, record_id: str) -> tuple[ReviewRow, ...]:
-        """Return all that was said of a record, whoever said it."""
-        with translated():
-            self._rows.row(record_id)
-            return self._reviews.of(record_id)
-
-    def reviews_begun(self, rater: str) -> int:
-        """Return how many reviews a rater has begun, committed or not."""
-        with translated():
-            return self._reviews.begun(rater)
-
-    def reviews_mark(self) -> str:
-        """Return a text that is another one after any review was added or removed."""
-        with translated():
-            return self._reviews.mark()
-
-    def all_rows(self) -> tuple[RatedRecord, ...]:
-        """Return all that was said of all records."""
-        with translated():
-            return self._reviews.all()
 
     def _now(self) -> str:
         return _written(self._clock())

@@ -3,10 +3,11 @@
 from datetime import datetime
 
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.ledger.store.database import Row, Value
 from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.reviews.archive.records import Figures, RecordState, RecordSummary
+from ai_psychiatrist.reviews.archive.records import Figures, RecordSummary
 
 _LEVELS = tuple(RiskLevel)
 

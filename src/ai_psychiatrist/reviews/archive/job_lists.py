@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.ledger.store.database import Database, Row, Value
 from ai_psychiatrist.reviews.archive.errors import BatchNotFound, RecordNotFound
 from ai_psychiatrist.reviews.archive.jobs import JobPage, JobSummary, JobsWanted
 from ai_psychiatrist.reviews.archive.pages import Cursor, Sort, read_cursor
 from ai_psychiatrist.reviews.archive.private_database import translated
-from ai_psychiatrist.reviews.archive.records import RecordState
 
 _LEVELS: Final = tuple(RiskLevel)
 _POSITION: Final = """

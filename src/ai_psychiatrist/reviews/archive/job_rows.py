@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.ledger.store.database import Database, Row
 from ai_psychiatrist.reviews.archive.columns import columns_of
 from ai_psychiatrist.reviews.archive.contents import transcript_in
@@ -20,7 +21,7 @@ from ai_psychiatrist.reviews.archive.jobs import (
 )
 from ai_psychiatrist.reviews.archive.private_database import translated
 from ai_psychiatrist.reviews.archive.record_rows import REQUEST, RESULT, TRANSCRIPT, RecordRows
-from ai_psychiatrist.reviews.archive.records import WHOLE, Figures, RecordState
+from ai_psychiatrist.reviews.archive.records import WHOLE, Figures
 from ai_psychiatrist.reviews.archive.stage_events import StageEvents
 
 _TAKE: Final = """
@@ -81,7 +82,6 @@ class JobRows:
         seal = self.rows.seals.of(row["subject_id"])
         return TakenJob(
             id=record_id,
-            created_at=datetime.fromisoformat(row["created_at"]),
             asked_by=asked_by,
             transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
             request=self.rows.take(record_id, REQUEST, seal),
@@ -100,13 +100,16 @@ class JobRows:
                     "UPDATE jobs SET taken = taken - 1 WHERE record_id = ?", (record_id,)
                 )
 
-    def finish(self, record_id: str, runner: str, result: bytes, figures: Figures) -> bool:
-        """Give a job its result; returns whether it is stored: the job was still this process's."""
-        seal = self.rows.seals.of(self.rows.row(record_id)["subject_id"])
+    def finish(
+        self, record_id: str, runner: str, result: bytes, figures: Figures
+    ) -> EndedJob | None:
+        """Give a job its result; `None` where it was this process's no more, and has none of it."""
+        row = self.rows.row(record_id)
+        seal = self.rows.seals.of(row["subject_id"])
         sealed = seal.put(result, record_id, RESULT)
         with self._transaction():
             if not self.is_run_by(record_id, runner):
-                return False
+                return None
             self.rows.put(record_id, RESULT, sealed)
             columns = columns_of(figures)
             assigned = ", ".join(f"{name} = :{name}" for name in columns)
@@ -114,16 +117,14 @@ class JobRows:
                 f"UPDATE records SET {assigned} WHERE id = :id",  # noqa: S608  our names
                 columns | {"id": record_id},
             )
-            self._end(record_id, RecordState.FINISHED)
-        return True
+            return self._end(row, RecordState.FINISHED)
 
-    def fail(self, record_id: str, runner: str, reason: str) -> bool:
-        """Say why a job has no result; returns whether it was still this process's."""
+    def fail(self, record_id: str, runner: str, reason: str) -> EndedJob | None:
+        """Say why a job has no result; `None` where it was this process's no more."""
         with self._transaction():
             if not self.is_run_by(record_id, runner):
-                return False
-            self._end(record_id, RecordState.FAILED, reason)
-        return True
+                return None
+            return self._end(self.rows.row(record_id), RecordState.FAILED, reason)
 
     def cancel(self, record_id: str) -> EndedJob | None:
         """End a job; `None` where that was done before. Raises `JobOver` for one that has ended."""
@@ -133,8 +134,7 @@ class JobRows:
                 case RecordState.CANCELLED:
                     return None
                 case RecordState.WAITING | RecordState.RUNNING:
-                    self._end(record_id, RecordState.CANCELLED)
-                    return _ended(row)
+                    return self._end(row, RecordState.CANCELLED)
                 case _:
                     raise JobOver
 
@@ -159,8 +159,7 @@ class JobRows:
         with self._transaction():
             for row in self._left_by(runner, but):
                 if row["taken"] >= MOST_TAKEN:
-                    self._end(row["id"], RecordState.FAILED, GIVEN_UP)
-                    given_up.append(_ended(row))
+                    given_up.append(self._end(row, RecordState.FAILED, GIVEN_UP))
                 else:
                     self.database.execute(_PUT_BACK, {"id": row["id"], "runner": runner})
         return tuple(given_up)
@@ -173,17 +172,21 @@ class JobRows:
     def _left_by(self, runner: str, but: Container[str]) -> Sequence[Row]:
         return [row for row in self.database.fetch(_LEFT_BY, (runner,)) if row["id"] not in but]
 
-    def _end(self, record_id: str, state: RecordState, reason: str | None = None) -> None:
+    def _end(self, row: Row, state: RecordState, reason: str | None = None) -> EndedJob:
+        record_id, now = str(row["id"]), self.now()
         self.database.execute(
             "UPDATE records SET state = ?, reason = ?, runner = NULL WHERE id = ?",
             (state.value, reason, record_id),
         )
-        self.database.execute(
-            "UPDATE jobs SET ended_at = ? WHERE record_id = ?", (self.now(), record_id)
-        )
+        self.database.execute("UPDATE jobs SET ended_at = ? WHERE record_id = ?", (now, record_id))
         # Nobody goes on with it any more.
         self.database.execute("DELETE FROM calls WHERE record_id = ?", (record_id,))
-        self._tell(record_id, state.value)
+        self.events.tell(record_id, WHOLE, state.value, now=now)
+        return EndedJob(
+            id=record_id,
+            created_at=datetime.fromisoformat(row["created_at"]),
+            ended_at=datetime.fromisoformat(now),
+        )
 
     def _tell(self, record_id: str, outcome: str) -> None:
         self.events.tell(record_id, WHOLE, outcome, now=self.now())
@@ -192,7 +195,3 @@ class JobRows:
     def _transaction(self) -> Iterator[None]:
         with translated(), self.database.transaction():
             yield
-
-
-def _ended(row: Row) -> EndedJob:
-    return EndedJob(id=row["id"], created_at=datetime.fromisoformat(row["created_at"]))

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.reviews.archive.records import NewRecord, RecordState
+from ai_psychiatrist.reviews.archive.records import NewRecord
 
 MOST_TAKEN: Final = 5
 """How often a job is taken up whose process dies each time."""
@@ -35,7 +36,6 @@ class TakenJob:
     """A job that this process has taken, with its words."""
 
     id: str
-    created_at: datetime
     asked_by: str
     transcript: Transcript
     request: bytes = field(repr=False)
@@ -47,6 +47,7 @@ class EndedJob:
 
     id: str
     created_at: datetime
+    ended_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

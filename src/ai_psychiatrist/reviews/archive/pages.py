@@ -10,10 +10,11 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.ledger.store.database import Value
-from ai_psychiatrist.reviews.archive.records import ListedRecord, RecordState
+from ai_psychiatrist.reviews.archive.records import ListedRecord
 
 
 class Sort(StrEnum):

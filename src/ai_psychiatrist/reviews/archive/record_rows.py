@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.ledger.store.database import Database, Row, Value
 from ai_psychiatrist.reviews.archive.columns import columns_of
 from ai_psychiatrist.reviews.archive.contents import transcript_bytes
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.reviews.archive.private_database import translated
-from ai_psychiatrist.reviews.archive.records import NewRecord, RecordState
+from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archive.seals import Seal, Seals
 
 REQUEST: Final = "request"

@@ -2,31 +2,16 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
 
 WHOLE: Final = "assessment"
 """The stage that stands for all of an assessment; its last event ends what is told."""
-
-
-class RecordState(StrEnum):
-    """How far an assessment is."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-    @property
-    def is_last(self) -> bool:
-        """Whether nothing comes after it by itself."""
-        return self not in {RecordState.WAITING, RecordState.RUNNING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 """What raters said of records: rows that are added, each rater's ratings once."""
 
 import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -13,12 +15,18 @@ from ai_psychiatrist.reviews.archive.errors import (
     NotCommitted,
     RecordNotFound,
     ReviewNotBegun,
+    StillBlind,
 )
 from ai_psychiatrist.reviews.archive.pages import JOINED, STANDING
-from ai_psychiatrist.reviews.archive.seals import Seal, Seals
+from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.record_rows import RecordRows
+from ai_psychiatrist.reviews.archive.seals import Seal
 
 _PLACE_BYTES: Final = 16
 _STANDING: Final = f"SELECT {STANDING} AS mine FROM records {JOINED} WHERE records.id = :id"  # noqa: S608  our names
+_SHOWN: Final = (
+    "INSERT OR IGNORE INTO shown (rater, record_id) SELECT ?, id FROM records WHERE id = ?"
+)
 _ALL_SHOWN: Final = (
     "INSERT OR IGNORE INTO shown (rater, record_id) SELECT :rater, id FROM"  # noqa: S608  our names
     f" (SELECT records.id, status, raters, {STANDING} AS mine FROM records {JOINED})"
@@ -37,64 +45,110 @@ class RatedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewRows:
-    """The rows of a tenant; every method that writes runs inside the archive's transaction."""
+    """Those of a tenant; every change is one transaction."""
 
     database: Database
-    seals: Seals
+    rows: RecordRows
+    now: Callable[[], str]
 
     def standing(self, record_id: str, rater: str) -> ReviewPhase:
         """Return how far a rater is with a record; raises `RecordNotFound`."""
-        rows = self.database.fetch(_STANDING, {"id": record_id, "rater": rater})
+        with translated():
+            rows = self.database.fetch(_STANDING, {"id": record_id, "rater": rater})
         if not rows:
             raise RecordNotFound
         return ReviewPhase(rows[0]["mine"])
 
     def is_begun(self, record_id: str, rater: str) -> bool:
-        """Return whether a rater has begun, committed or not."""
+        """Return whether a rater has begun to review a record, committed or not."""
         query = "SELECT 1 FROM begun WHERE record_id = ? AND rater = ?"
-        return bool(self.database.fetch(query, (record_id, rater)))
+        with translated():
+            return bool(self.database.fetch(query, (record_id, rater)))
 
     def begun(self, rater: str) -> int:
-        """Return how many reviews a rater has begun."""
+        """Return how many reviews a rater has begun, committed or not."""
         query = "SELECT COUNT(*) FROM begun WHERE rater = ?"
-        return int(self.database.fetch(query, (rater,))[0][0])
+        with translated():
+            return int(self.database.fetch(query, (rater,))[0][0])
 
     def mark(self) -> str:
-        """Return how many rows there are, and the highest number that any ever had."""
+        """Return a text that is another one after any row was added or removed.
+
+        It says how many there are, and the highest number that any ever had.
+        """
         query = "SELECT COUNT(*), IFNULL(MAX(number), 0) FROM reviews"
-        ((count, last),) = self.database.fetch(query)
+        with translated():
+            ((count, last),) = self.database.fetch(query)
         return f"{count}-{last}"
 
-    def begin(self, record_id: str, rater: str, now: str) -> ReviewPhase:
-        """Begin a rater's review, once; return how far it is."""
-        standing = self.standing(record_id, rater)
-        if not self.is_begun(record_id, rater):
-            is_seen = standing is ReviewPhase.SEEN
-            standing = ReviewPhase.SEEN if is_seen else ReviewPhase.BLIND
-            self.database.execute(
-                "INSERT INTO begun VALUES (?, ?, ?, ?, 0)", (record_id, rater, standing.value, now)
-            )
-        return standing
+    def begin(self, record_id: str, rater: str) -> ReviewPhase:
+        """Begin a rater's review, once: blind, or seen where scores were given before."""
+        with self._transaction():
+            standing = self.standing(record_id, rater)
+            if not self.is_begun(record_id, rater):
+                is_seen = standing is ReviewPhase.SEEN
+                standing = ReviewPhase.SEEN if is_seen else ReviewPhase.BLIND
+                self.database.execute(
+                    "INSERT INTO begun VALUES (?, ?, ?, ?, 0)",
+                    (record_id, rater, standing.value, self.now()),
+                )
+            return standing
 
-    def note_shown(self, record_id: str, rater: str) -> None:
-        """Keep in mind that a rater was given scores of a record, if it is still there."""
-        self.database.execute(
-            "INSERT OR IGNORE INTO shown (rater, record_id) SELECT ?, id FROM records WHERE id = ?",
-            (rater, record_id),
-        )
+    def give_scores(self, record_id: str, rater: str, hidden: frozenset[ReviewPhase]) -> None:
+        """Keep in mind that a rater is given scores; raises `StillBlind` where they are hidden."""
+        with self._transaction():
+            standing = self.standing(record_id, rater)
+            if standing in hidden:
+                raise StillBlind
+            if standing is ReviewPhase.UNSEEN:
+                self.note_shown(rater, (record_id,))
 
-    def note_all_shown(self, rater: str, *, only_rated: bool) -> None:
+    def note_shown(self, rater: str, record_ids: Iterable[str]) -> None:
+        """Keep in mind that a rater was given scores of these records, if they are still there."""
+        given = tuple(record_ids)
+        if given:
+            with self._transaction():
+                for record_id in given:
+                    self.database.execute(_SHOWN, (rater, record_id))
+
+    def note_all_shown(self, rater: str, *, only_rated: bool = False) -> None:
         """Keep in mind that a rater was told of the scores of all that are not begun."""
-        self.database.execute(_ALL_SHOWN, {"rater": rater, "fewest": int(only_rated)})
+        with self._transaction():
+            self.database.execute(_ALL_SHOWN, {"rater": rater, "fewest": int(only_rated)})
 
-    def append(self, record_id: str, rater: str, *, said: Said, seal: Seal, now: str) -> ReviewRow:
-        """Add a row; ratings are committed once, and everything else comes after them."""
-        standing = self.standing(record_id, rater)
-        if isinstance(said, Committed):
-            said = self._commit(record_id, rater, said, standing)
-        elif standing is not ReviewPhase.REVEALED:
-            raise NotCommitted
-        kind, place = kind_of(said), secrets.token_hex(_PLACE_BYTES)
+    def append(self, record_id: str, rater: str, said: Said) -> ReviewRow:
+        """Add what a rater says: ratings are committed once, and everything else comes after them.
+
+        Raises `AlreadyCommitted`, `NotCommitted` and `ReviewNotBegun`.
+        """
+        seal = self.rows.seals.of(self.rows.row(record_id)["subject_id"])
+        with self._transaction():
+            standing = self.standing(record_id, rater)
+            if isinstance(said, Committed):
+                said = self._commit(record_id, rater, said, standing)
+            elif standing is not ReviewPhase.REVEALED:
+                raise NotCommitted
+            return self._insert(record_id, rater, said, seal)
+
+    def of(self, record_id: str) -> tuple[ReviewRow, ...]:
+        """Return all that was said of a record in its order, whoever said it."""
+        self.rows.row(record_id)
+        with translated():
+            rows = self.database.fetch(f"{_ROWS} WHERE record_id = ? ORDER BY number", (record_id,))
+        return tuple(_row(row, self.rows.seals.of(row["subject_id"])) for row in rows)
+
+    def all(self) -> tuple[RatedRecord, ...]:
+        """Return all that was said of all records, in the order of the records."""
+        found: dict[str, list[ReviewRow]] = {}
+        with translated():
+            rows = self.database.fetch(f"{_ROWS} ORDER BY records.seq, number")
+        for row in rows:
+            seal = self.rows.seals.of(row["subject_id"])
+            found.setdefault(row["record_id"], []).append(_row(row, seal))
+        return tuple(RatedRecord(record_id=key, rows=tuple(rows)) for key, rows in found.items())
+
+    def _insert(self, record_id: str, rater: str, said: Said, seal: Seal) -> ReviewRow:
+        now, kind, place = self.now(), kind_of(said), secrets.token_hex(_PLACE_BYTES)
         sealed = seal.put(said_bytes(said), record_id, rater, kind, place)
         self.database.execute(
             "INSERT INTO reviews (record_id, rater, at, kind, place, body)"
@@ -103,19 +157,6 @@ class ReviewRows:
         )
         ((number,),) = self.database.fetch("SELECT last_insert_rowid()")
         return ReviewRow(number=number, rater=rater, at=datetime.fromisoformat(now), said=said)
-
-    def of(self, record_id: str) -> tuple[ReviewRow, ...]:
-        """Return all rows of a record in their order."""
-        rows = self.database.fetch(f"{_ROWS} WHERE record_id = ? ORDER BY number", (record_id,))
-        return tuple(_row(row, self.seals.of(row["subject_id"])) for row in rows)
-
-    def all(self) -> tuple[RatedRecord, ...]:
-        """Return the rows of all records that have any, in the order of the records."""
-        found: dict[str, list[ReviewRow]] = {}
-        for row in self.database.fetch(f"{_ROWS} ORDER BY records.seq, number"):
-            seal = self.seals.of(row["subject_id"])
-            found.setdefault(row["record_id"], []).append(_row(row, seal))
-        return tuple(RatedRecord(record_id=key, rows=tuple(rows)) for key, rows in found.items())
 
     def _commit(
         self, record_id: str, rater: str, said: Committed, standing: ReviewPhase
@@ -131,6 +172,11 @@ class ReviewRows:
         )
         self.database.execute("UPDATE records SET raters = raters + 1 WHERE id = ?", (record_id,))
         return Committed(items=said.items, phase=standing)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with translated(), self.database.transaction():
+            yield
 
 
 def _row(row: Row, seal: Seal) -> ReviewRow:

@@ -6,7 +6,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.database import Value
 from ai_psychiatrist.reviews.archive.errors import RecordUnreadable
-from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
+from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys, sealed_place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,20 +18,17 @@ class Seal:
 
     def put(self, content: bytes, *place: str) -> bytes:
         """Return content as it is written; its place begins with the record's id."""
-        return self.cipher.seal(content, place=self._place(*place))
+        return self.cipher.seal(content, place=sealed_place(self.tenant, *place))
 
     def take(self, stored: Value, *place: str) -> bytes:
         """Return what was sealed for a place; raises `RecordUnreadable`."""
         if not isinstance(stored, bytes):
             raise RecordUnreadable
         try:
-            return self.cipher.unseal(stored, place=self._place(*place))
+            return self.cipher.unseal(stored, place=sealed_place(self.tenant, *place))
         except ConfigurationError:
             # The keys themselves were checked when they were opened.
             raise RecordUnreadable from None
-
-    def _place(self, *parts: str) -> str:
-        return "/".join(("records", self.tenant, *parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -270,7 +270,12 @@ class TenantKeys:
         return [bytes(row[0]) for row in self._database.fetch("SELECT wrapped FROM wraps")]
 
     def _place(self, *parts: str) -> str:
-        return "/".join(("records", self._tenant, *parts))
+        return sealed_place(self._tenant, *parts)
+
+
+def sealed_place(tenant: str, *parts: str) -> str:
+    """Return what ties sealed bytes to where they are kept."""
+    return "/".join(("records", tenant, *parts))
 
 
 def _made(key: bytes, generation: int) -> _TenantKey:

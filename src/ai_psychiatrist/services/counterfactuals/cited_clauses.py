@@ -6,7 +6,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Match, Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn, exchange
 from ai_psychiatrist.services.counterfactuals.edited_transcript import Span
 from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.language.clauses import clauses_of
@@ -61,17 +61,6 @@ class ClauseInPlace:
         asked = self.question if question is None else question
         words = f"{self._before}{text}{self._after}"
         start = len(asked) + len(self._before)
-        turns = [Turn(index=0, speaker=Speaker.INTERVIEWER, start=0, words_start=0, end=len(asked))]
-        turns.append(
-            Turn(
-                index=1,
-                speaker=Speaker.PARTICIPANT,
-                start=len(asked),
-                words_start=len(asked),
-                end=len(asked) + len(words),
-            )
-        )
         place = Segment(turn=1, start=start, end=start + len(text))
         quote = Quote(text=text, match=Match.EXACT, segments=(place,))
-        here = Transcript(text=f"{asked}{words}", turns=tuple(turns), speakers_assumed=False)
-        return ItemReader(here).for_item((quote,), item)[0]
+        return ItemReader(exchange(asked, words)).for_item((quote,), item)[0]

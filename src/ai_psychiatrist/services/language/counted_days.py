@@ -5,8 +5,8 @@ from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency
+from ai_psychiatrist.services.language.frequency import NUMBERS, whole_number
 from ai_psychiatrist.services.language.spoken import spoken
-from ai_psychiatrist.services.language.vocabulary import word_table
 
 _DAYS: Final = 14
 _LEAST_DAYS: Final = (
@@ -30,26 +30,17 @@ def counted_days(said: str, asked: str = "") -> Frequency | None:
 
 def _frequency(found: re.Match[str], span: str) -> Frequency | None:
     """Return what the fewest of the counted days come to in a fortnight."""
-    days = _SPANS.get(span) or _value(span)
-    count = min(_value(found["least"]), _value(found["most"] or found["least"]))
+    days = _SPANS.get(span) or whole_number(span)
+    count = min(whole_number(found["least"]), whole_number(found["most"] or found["least"]))
     if not 0 < count <= days:
         return None
     in_a_fortnight = round(count / days * _DAYS)
     return next((often for least, often in _LEAST_DAYS if in_a_fortnight >= least), None)
 
 
-def _value(number: str) -> int:
-    return int(number) if number.isdecimal() else _numbers().index(number)
-
-
-@cache
-def _numbers() -> list[str]:
-    return word_table("assertion", "words")["numbers"]
-
-
 @cache
 def _counts() -> re.Pattern[str]:
-    number = rf"(?:{'|'.join(_numbers())}|\d{{1,2}})"
+    number = rf"(?:{'|'.join(NUMBERS)}|\d{{1,2}})"
     return re.compile(
         rf"(?:\w+ ){{0,3}}?\b(?P<least>{number})\b(?: (?:(?:or|to|maybe) )?(?P<most>{number})\b)?"
     )
@@ -58,7 +49,7 @@ def _counts() -> re.Pattern[str]:
 @cache
 def _counts_of_some() -> re.Pattern[str]:
     of = r"(?:out of|of|in|over|during|a|per)(?: (?:every|each|last|past|couple|this|of|two))*"
-    span = rf"(?P<span>week|weeks|fortnight|{'|'.join(_numbers()[2:])}|7|10|14)"
+    span = rf"(?P<span>week|weeks|fortnight|{'|'.join(NUMBERS[2:])}|7|10|14)"
     return re.compile(rf"{_counts().pattern}(?: \w+){{0,3}}? {of} {span}\b")
 
 

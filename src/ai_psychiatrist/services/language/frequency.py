@@ -41,10 +41,11 @@ _WELL_THAT_OFTEN: Final = {
     Frequency.MORE_THAN_HALF: Frequency.SEVERAL_DAYS,
 }
 
-_NUMBERS: Final = word_list("frequency", "numbers")
-_NUMBER: Final = rf"(?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b"
-_NUMBER_WORDS: Final = frozenset(_NUMBERS)
-_COUNTING: Final = frozenset({*_NUMBERS, "once", "all"})
+NUMBERS: Final = word_list("frequency", "numbers")
+"""The words of whole numbers, from zero on."""
+_NUMBER: Final = rf"(?:{'|'.join(NUMBERS)}|\d{{1,2}})\b"
+_NUMBER_WORDS: Final = frozenset(NUMBERS)
+_COUNTING: Final = frozenset({*NUMBERS, "once", "all"})
 _UNIT: Final = r"(?:days?|nights?|mornings?|afternoons?|evenings?|times?)"
 _COUNTED: Final = re.compile(
     rf"\b(?P<count>{_NUMBER})(?:(?: {_UNIT})?,?(?: or| to| maybe| out)? {_NUMBER})?"
@@ -97,7 +98,7 @@ def _counted(told: str) -> Frequency | None:
     found = _COUNTED.search(told)
     if found is None:
         return None
-    count, days = _number(found["count"]), _days_of(found, told)
+    count, days = whole_number(found["count"]), _days_of(found, told)
     if days is None or not 0 < count <= days:
         return None
     share = count / days
@@ -114,8 +115,9 @@ def _days_of(found: re.Match[str], told: str) -> int | None:
         span = within and within["span"]
     if span is None:
         return None
-    return _SPANS.get(span) or _number(span)
+    return _SPANS.get(span) or whole_number(span)
 
 
-def _number(word: str) -> int:
-    return int(word) if word.isdecimal() else _NUMBERS.index(word)
+def whole_number(word: str) -> int:
+    """Return a number that is written in digits or as one of `NUMBERS`."""
+    return int(word) if word.isdecimal() else NUMBERS.index(word)

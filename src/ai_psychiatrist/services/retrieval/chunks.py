@@ -12,13 +12,7 @@ from ai_psychiatrist.services.language.assertion import Status
 from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.mentions import Mention
-
-_LABELS: Final = {
-    Speaker.INTERVIEWER: "Interviewer",
-    Speaker.PARTICIPANT: "Participant",
-    Speaker.OTHER: "Other Speaker",
-    Speaker.UNKNOWN: "Unknown Speaker",
-}
+from ai_psychiatrist.services.transcripts.rendering import WRITTEN_LABELS
 
 
 class Reading(IntFlag):
@@ -100,7 +94,7 @@ def _lines(transcript: Transcript) -> Iterator[_Line]:
             start = end
             if line.strip():
                 yield _Line(
-                    text=f"{_LABELS[turn.speaker]}: {' '.join(line.split())}",
+                    text=f"{WRITTEN_LABELS[turn.speaker]}: {' '.join(line.split())}",
                     is_participant=is_participant,
                     readings=_readings(own),
                 )

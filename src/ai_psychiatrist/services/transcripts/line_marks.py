@@ -129,13 +129,13 @@ def is_foreign(line: str, *, is_of_captions: bool = False) -> bool:
     return any(sign.is_foreign and sign.pattern.match(seen) for sign in _SIGNS)
 
 
-def end_of_own(text: str, start: int, end: int, is_over: Callable[[str], bool]) -> int:
-    """Return where lines without labels stop being those of whoever spoke before them."""
-    line_ends = LINE_END.finditer(text, start, end)
+def end_of_own(words: str, is_over: Callable[[str], bool]) -> int:
+    """Return where lines without labels stop being those of whoever spoke the first of them."""
+    line_ends = LINE_END.finditer(words)
     at = next(line_ends, None)
     while at is not None:
         following = next(line_ends, None)
-        if is_over(text[at.end() : following.start() if following else end]):
+        if is_over(words[at.end() : following.start() if following else len(words)]):
             return at.end()
         at = following
-    return end
+    return len(words)

@@ -12,12 +12,13 @@ from ai_psychiatrist.services.transcripts.refusals import too_many_turns
 from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS, known_speaker
 from ai_psychiatrist.services.transcripts.utterances import Utterance
 
-_LABELS: Final = {
+WRITTEN_LABELS: Final = {
     Speaker.INTERVIEWER: "Interviewer",
     Speaker.PARTICIPANT: "Participant",
     Speaker.OTHER: "Other Speaker",
     Speaker.UNKNOWN: "Unknown Speaker",
 }
+"""What those are called whom no label of their own names."""
 
 
 def rendered(
@@ -78,7 +79,7 @@ def _lines(transcript: Transcript, turn: Turn) -> Iterator[str]:
 def _shown_label(label: str | None, speaker: Speaker) -> str:
     """Return the file's label where it tells who speaks by itself."""
     if label is None or speaker is Speaker.UNKNOWN:
-        return _LABELS[speaker]
+        return WRITTEN_LABELS[speaker]
     known = known_speaker(label, DEFAULT_LABELS)
     tells = known is speaker if speaker is not Speaker.OTHER else known in {None, Speaker.OTHER}
-    return label if tells and is_name(label) and ":" not in label else _LABELS[speaker]
+    return label if tells and is_name(label) and ":" not in label else WRITTEN_LABELS[speaker]

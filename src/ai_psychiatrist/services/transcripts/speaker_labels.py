@@ -59,6 +59,9 @@ DEFAULT_LABELS: Final = SpeakerLabels()
 
 def label_key(label: str) -> str:
     """Return the form in which labels are compared."""
+    if label.isascii() and label.isalpha():
+        # Most labels are a plain word, and each line's is looked at many times.
+        return label.lower()
     plain = nfkc(without_note(label)).casefold().replace("\u0307", "")
     return _BLANKS.sub(" ", plain).strip(" .")
 
@@ -177,14 +180,24 @@ def _is_one_letter(
 
 def known_labels(labels: SpeakerLabels) -> frozenset[str]:
     """Return the keys of all known labels that are not words for relatives, too."""
-    return frozenset(_known(labels)) - PERSONS
+    return _keys(labels.interviewer, labels.participant)
+
+
+def _known(labels: SpeakerLabels) -> Mapping[str, Speaker]:
+    return _table(labels.interviewer, labels.participant)
+
+
+# Remembered by what settings say; what is said of one transcript would stay for ever.
+@cache
+def _keys(interviewer: tuple[str, ...], participant: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(_table(interviewer, participant)) - PERSONS
 
 
 @cache
-def _known(labels: SpeakerLabels) -> dict[str, Speaker]:
+def _table(interviewer: tuple[str, ...], participant: tuple[str, ...]) -> Mapping[str, Speaker]:
     table = dict(_built_in())
-    table.update((label_key(label), Speaker.INTERVIEWER) for label in labels.interviewer)
-    table.update((label_key(label), Speaker.PARTICIPANT) for label in labels.participant)
+    table.update((label_key(label), Speaker.INTERVIEWER) for label in interviewer)
+    table.update((label_key(label), Speaker.PARTICIPANT) for label in participant)
     return table
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, Self
+from typing import Final
 
 from pydantic_core import to_jsonable_python
 
@@ -66,11 +66,6 @@ class StepValidator:
         self._rules = RuleSet.compile(block.rules) if block.rules else None
         self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
         self._host = HostFields(self.known_fields, protected=frozenset(block.protected))
-
-    @classmethod
-    def compile(cls, step: StepConfig, *, limits: ParseLimits = DEFAULT_LIMITS) -> Self:
-        """Return the checks of a step; raises `ConfigurationError` as the constructor does."""
-        return cls(step, limits=limits)
 
     def check_text(
         self,

@@ -1,7 +1,7 @@
 """What a check of one unit gives: the object that is kept, or the errors that speak against it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -28,7 +28,7 @@ class UnitError:
     @property
     def pointer(self) -> str:
         """The place as a JSON pointer, such as `/items/0/score`."""
-        return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in self.parts)
+        return json_pointer(self.parts)
 
     @property
     def note(self) -> dict[str, object]:
@@ -113,6 +113,11 @@ def type_name(value: object) -> str:
 def json_path(parts: Sequence[PathPart]) -> str:
     """Return a place in JSONPath form; keys that are no names are quoted as JSON."""
     return "$" + "".join(map(_step, parts))
+
+
+def json_pointer(parts: Iterable[PathPart]) -> str:
+    """Return a place as a JSON pointer, such as `/items/0/score`."""
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 
 def _step(part: PathPart) -> str:

@@ -4,7 +4,7 @@ import gzip
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -80,11 +80,3 @@ def _created(draft: Path, field: str) -> BinaryIO:
 
 def _unwritable(field: str, error: OSError) -> InputError:
     return InputError(f"{field} cannot be written: {error.strerror}", field=field)
-
-
-def close_quietly(stream: BinaryIO) -> None:
-    """Let a stream whose reader is gone end in nothing, so that its last flush does not fail."""
-    with suppress(OSError):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, stream.fileno())
-        os.close(null)

@@ -1,22 +1,22 @@
 """Validate one large file on several cores: each takes ranges of bytes and writes by itself."""
 
-import multiprocessing
 import shutil
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.process_pool import process_pool
 from ai_psychiatrist.validation.checks.step_config import StepConfig
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS, StepValidator
 from ai_psychiatrist.validation.jsonl.context import plain_copy
 from ai_psychiatrist.validation.jsonl.join import ContextJoin
-from ai_psychiatrist.validation.jsonl.lines import read_lines, readable, skip_line
+from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines, split_ranges
+from ai_psychiatrist.validation.jsonl.lines import read_lines, readable
 from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions, say_nothing
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import logged_summary
@@ -30,15 +30,7 @@ WORTH_SHARING_BYTES: Final = 50_000_000
 """Smaller files are done sooner than further processes have started."""
 SHARDS_PER_WORKER: Final = 4
 
-_COUNTED_AT_ONCE: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shard:
-    """A range of whole lines."""
-
-    start: int
-    size: int
+_COPIED_AT_ONCE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +38,7 @@ class _Job:
     """What a worker needs to know about one shard."""
 
     source: Path
-    shard: Shard
+    shard: LineRange
     first_line: int
     parts: Path
     """The beginning of the names of the files that it writes."""
@@ -94,26 +86,19 @@ def validate_file(
     if options.on_outcome is not None or options.earlier is not None:
         msg = "several workers cannot tell of every outcome, nor ask for each unit; use one"
         raise ConfigurationError(msg)
-    validator = StepValidator.compile(step, limits=limits)
+    validator = StepValidator(step, limits=limits)
     deadline = options.deadline()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         join = _join(context, folder, limits, stack)
         shards = split_ranges(source, count=workers * SHARDS_PER_WORKER, smallest=smallest_shard)
-        pool = stack.enter_context(
-            ProcessPoolExecutor(
-                max_workers=min(workers, max(1, len(shards))),
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_start,
-                initargs=(step, limits),
-            )
-        )
-        stack.callback(pool.shutdown, cancel_futures=True)
-        counts = pool.map(_count_lines, [source] * len(shards), shards)
+        count = min(workers, max(1, len(shards)))
+        pool = stack.enter_context(process_pool(count, _start, step, limits))
+        counts = pool.map(count_lines, [source] * len(shards), shards)
         told_nobody = replace(options, on_progress=say_nothing)
         jobs: list[_Job] = []
         first_line = 1
-        for number, (shard, count) in enumerate(zip(shards, counts, strict=True)):
+        for number, (shard, lines) in enumerate(zip(shards, counts, strict=True)):
             jobs.append(
                 _Job(
                     source=source,
@@ -126,27 +111,13 @@ def validate_file(
                     options=told_nobody,
                 )
             )
-            first_line += count
+            first_line += lines
         last = UnitChecker(validator, outputs)
         _gather(pool, jobs, outputs, last, options)
         if join is not None:
             last.report_missing(join.unanswered(last.answered))
         asked = None if join is None else join.asked_count
         return logged_summary(last.tally, validator, asked=asked)
-
-
-def split_ranges(path: Path, *, count: int, smallest: int) -> list[Shard]:
-    """Return at most `count` ranges of about equal size that begin and end with whole lines."""
-    size = path.stat().st_size
-    count = max(1, min(count, size // max(1, smallest)))
-    borders = [0]
-    with path.open("rb") as stream:
-        for number in range(1, count):
-            stream.seek(size * number // count - 1)
-            skip_line(stream)
-            borders.append(stream.tell())
-    borders.append(size)
-    return [Shard(start=start, size=end - start) for start, end in pairwise(borders) if end > start]
 
 
 def _gather(
@@ -188,7 +159,7 @@ def _kinds(outputs: Outputs) -> tuple[str, ...]:
 def _append(job: _Job, kind: str, output: BinaryIO) -> None:
     part = _part(job, kind)
     with part.open("rb") as stream:
-        shutil.copyfileobj(stream, output, _COUNTED_AT_ONCE)
+        shutil.copyfileobj(stream, output, _COPIED_AT_ONCE)
     part.unlink()
 
 
@@ -202,17 +173,7 @@ def _digests(joined: bytes) -> list[bytes]:
 
 def _start(step: StepConfig, limits: ParseLimits) -> None:
     """Prepare a worker."""
-    _Worker.validator = StepValidator.compile(step, limits=limits)
-
-
-def _count_lines(source: Path, shard: Shard) -> int:
-    count, left = 0, shard.size
-    with source.open("rb") as stream:
-        stream.seek(shard.start)
-        while left > 0 and (part := stream.read(min(left, _COUNTED_AT_ONCE))):
-            count += part.count(b"\n")
-            left -= len(part)
-    return count
+    _Worker.validator = StepValidator(step, limits=limits)
 
 
 def _check(job: _Job) -> _Finding:

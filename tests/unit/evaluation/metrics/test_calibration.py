@@ -59,8 +59,9 @@ def test_figures_are_those_of_scikit_learn_on_the_forecasts(signal: str) -> None
 
 def test_probability_of_a_unit_does_not_depend_on_its_own_labels() -> None:
     run = scores()
-    other = (labels([0] * 8), *run.labels[1:])
-    runs = (run, replace(run, labels=other))
+    items = run.labels.items.copy()
+    items[0] = 0
+    runs = (run, replace(run, labels=replace(run.labels, items=items)))
     before, after = (forecast(one, "verbalised", seed=3) for one in runs)
     seen = before.where[0] & after.where[0]
     assert seen.any()

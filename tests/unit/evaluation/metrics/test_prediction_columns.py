@@ -100,3 +100,19 @@ def test_a_unit_that_comes_twice_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines()[0] + b"\n")
     with pytest.raises(InputError, match="1 units more than once"):
         read_columns(path)
+
+
+def test_processes_read_the_same_columns(tmp_path: Path) -> None:
+    path = written(tmp_path, 200)
+    some = read_columns(path).unit_ids[90:]
+    size = path.stat().st_size // 4
+    for wanted in (None, set(some)):
+        shared = read_columns(path, wanted, workers=2, range_bytes=size)
+        assert _same(shared, read_columns(path, wanted))
+
+
+def test_a_line_that_a_process_refuses_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    changed(path, 20, _of_item("score", 7))
+    with pytest.raises(InputError, match=r"line 21 .*score"):
+        read_columns(path, workers=2, range_bytes=path.stat().st_size // 4)

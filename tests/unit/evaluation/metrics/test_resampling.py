@@ -19,6 +19,7 @@ from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
 from ai_psychiatrist.evaluation.scores.column_reader import columns_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import (
     MOST_DRAWN,
     Bootstrap,
@@ -27,7 +28,7 @@ from ai_psychiatrist.statistics.bootstrap import (
     owners_of,
 )
 from ai_psychiatrist.statistics.intervals import figure_of
-from ai_psychiatrist.statistics.measure import Array, Measure, ratio
+from ai_psychiatrist.statistics.measure import Measure, ratio
 
 
 def all_measures(

@@ -19,7 +19,7 @@ from tests.fakes.full_results import (
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.digests import using_installation_key
-from ai_psychiatrist.results.fhir.bundle import bundle_of, bundles_of, bytes_of
+from ai_psychiatrist.results.fhir.bundle import bundle_of, bytes_of
 from ai_psychiatrist.results.fhir.check import faults_of
 from ai_psychiatrist.results.fhir.elements import Element
 from ai_psychiatrist.results.fhir.source import Wanted
@@ -231,11 +231,12 @@ def test_a_rating_is_final_and_keeps_the_label_only_where_nothing_changed() -> N
 
 
 def test_several_raters_have_a_bundle_each() -> None:
-    rows = (*rows_of("key-1", [0] * 8), *rows_of("key-2", [3] * 8))
+    said = (), rows_of("key-1", [0] * 8), rows_of("key-2", [3] * 8)
+    result = result_with(ALL_SCORED)
     with using_installation_key(b"k" * 32):
-        bundles = bundles_of(result_with(ALL_SCORED), transcript_sha256=DIGEST, ratings=rows)
+        bundles = [bundle_of(result, transcript_sha256=DIGEST, ratings=rows) for rows in said]
         with pytest.raises(ValueError, match="several raters"):
-            bundle_of(result_with(ALL_SCORED), transcript_sha256=DIGEST, ratings=rows)
+            bundle_of(result, transcript_sha256=DIGEST, ratings=(*said[1], *said[2]))
     totals = [observed(bundle, "phq8-total")["valueInteger"] for bundle in bundles]
     assert totals == [12, 0, 24]
     raters = [parsed(bundle).get("Practitioner", [{}])[0].get("identifier") for bundle in bundles]

@@ -4,7 +4,8 @@ from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, Score
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
-from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

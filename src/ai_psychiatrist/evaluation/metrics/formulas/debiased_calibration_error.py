@@ -2,7 +2,8 @@ import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.calibration import TOO_FEW, Forecast
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
-from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

@@ -1,6 +1,7 @@
 from ai_psychiatrist.evaluation.metrics.binary import AllUnits, DecidedUnits, Rates
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
-from ai_psychiatrist.statistics.measure import Array, Measure, statistics
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure, statistics
 
 
 @metric(

@@ -3,7 +3,8 @@ import numpy as np
 from ai_psychiatrist.evaluation.metrics.formulas.pearson import correlation
 from ai_psychiatrist.evaluation.metrics.items import RatedItems
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
-from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure
 
 
 @metric(

@@ -3,7 +3,8 @@ from typing import Final
 
 from ai_psychiatrist.evaluation.metrics.registry import Better, metric
 from ai_psychiatrist.evaluation.metrics.selective import Accepted, RankedItems
-from ai_psychiatrist.statistics.measure import Array, Measure
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure
 from ai_psychiatrist.statistics.risk_coverage import risk_at
 
 COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))

@@ -2,7 +2,8 @@ import numpy as np
 
 from ai_psychiatrist.evaluation.metrics.items import AllItems
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, metric
-from ai_psychiatrist.statistics.measure import Array, Measure, statistics
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure, statistics
 
 
 @metric(

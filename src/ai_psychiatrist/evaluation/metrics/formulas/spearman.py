@@ -4,7 +4,9 @@ from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems, Score
 from ai_psychiatrist.evaluation.metrics.pairs import Pairs
 from ai_psychiatrist.evaluation.metrics.registry import Better, Row, Scale, metric
 from ai_psychiatrist.evaluation.metrics.totals import ExactTotals
-from ai_psychiatrist.statistics.measure import Array, Measure, statistics
+from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.measure import Measure, statistics
+from ai_psychiatrist.statistics.parts import tally_of
 
 
 @metric(
@@ -23,13 +25,13 @@ def spearman(pairs: Pairs) -> Measure:
 
     Ranks follow from how often each pair of values occurs, so that sums are enough.
     """
-    found = np.stack([pairs.said[pairs.is_both], pairs.truth[pairs.is_both]])
-    cells, places = np.unique(found, axis=1, return_inverse=True)
-    units = np.nonzero(pairs.is_both)[0]
-    counts = np.zeros((len(pairs.said), cells.shape[1]))
-    np.add.at(counts, (units, places.ravel()), 1)
-    sides = [np.unique(side, return_inverse=True)[1] for side in cells]
-    is_level = [side == np.arange(len(cells[0]))[:, None] for side in sides]
+    # A cell is a pair of values; cells come in the order of both.
+    width = int(pairs.truth.max(initial=0)) + 1
+    every = (pairs.said * width + pairs.truth).astype(np.intp)
+    cells = np.unique(every[pairs.is_both])
+    (counts,) = tally_of(every, pairs.is_both)
+    sides = [np.unique(side, return_inverse=True)[1] for side in (cells // width, cells % width)]
+    is_level = [side == np.arange(len(cells))[:, None] for side in sides]
     return Measure(
         statistics=statistics(counts),
         combine=lambda sums: _rank_correlation(sums, *is_level),

@@ -93,7 +93,7 @@ def _merged(
                 sizes.append(_take_over(ledger, part, is_partial, cipher))
                 on_shard(done, len(parts.found))
             _refuse_other_sizes(parts.found, sizes)
-            unreadable = write_files(parts, ledger.each_unit_id(), out)
+            unreadable = write_files(parts, ledger.units.each_id(), out)
             write_results(out, ledger)
             write_merged_cost(parts.found, out)
             state = _state_of(ledger, parts, unreadable, out)

@@ -61,7 +61,7 @@ class Gathering:
         `label`: as `speaker_name` gives it. `line`: of the file, from 1, or the record's number.
         """
         words = words.strip()
-        own_end = end_of_own(words, 0, len(words), _is_anothers)
+        own_end = end_of_own(words, _is_anothers)
         spoken = on_one_line(words[:own_end])
         if not spoken:
             self.note(ReadingNote.BLANK_WORDS, line)

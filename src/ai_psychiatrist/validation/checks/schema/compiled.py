@@ -15,7 +15,7 @@ from ai_psychiatrist.validation.checks.schema.references import (
     Schema,
     SchemaReferences,
 )
-from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError
+from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError, json_pointer
 from ai_psychiatrist.validation.reply.json_decoder import is_deeper
 
 _UNCHECKABLE: Final = UnitError(
@@ -193,13 +193,14 @@ def _broken_keyword(
     name: str, error: jsonschema_rs.ValidationError, document: Schema
 ) -> SchemaInvalid:
     path = [str(part) for part in error.instance_path]
-    pointer = "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in path)
     keyword = next((part for part in reversed(path) if not part.isdecimal()), "")
     is_a_name = len(path) > 1 and path[-2] in NAMING_KEYWORDS
     problem = None if is_a_name else _CURES.get(keyword)
     if problem is None:
         problem = "; ".join(found.message for found in unit_errors(error, document))
-    return SchemaInvalid(name, pointer=pointer, keyword=keyword, problem=f"is wrong: {problem}")
+    return SchemaInvalid(
+        name, pointer=json_pointer(path), keyword=keyword, problem=f"is wrong: {problem}"
+    )
 
 
 _CURES: Final = {

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin
 
+from ai_psychiatrist.validation.checks.verdict import json_pointer
+
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 NAMING_KEYWORDS: Final = (
     "$defs",
@@ -230,8 +232,7 @@ def _children(schema: Schema, pointer: str) -> Iterator[SubSchema]:
                 yield from _if_schema(keyword, item, f"{place}/{position}")
         elif keyword in NAMING_KEYWORDS and isinstance(held, Mapping):
             for name, item in held.items():
-                escaped = str(name).replace("~", "~0").replace("/", "~1")
-                yield from _if_schema(keyword, item, f"{place}/{escaped}")
+                yield from _if_schema(keyword, item, place + json_pointer([str(name)]))
 
 
 def _if_schema(keyword: str, held: object, pointer: str) -> Iterator[SubSchema]:

@@ -1,0 +1,61 @@
+"""Stored jobs on their way to the engine, for which nobody who asked for them has to wait."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from contextvars import copy_context
+from typing import Final
+
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.jobs.engine import EngineAway, JobEngine, JobRef
+
+logger = get_logger(__name__)
+
+_PATIENCE_SECONDS: Final = 1.0
+"""For a job that is just being handed in."""
+
+
+class Submissions:
+    """Hands jobs to an engine: those of a tenant in their order, tenants beside one another.
+
+    To be made and used in one event loop. It does so in the context that it was made in.
+    """
+
+    def __init__(self, engine: JobEngine) -> None:
+        self._engine = engine
+        self._context = copy_context()
+        self._waiting: dict[str, deque[JobRef]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def add(self, tenant: str, job_ids: Iterable[str]) -> None:
+        """Have stored jobs of a tenant done; what cannot be handed in is left to who tends jobs."""
+        is_under_way = tenant in self._waiting
+        waiting = self._waiting.setdefault(tenant, deque())
+        waiting.extend(JobRef(tenant=tenant, id=job_id) for job_id in job_ids)
+        if not is_under_way:
+            handing_in = self._hand_in(tenant, waiting)
+            task = asyncio.create_task(handing_in, context=self._context.copy())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        """Hand in nothing more; what is left is for the next process."""
+        for waiting in self._waiting.values():
+            waiting.clear()
+        tasks = tuple(self._tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=_PATIENCE_SECONDS)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _hand_in(self, tenant: str, waiting: deque[JobRef]) -> None:
+        try:
+            while waiting:
+                await self._engine.submit(waiting.popleft())
+        except EngineAway:
+            return
+        except Exception as error:  # noqa: BLE001  an engine may fail in any way, the jobs are stored
+            logger.error("jobs_not_submitted", error_type=type(error).__name__)
+        finally:
+            del self._waiting[tenant]
