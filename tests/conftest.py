@@ -1,12 +1,13 @@
 """What all tests share."""
 
+import faulthandler
 import gc
 import itertools
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,13 +21,15 @@ _NUMBERS = itertools.count()
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108  pytest makes a private folder of its own there
 _MEMORY_BYTES: Final = 2_000_000_000
 """A hundred times what the files of all tests take at one time."""
+_STDERR: Final = pytest.StashKey[int]()
+_TEARDOWN_SECONDS: Final = 240
 
 # On a busy machine any example may take long to draw and to try.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let files lie in memory and bytecode be kept, in the commands that tests start as well.
 
     What is made durable waits for the disk, thousands of times; a program without its bytecode is
@@ -37,6 +40,18 @@ def pytest_configure() -> None:
         tempfile.tempdir = None
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    # While a test runs, what it writes there is caught.
+    config.stash[_STDERR] = os.dup(2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """End the process where a test cannot be taken down: once it has failed, no limit holds."""
+    faulthandler.dump_traceback_later(_TEARDOWN_SECONDS, exit=True, file=item.config.stash[_STDERR])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_xdist_auto_num_workers() -> int:
