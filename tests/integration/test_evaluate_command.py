@@ -543,6 +543,21 @@ def test_metrics_and_report_need_the_run_folder_alone(copied: Path) -> None:
     assert "tired nearly" not in page
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("metrics", "metrics.json"), ("report", "metrics.json"), ("report", "report.html")],
+)
+def test_figures_that_cannot_be_written_name_their_file(
+    copied: Path, command: str, name: str
+) -> None:
+    # A folder in its place stops everybody, administrators included.
+    (copied / "run" / name).mkdir()
+    done = evaluate(copied, command, "run")
+    assert done.code == 2
+    assert done.err.endswith(f"run/{name} cannot be written: Is a directory\n")
+    assert "Traceback" not in done.err
+
+
 def test_run_compared_with_itself_shows_no_difference(copied: Path) -> None:
     done = evaluate(copied, "metrics", "run", "--compare", "run", "--json")
     assert done.code == 0

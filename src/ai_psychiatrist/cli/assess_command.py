@@ -22,11 +22,11 @@ from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-from ai_psychiatrist.cli.written_file import write_file
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.private_files import is_device
+from ai_psychiatrist.infrastructure.named_output import writing_to
+from ai_psychiatrist.infrastructure.private_files import is_device, write_whole
 from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
 from ai_psychiatrist.interface.application import open_application
 from ai_psychiatrist.results.account_result import CertificateResult
@@ -165,7 +165,8 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _write_certificate(certificate: CertificateResult, path: Path) -> None:
-    write_file(path, [certificate.text.encode()], option="--certificate")
+    with writing_to(path, field="--certificate"):
+        write_whole(path, [certificate.text.encode()])
     typer.echo(f"certificate: sha256 {certificate.sha256}", err=True)
     if certificate.signed_by is not None:
         typer.echo(f"certificate: signed by {certificate.signed_by}", err=True)
@@ -176,7 +177,8 @@ def _write_page(result: FullResult, transcript: Transcript, path: Path, *, name:
     from ai_psychiatrist.results.page.views import sheet_view  # noqa: PLC0415 - slow to load
 
     page = sheet_html(sheet_view(result, transcript, name=name))
-    write_file(path, [page.encode("utf-8", "replace")], option="--html")
+    with writing_to(path, field="--html"):
+        write_whole(path, [page.encode("utf-8", "replace")])
 
 
 async def _assess(

@@ -13,9 +13,10 @@ from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.result_folder import KeptResult, Unusable, kept_results
 from ai_psychiatrist.cli.settings_source import read_settings
 from ai_psychiatrist.cli.sheet_names import SheetNames
-from ai_psychiatrist.cli.written_file import write_file
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
+from ai_psychiatrist.infrastructure.named_output import writing_to
+from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.results.page.index import index_html, index_row
 from ai_psychiatrist.results.page.sheet import sheet_html
 from ai_psychiatrist.results.page.views import sheet_view
@@ -108,4 +109,5 @@ def _write(kept: Sequence[KeptResult], out: Path) -> list[str]:
 
 
 def _write_page(path: Path, page: str) -> None:
-    write_file(path, [page.encode("utf-8", "replace")], option="--out")
+    with writing_to(path, field="--out"):
+        write_whole(path, [page.encode("utf-8", "replace")])

@@ -7,8 +7,8 @@ import typer
 
 from ai_psychiatrist.cli.exits import writing_output
 from ai_psychiatrist.cli.export_wanted import ExportWanted, refuse
-from ai_psychiatrist.cli.written_file import write_file
-from ai_psychiatrist.infrastructure.private_files import is_device
+from ai_psychiatrist.infrastructure.named_output import writing_to
+from ai_psychiatrist.infrastructure.private_files import is_device, write_whole
 
 
 def write_results(path: Path, wanted: ExportWanted, out: Path | None) -> None:
@@ -21,7 +21,8 @@ def write_results(path: Path, wanted: ExportWanted, out: Path | None) -> None:
         _print(chunks)
         return
     _check_place(out, path)
-    write_file(out, chunks, option="--out")
+    with writing_to(out, field="--out"):
+        write_whole(out, chunks)
     typer.echo(f"written to {out}", err=True)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
-from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report.provenance import Provenance
@@ -17,6 +17,7 @@ from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
 from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_participants, read_units
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def measure_run(
     labels, predictions = _read(folder, selection, workers=workers)
     metrics = compute_metrics(predictions, labels, participants=read_participants(folder.units))
     if selection == WHOLE:
-        write_whole(folder.metrics, [metrics.to_bytes()])
+        with writing_to(folder.metrics, field="RUN"):
+            write_whole(folder.metrics, [metrics.to_bytes()])
     return Measured(
         metrics=metrics,
         provenance=Provenance(
@@ -130,10 +132,8 @@ def fit_beliefs_of_runs(
 
     found = fit_beliefs(runs, level=level)
     if out is not None and found.fit is not None:
-        try:
+        with writing_to(out, field="--out"):
             write_whole(out, [f"{found.fit.model_dump_json(indent=2)}\n".encode()])
-        except OSError as error:
-            raise InputError(f"{out} cannot be written: {error.strerror}", field="--out") from None
     return BeliefFitted(
         participants=found.participants,
         items=found.items,

@@ -5,9 +5,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.measuring import measure_run
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole
 
 PARTS: Final[Mapping[str, int]] = MappingProxyType({"train": 58, "validation": 43, "test": 41})
@@ -30,9 +30,7 @@ def write_aggregates(out: Path, *, run: Path, splits: Path) -> None:
         "provenance.json": folder.run,
         _SPLITS: splits / _SPLITS,
     }
-    try:
+    with writing_to(out, field="--out"):
         make_folder(out)
         for name, path in files.items():
             write_whole(out / name, [path.read_bytes()])
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}", field="--out") from None

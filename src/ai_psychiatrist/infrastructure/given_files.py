@@ -99,7 +99,7 @@ def read_at_most(file: BinaryIO, most_bytes: int) -> bytes:
 
 
 def reason_of(problem: OSError) -> str:
-    """Return why a file was not read, for people, without its path."""
+    """Return why a file was not read or written, for people, without its path."""
     match problem:
         case LinkLeadsOut():
             return "it is a link that leads out of its folder"
@@ -108,7 +108,7 @@ def reason_of(problem: OSError) -> str:
         case FileTooLarge():
             return "it is too large"
         case _:
-            return problem.strerror or "it cannot be read"
+            return problem.strerror or "the system does not say why"
 
 
 def _without_path(problem: OSError) -> OSError:

@@ -6,6 +6,7 @@ from typing import Final
 
 import orjson
 
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
 from ai_psychiatrist.ledger.store.ledger import Ledger
@@ -68,4 +69,5 @@ def write_results(ledger: Ledger, config: PipelineConfig, *, not_run: Sequence[s
     )
     export_run(ledger, ledger.folder / RESULTS_FOLDER, steps=ledger.steps, choices=choices)
     summary = {**asdict(counts_of(ledger)), "not_run": list(not_run)}
-    write_whole(ledger.folder / SUMMARY_NAME, [orjson.dumps(summary, option=_PRETTY)])
+    with writing_to(ledger.folder, field="--out"):
+        write_whole(ledger.folder / SUMMARY_NAME, [orjson.dumps(summary, option=_PRETTY)])

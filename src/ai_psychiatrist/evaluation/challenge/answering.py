@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of
 from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
 from ai_psychiatrist.evaluation.challenge.prediction_lines import read_challenge_predictions
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import make_file, write_whole
 from ai_psychiatrist.infrastructure.worker_tasks import work_together
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
@@ -81,19 +82,17 @@ def answers_before(
     Raises `InputError` for a file that is there and not to be gone on with, or of other interviews
     or another system.
     """
-    try:
-        if not is_resumed:
-            os.close(make_file(out))
-            return {}
-        _cut_torn_line(out)
-        if out.stat().st_size == 0:
-            return {}
-    except FileExistsError:
-        msg = f"{out.name!r} is there already; name a new file, or go on with --resume"
-        raise InputError(msg, field="--out") from None
-    except OSError as error:
-        msg = f"{out.name!r} cannot be written: {error.strerror}"
-        raise InputError(msg, field="--out") from None
+    with writing_to(out, field="--out"):
+        try:
+            if not is_resumed:
+                os.close(make_file(out))
+                return {}
+            _cut_torn_line(out)
+            if out.stat().st_size == 0:
+                return {}
+        except FileExistsError:
+            msg = f"{out.name!r} is there already; name a new file, or go on with --resume"
+            raise InputError(msg, field="--out") from None
     found = read_challenge_predictions(out, texts)
     other = next(iter(found.values())).system
     if other != system:

@@ -19,6 +19,7 @@ from ai_psychiatrist.evaluation.challenge.truth import (
     Span,
 )
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
+from ai_psychiatrist.infrastructure.named_output import writing_to
 
 MOST_PARTICIPANTS: Final = 1_000
 """Of each difficulty."""
@@ -50,7 +51,7 @@ def make_challenge(
         msg = f"--size is from 1 to {MOST_PARTICIPANTS}: participants for each difficulty"
         raise InputError(msg, field="--size")
     contents = challenge_contents(recipe, on_progress=on_progress)
-    try:
+    with writing_to(out, field="--out"):
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
             msg = f"{out.name!r} is not empty; name a folder that is new"
@@ -58,9 +59,6 @@ def make_challenge(
         for name, content in contents.items():
             with (out / name).open("xb") as file:
                 file.write(content)
-    except OSError as error:
-        msg = f"{out.name!r} cannot be written: {error.strerror}"
-        raise InputError(msg, field="--out") from None
     return ChallengeFolder(path=out)
 
 

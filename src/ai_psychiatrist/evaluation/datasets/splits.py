@@ -14,6 +14,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Severity, severity_of
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.datasets.selection import has_all_items
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole
 
 _FIELD: Final = "--part"
@@ -123,15 +124,13 @@ def write_splits(out: Path, splits: Splits) -> None:
     }
     content = orjson.dumps(record, option=orjson.OPT_INDENT_2)
     path = out / _RECORD_NAME
-    try:
+    with writing_to(out, field="OUT"):
         make_folder(out)
         if path.exists() and path.read_bytes() != content:
             raise InputError(f"{out} holds other splits; name another folder", field="OUT")
         for part, members in splits.parts.items():
             write_whole(out / f"{part}.csv", [_table(members)])
         write_whole(path, [content])
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}", field="OUT") from None
 
 
 def _table(members: Sequence[str]) -> bytes:

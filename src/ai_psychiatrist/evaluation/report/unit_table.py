@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.runs.name import name_of
@@ -15,6 +15,7 @@ from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.results.tables.writing import inert
 
@@ -51,10 +52,8 @@ def write_table(folder: Path, out: Path) -> None:
         named = ((_name_cells(run), row) for run in runs for row in _rows(run))
         rows = [(*_RUN_HEADER, *_HEADER), *((*name, *row) for name, row in named)]
     content = _workbook(rows) if out.suffix.casefold() == ".xlsx" else _separated(rows)
-    try:
+    with writing_to(out, field="--out"):
         write_whole(out, [content])
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}", field="--out") from None
 
 
 def _name_cells(run: RunFolder) -> Sequence[Cell]:

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
@@ -26,6 +25,7 @@ from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, span
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost
 from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 MOST_ROWS: Final = 40
@@ -47,10 +47,8 @@ def write_report(
     content = _render(metrics, provenance, differences, cost_rows(spent)).encode(
         "utf-8", errors="replace"
     )
-    try:
+    with writing_to(out, field="--out"):
         write_whole(out, [content])
-    except OSError:
-        raise InputError(f"cannot write the report to {str(out)!r}", field="out") from None
 
 
 def _render(

@@ -7,6 +7,7 @@ from pathlib import Path
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.runs.run_folder import write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.ledger.store.ledger import Ledger
 
 
@@ -29,10 +30,8 @@ def write_unit(ledger: Ledger, unit_id: str, out: Path) -> None:
             record for step in ledger.steps for record in _attempts(ledger, unit_id, step)
         ],
     }
-    try:
+    with writing_to(out, field="--out"):
         write_json(out, document)
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}", field="--out") from None
 
 
 def _calls(ledger: Ledger, unit_id: str) -> Iterator[dict[str, object]]:

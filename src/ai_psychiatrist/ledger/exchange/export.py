@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.infrastructure.private_files import draft_of, make_folder, make_subfolder
+from ai_psychiatrist.infrastructure.named_output import writing_to
+from ai_psychiatrist.infrastructure.private_files import (
+    draft_of,
+    make_folder,
+    make_subfolder,
+)
 from ai_psychiatrist.ledger.store.contexts import ContextOf
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.places import refuse_unknown_step
@@ -53,12 +57,9 @@ def export_run(
     The files are whole or not there, and readable by the owner alone: they hold raw text. Raises
     `InputError` when they cannot be written.
     """
-    try:
+    with writing_to(out, field="--out"):
         make_folder(out)
         return [_export_step(ledger, out, step, choices) for step in steps]
-    except OSError as error:
-        msg = f"the export cannot be written: {error.strerror}"
-        raise InputError(msg, field="--out") from None
 
 
 def _export_step(ledger: Ledger, out: Path, step: str, choices: ExportChoices) -> StepExport:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import make_folder, sync_folder
 
 _BYTES: Final = 8
@@ -31,14 +32,12 @@ def draft_of_folder(out: Path) -> Iterator[Path]:
     _remove_abandoned(out)
     draft = out.with_name(f".{out.name}.{secrets.token_hex(_BYTES)}")
     try:
-        make_folder(draft)
-        with _held(draft):
-            yield draft
-            draft.rename(out)
-        sync_folder(out.parent)
-    except OSError as problem:
-        msg = f"{out} cannot be written: {problem.strerror}"
-        raise InputError(msg, field="--out") from None
+        with writing_to(out, field="--out"):
+            make_folder(draft)
+            with _held(draft):
+                yield draft
+                draft.rename(out)
+            sync_folder(out.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -21,6 +21,7 @@ from ai_psychiatrist.evaluation.datasets.synthetic.label_tables import (
     e_daic_labels,
     separated,
 )
+from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.services.transcripts.formats.daic_woz import PARTICIPANT
 
 CorpusKind = Literal["daic-woz", "e-daic"]
@@ -58,15 +59,12 @@ def make_dataset(out: Path, recipe: DatasetRecipe, *, on_progress: OnProgress = 
     if recipe.units < FEWEST_UNITS:
         msg = f"--units is at least {FEWEST_UNITS}: every quirk needs a participant"
         raise InputError(msg, field="units")
-    try:
+    with writing_to(out, field="OUT"):
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
             msg = f"{out.name!r} is not empty; name a folder that is new"
             raise InputError(msg, field="OUT")
         _write(out, recipe, on_progress)
-    except OSError as error:
-        msg = f"{out.name!r} cannot be written: {error.strerror}"
-        raise InputError(msg, field="OUT") from None
 
 
 def _write(out: Path, recipe: DatasetRecipe, on_progress: OnProgress) -> None:
