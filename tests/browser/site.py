@@ -67,7 +67,8 @@ class Person:
         return answer
 
     def select(self, words: str) -> None:
-        """Select words of the transcript, as a mouse does."""
+        """Select words of the transcript, as a mouse does; waits until they are there."""
+        self.page.locator("[data-start]", has_text=words).first.wait_for()
         self.page.evaluate(
             """(words) => {
               for (const turn of document.querySelectorAll("[data-start]")) {

@@ -86,8 +86,9 @@ def test_without_scripts_one_can_read_and_begin(site: Site) -> None:
     page = person.open("/new")
     page.fill("#text", _UNKNOWN)
     page.click("#assess")
-    assert page.locator("#speakers tr").count() == 2
+    page.wait_for_selector("#text")
     assert page.input_value("#text").strip() == _UNKNOWN.strip()
+    assert page.locator("#speakers tr").count() == 2
     page.locator("#speakers tr", has_text="Eva").locator("select").select_option("participant")
     page.click("#assess")
     page.wait_for_selector("mark")

@@ -226,6 +226,7 @@ def test_table_of_many_sorts_by_its_columns(page: Page, tmp_path: Path) -> None:
     assert page.evaluate(names)[0] == "b"
     assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
     page.get_by_role("link", name="a", exact=True).click()
+    page.wait_for_load_state()
     assert page.title() == "PHQ-8 assessment: interview.txt"
 
 
