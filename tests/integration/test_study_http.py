@@ -3,6 +3,7 @@
 import threading
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -150,6 +151,26 @@ def test_figures_tell_of_no_case_that_could_be_rated_blind_afterwards(study: Stu
         phases = [study.archive.reviews.standing(one, LOCAL.id) for one in records]
         assert phases.count(ReviewPhase.SEEN) == told
     rating.join()
+
+
+def test_assessments_are_stored_and_erased_while_figures_are_computed(study: Study) -> None:
+    for record_id in ids(40):
+        store(study.archive, record_id, RISING, subject=record_id)
+        rate(study.archive, record_id, "ann", RISING)
+
+    def change() -> None:
+        for record_id in ids(40):
+            other = record_id.replace("0000-", "0001-", 1)
+            store(study.archive, other, RISING, subject=other)
+            rate(study.archive, other, "ann", RISING)
+            study.archive.erase(record_id)
+
+    with ThreadPoolExecutor() as pool:
+        changing = pool.submit(change)
+        while not changing.done():
+            assert study.agreement()["cases"]
+        changing.result()
+    assert study.agreement()["cases"] == 40
 
 
 def test_who_was_given_scores_counts_apart(study: Study) -> None:

@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.review import Committed, ItemRating
 from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound, RecordUnreadable
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord
 from ai_psychiatrist.reviews.blindness import is_rater
 from ai_psychiatrist.reviews.program_ratings import program_ratings
@@ -58,8 +58,10 @@ def agreed(archive: Archive, principal: Principal) -> "Agreement":
         found = known.figures.pop(caller, None)
         if found is not None and found[0] != mark:
             found = None
-        records = archive.reviews.all() if found is None else ()
+        sealed = archive.reviews.sealed() if found is None else ()
     if found is None:
+        # Afterwards: keys are asked for before a transaction or after it, never inside.
+        records = archive.reviews.opened(sealed)
         found = (mark, _computed(archive, principal, known, records, only_own=only_own))
     known.figures[caller] = found
     while len(known.figures) > _MOST_CALLERS:
@@ -112,6 +114,10 @@ def _case(
         if program:
             known.programs[record_id] = program
     except RecordNotFound:
+        return None
+    except RecordUnreadable:
+        if archive.reviews.is_kept(record_id):
+            raise
         return None
     return RatedCase(
         subject=subject,

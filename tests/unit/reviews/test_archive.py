@@ -181,7 +181,8 @@ def test_ratings_are_committed_once_and_remarks_come_after_them(tmp_path: Path) 
             archive.reviews.append(new.id, "one", RATINGS)
         assert [one.said for one in archive.reviews.of(new.id)] == [RATINGS, changed]
         assert archive.summary(new.id).raters == 1
-        assert [one.record_id for one in archive.reviews.all()] == [new.id]
+        (all_of_it,) = archive.reviews.opened(archive.reviews.sealed())
+        assert all_of_it.record_id == new.id
 
 
 def test_of_ratings_committed_at_the_same_time_one_wins(tmp_path: Path) -> None:
@@ -201,6 +202,34 @@ def test_of_ratings_committed_at_the_same_time_one_wins(tmp_path: Path) -> None:
             assert sum(pool.map(commit, [one, two] * 4)) == 1
         assert len(one.reviews.of(new.id)) == 1
         assert one.summary(new.id).raters == 1
+
+
+def test_keys_are_not_asked_for_inside_a_transaction_of_the_records(tmp_path: Path) -> None:
+    """Storing takes the keys first: whoever came the other way round would wait for ever."""
+    with closing(open_archive(tmp_path)) as archive:
+        stored = archive.add(new_record())
+        with pytest.raises(RuntimeError), archive.at_once():
+            archive.get(stored.id)
+        with archive.keys.still(), archive.at_once():
+            assert archive.get(stored.id).result == RESULT
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_what_is_erased_before_it_is_opened_is_left_out(tmp_path: Path, is_done: bool) -> None:
+    with closing(open_archive(tmp_path)) as archive:
+        anna, ben = archive.add(new_record("Anna")), archive.add(new_record("Ben"))
+        for one in (anna, ben):
+            archive.reviews.begin(one.id, "one")
+            archive.reviews.append(one.id, "one", RATINGS)
+        sealed = archive.reviews.sealed()
+        archive.keys.forget(anna.subject_id)
+        with pytest.raises(RecordUnreadable):
+            archive.reviews.opened(sealed)
+        with closing(sqlite3.connect(tmp_path / "records/local/assessments.sqlite")) as file, file:
+            file.execute("INSERT INTO erased VALUES (?, '', 0)", (anna.subject_id,))
+        if is_done:
+            archive.sweep()
+        assert [one.record_id for one in archive.reviews.opened(sealed)] == [ben.id]
 
 
 def test_scores_are_given_to_nobody_who_rates_blind(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ class Archive:
         except BaseException:
             opened.close()
             raise
+        opened.come_before(database)
         return cls(database, opened, tenant, limits=limits or ArchiveLimits(), clock=clock)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """What raters said of records: rows that are added, each rater's ratings once."""
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +14,7 @@ from ai_psychiatrist.reviews.archive.errors import (
     AlreadyCommitted,
     NotCommitted,
     RecordNotFound,
+    RecordUnreadable,
     ReviewNotBegun,
     StillBlind,
 )
@@ -31,6 +32,9 @@ _ALL_SHOWN: Final = (
     "INSERT OR IGNORE INTO shown (rater, record_id) SELECT :rater, id FROM"  # noqa: S608  our names
     f" (SELECT records.id, status, raters, {STANDING} AS mine FROM records {JOINED})"
     " WHERE mine = 'unseen' AND status IS NOT NULL AND raters >= :fewest"
+)
+_IS_KEPT: Final = (
+    "SELECT 1 FROM records WHERE id = ? AND subject_id NOT IN (SELECT subject_id FROM erased)"
 )
 _ROWS: Final = "SELECT reviews.*, subject_id FROM reviews JOIN records ON records.id = record_id"
 
@@ -137,15 +141,28 @@ class ReviewRows:
             rows = self.database.fetch(f"{_ROWS} WHERE record_id = ? ORDER BY number", (record_id,))
         return tuple(_row(row, self.rows.seals.of(row["subject_id"])) for row in rows)
 
-    def all(self) -> tuple[RatedRecord, ...]:
-        """Return all that was said of all records, in the order of the records."""
-        found: dict[str, list[ReviewRow]] = {}
+    def sealed(self) -> Sequence[Row]:
+        """Return all that was said of all records, in the order of the records, for `opened`."""
         with translated():
-            rows = self.database.fetch(f"{_ROWS} ORDER BY records.seq, number")
-        for row in rows:
-            seal = self.rows.seals.of(row["subject_id"])
+            return self.database.fetch(f"{_ROWS} ORDER BY records.seq, number")
+
+    def opened(self, sealed: Sequence[Row]) -> tuple[RatedRecord, ...]:
+        """Return what was said, without what is erased by now; raises `RecordUnreadable`."""
+        found: dict[str, list[ReviewRow]] = {}
+        for row in sealed:
+            try:
+                seal = self.rows.seals.of(row["subject_id"])
+            except RecordUnreadable:
+                if self.is_kept(row["record_id"]):
+                    raise
+                continue
             found.setdefault(row["record_id"], []).append(_row(row, seal))
         return tuple(RatedRecord(record_id=key, rows=tuple(rows)) for key, rows in found.items())
+
+    def is_kept(self, record_id: str) -> bool:
+        """Return whether a record is neither gone nor about to go, without its key."""
+        with translated():
+            return bool(self.database.fetch(_IS_KEPT, (record_id,)))
 
     def _insert(self, record_id: str, rater: str, said: Said, seal: Seal) -> ReviewRow:
         now, kind, place = self.now(), kind_of(said), secrets.token_hex(_PLACE_BYTES)

@@ -86,6 +86,10 @@ class TenantKeys:
         with translated():
             self._database.close()
 
+    def come_before(self, records: Database) -> None:
+        """Have every key asked for before a transaction of the records begins, or inside a hold."""
+        self._database.come_before(records)
+
     def subject(self, name: str | None, *, now: str) -> str:
         """Return the id of a subject: the one of that name, or a new one."""
         with translated(), self._database.transaction():
