@@ -23,6 +23,7 @@ _HEAD: Final = b"Host: localhost\r\nContent-Type: application/json\r\n"
 _HEALTH: Final = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 _PAGE: Final = b"GET /openapi.json HTTP/1.1\r\n" + _HEAD + b"\r\n"
 _LOOK_SECONDS: Final = 0.05
+_MOMENT_SECONDS: Final = 0.3
 _RECEIVE_BUFFER_BYTES: Final = 4096
 _SHORTENED: Final = 3
 _SHORT: Final = {
@@ -48,7 +49,7 @@ KINDS: Final[dict[str, Callable[[], Iterator[bytes]]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """So many callers of a kind, who go on until the server has closed or time is up."""
+    """So many callers of a kind, who go on until the server has closed enough or time is up."""
 
     host: str
     port: int
@@ -57,6 +58,8 @@ class Attack:
     seconds: float
     drip_seconds: float = 0.5
     """Between two bytes of a slow caller."""
+    enough: int = 0
+    """Over a moment after no more than so many are held."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +77,19 @@ class Seen:
 async def carry_out(attack: Attack, seen: Seen) -> None:
     """Open all connections, note what becomes of them, and return when the attack is over."""
     end = time.monotonic() + attack.seconds
-    await asyncio.gather(*(_call(attack, seen, end) for _ in range(attack.count)))
+    calls = [asyncio.create_task(_call(attack, seen, end)) for _ in range(attack.count)]
+    if attack.enough:
+        # Calls that have not begun hold nothing either.
+        while seen.opened + seen.refused < attack.count or seen.held > attack.enough:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if time.monotonic() > end:
+                break
+        await asyncio.sleep(_MOMENT_SECONDS)
+        for call in calls:
+            call.cancel()
+    for ended in await asyncio.gather(*calls, return_exceptions=True):
+        if isinstance(ended, Exception):
+            raise ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,12 +33,20 @@ DESCRIPTORS: Final = 400
 """Fewer than the callers of a test, and the server's own files among them."""
 
 
-def attacked(running: Serving, kind: str, count: int, seconds: float) -> tuple[Seen, Health]:
+def attacked(
+    running: Serving, kind: str, count: int, seconds: float, *, enough: int = 0
+) -> tuple[Seen, Health]:
     """Attack a server, and once all callers are there, see whether it answers a monitor."""
     host, _, port = running.url.removeprefix("http://").rpartition(":")
     seen = Seen()
     attack = Attack(
-        host=host, port=int(port), kind=kind, count=count, seconds=seconds, drip_seconds=0.1
+        host=host,
+        port=int(port),
+        kind=kind,
+        count=count,
+        seconds=seconds,
+        drip_seconds=0.1,
+        enough=enough,
     )
     with ThreadPoolExecutor(1) as pool:
         attacking = pool.submit(lambda: asyncio.run(carry_out(attack, seen)))
@@ -67,7 +75,7 @@ def test_at_the_limit_of_connections_the_one_that_waited_longest_makes_room(
 ) -> None:
     with Serving(tmp_path, PATIENT) as running:
         for kind in ("silent", "slow header", "slow body"):
-            seen, health = attacked(running, kind, 60, 0.6)
+            seen, health = attacked(running, kind, 60, 60, enough=20)
             assert seen.opened == 60, kind
             assert 15 <= seen.held <= 20, kind
             assert health.failed == 0, kind
@@ -81,7 +89,7 @@ def test_a_request_that_is_worked_on_is_never_dropped_for_room(tmp_path: Path) -
         settings = PATIENT | model_at(models.url) | {"API_SHUTDOWN_SECONDS": "2"}
         with Serving(tmp_path, settings) as running, asked(running.url, assess, 3) as answers:
             wait_until(lambda: len(models.requests) >= 3 * 7)
-            seen, _ = attacked(running, "silent", 60, 0.5)
+            seen, _ = attacked(running, "silent", 60, 60, enough=17)
             running.signal(signal.SIGTERM)
             assert {answer.result().status_code for answer in answers} == {200}
     assert seen.opened == 60

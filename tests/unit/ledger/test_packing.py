@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.packing import packed, unpacked
 from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.ledger.store.places import PartPlace
 
 LONG = "I hardly sleep, and that nearly every day. " * 40
 SENT = (RequestMessage("system", LONG), RequestMessage("user", f"before {LONG} behind"))
@@ -135,8 +136,10 @@ def test_parts_of_both_versions_become_one(tmp_path: Path) -> None:
     as_before_packing(tmp_path / "1")
     with new_ledger(tmp_path / "whole", []) as whole:
         for number in (1, 2):
+            place = PartPlace(number=number, of=2)
             with Ledger.open(tmp_path / str(number)) as part:
-                whole.take_over(part, number=number, of=2, digest=None)
+                whole.units.put_rows(part.units.rows(place, first=1, last=1, digest=None))
+                whole.take_over(part, place)
         for number in (1, 2):
             assert recalled(whole, unit_id=f"u{number}") == call(LONG, sent=SENT)
             assert whole.units.step_context(f"u{number}", "score") == LONG.encode()

@@ -1,6 +1,6 @@
 """The one store of a run: its units, every model call, every attempt; nothing in it changes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from itertools import count, takewhile
@@ -13,7 +13,7 @@ from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.batch_book import BatchBook
 from ai_psychiatrist.ledger.store.call_book import CallBook
-from ai_psychiatrist.ledger.store.database import Database, Value, Values
+from ai_psychiatrist.ledger.store.database import Database, Values
 from ai_psychiatrist.ledger.store.ledger_file import (
     FILE_NAME,
     RunTerms,
@@ -21,7 +21,7 @@ from ai_psychiatrist.ledger.store.ledger_file import (
     open_database,
 )
 from ai_psychiatrist.ledger.store.lock import run_lock
-from ai_psychiatrist.ledger.store.places import at, refuse_unknown_step
+from ai_psychiatrist.ledger.store.places import PartPlace, at, refuse_unknown_step
 from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
     CurrentRow,
@@ -189,25 +189,11 @@ class Ledger:
         balances = all(counts.balances for counts in self.counts_by_step().values())
         return verdict == "ok" and are_in_order and balances
 
-    def take_over(
-        self, part: "Ledger", *, number: int, of: int, digest: Callable[[bytes], str] | None
-    ) -> None:
-        """Copy all of a part, the `number`-th of `of` to which units were dealt out in turn.
-
-        Each unit comes to its place in the whole. `digest`: makes the digest of a unit's context
-        anew, where the part has its digests under another key. Raises `InputError` when a unit is
-        here already; nothing of the part is copied then.
-        """
-        places: dict[str, Value] = {"number": number, "of": of}
+    def take_over(self, part: "Ledger", place: PartPlace) -> None:
+        """Copy all of a part but its units, which are here: see `units.put_rows`."""
         with self._database.attached(part.folder / FILE_NAME, queries.OTHER), self.transaction():
-            ((shared,),) = self._database.fetch(queries.IN_BOTH)
-            if shared:
-                msg = f"{shared} units are in more than one part"
-                raise InputError(msg, field="RUN")
-            for values in part.units.rows(digest):
-                self._database.execute(queries.PUT_UNIT, {**values, **places})
             for statement in (*queries.TAKE_OVER, *queries.TAKE_OVER_BATCHES):
-                self._database.execute(statement, places)
+                self._database.execute(statement, asdict(place))
 
     def queue(
         self, step: str, limits: RetryLimits, *, includes_failed: bool = True

@@ -1,6 +1,7 @@
-"""Where in a run something belongs: a unit, at a step, in a round."""
+"""Where in a run something belongs: a unit, at a step, in a round; and a part in the whole."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.ledger.store.database import Values
@@ -16,3 +17,12 @@ def refuse_unknown_step(step: str, steps: Sequence[str]) -> None:
     if step not in steps:
         msg = f"the run has no step {step!r}; its steps are {', '.join(steps)}"
         raise InputError(msg, field="step")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartPlace:
+    """Which part of a whole a ledger is, whose units were dealt out to the parts in turn."""
+
+    number: int
+    """From 1."""
+    of: int

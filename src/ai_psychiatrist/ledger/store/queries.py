@@ -163,10 +163,12 @@ _PLACE: Final = "(({seq}) - 1) * :of + :number"
 _UNIT_PLACE: Final = _PLACE.format(seq="unit")
 _BATCH_PLACE: Final = _PLACE.format(seq="batch")
 _UNIT_COLUMNS: Final = "unit_id, context_digest, context"
-UNITS: Final = f"SELECT seq, {_UNIT_COLUMNS} FROM units ORDER BY seq"  # noqa: S608
+UNITS: Final = f"""
+    SELECT {_PLACE.format(seq="seq")} AS seq, {_UNIT_COLUMNS} FROM units
+    WHERE seq BETWEEN :first AND :last ORDER BY seq
+"""  # noqa: S608
 PUT_UNIT: Final = f"""
-    INSERT INTO units (seq, {_UNIT_COLUMNS})
-    VALUES ({_PLACE.format(seq=":seq")}, {_named(_UNIT_COLUMNS)})
+    INSERT OR IGNORE INTO units (seq, {_UNIT_COLUMNS}) VALUES (:seq, {_named(_UNIT_COLUMNS)})
 """  # noqa: S608
 TAKE_OVER: Final = tuple(
     f"INSERT INTO {table} (unit, {columns}) SELECT {_UNIT_PLACE}, {columns} "  # noqa: S608
@@ -198,6 +200,5 @@ TAKE_OVER_BATCHES: Final = tuple(
         ("batch_results", _same("custom_id, status, body, recorded_at"), "rowid"),
     )
 )
-IN_BOTH: Final = f"SELECT COUNT(*) FROM {OTHER}.units JOIN units USING (unit_id)"  # noqa: S608
 GAPS: Final = "SELECT COUNT(*) AS units, MIN(seq) AS first, MAX(seq) AS last FROM units"
 SOUND: Final = "PRAGMA quick_check(1)"

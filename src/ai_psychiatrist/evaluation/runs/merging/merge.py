@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +20,10 @@ from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.digests import keyed_digest, using_installation_key
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.ledger.keys.cipher import Cipher
+from ai_psychiatrist.ledger.store.database import Value
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
+from ai_psychiatrist.ledger.store.places import PartPlace
 from ai_psychiatrist.pipelines.run_folder import PROMPT_KEY
 
 OnShard = Callable[[int, int], None]
@@ -28,6 +31,8 @@ OnShard = Callable[[int, int], None]
 
 _FIELD: Final = "RUN"
 _MERGED: Final = "merged_shards"
+_UNITS_AT_ONCE: Final = 2_000
+"""Of long interviews they are some hundred megabytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +93,13 @@ def _merged(
             _hold(held, part)
         _clear_half_merged(out, cipher)
         with _begun(parts, out, cipher) as ledger:
-            sizes = []
-            for done, part in enumerate(parts.found, start=1):
-                sizes.append(_take_over(ledger, part, is_partial, cipher))
-                on_shard(done, len(parts.found))
+            sizes = [_checked_size(ledger, part, is_partial, cipher) for part in parts.found]
             _refuse_other_sizes(parts.found, sizes)
+            _take_units(ledger, parts.found, max(sizes), cipher)
+            for done, part in enumerate(parts.found, start=1):
+                with _opened(part, cipher) as source:
+                    ledger.take_over(source, _place(part))
+                on_shard(done, len(parts.found))
             unreadable = write_files(parts, ledger.units.each_id(), out)
             write_results(out, ledger)
             write_merged_cost(parts.found, out)
@@ -149,13 +156,40 @@ def _opened(part: Part, cipher: Cipher | None) -> Iterator[Ledger]:
         raise InputError(f"{part.name}: {error}", field=_FIELD) from None
 
 
-def _take_over(
+def _take_units(ledger: Ledger, parts: Sequence[Part], most: int, cipher: Cipher | None) -> None:
+    """Copy the units of all shards in their order, of which each shard has at `most` so many.
+
+    Shard after shard, each would be written between those that are there: all pages anew each time.
+    """
+    many = max(1, _UNITS_AT_ONCE // len(parts))
+    for first in range(1, most + 1, many):
+        rows: list[dict[str, Value]] = []
+        for part in parts:
+            with _opened(part, cipher) as source:
+                rows += _unit_rows(ledger, source, part, first=first, last=first + many - 1)
+        ledger.units.put_rows(sorted(rows, key=itemgetter("seq")))
+
+
+def _unit_rows(
+    ledger: Ledger, source: Ledger, part: Part, *, first: int, last: int
+) -> list[dict[str, Value]]:
+    key = ledger.about[PROMPT_KEY]
+    digest = None if source.about[PROMPT_KEY] == key else _context_digest
+    with using_installation_key(bytes.fromhex(key)):
+        return list(source.units.rows(_place(part), first=first, last=last, digest=digest))
+
+
+def _place(part: Part) -> PartPlace:
+    return PartPlace(number=part.shard.number, of=part.shard.of)
+
+
+def _checked_size(
     ledger: Ledger,
     part: Part,
     is_partial: bool,  # noqa: FBT001  as above
     cipher: Cipher | None,
 ) -> int:
-    """Copy a shard that is whole, and return how many units it has."""
+    """Return how many units a shard has that is whole."""
     with _opened(part, cipher) as source:
         if not source.is_sound():
             msg = f"{part.name} is damaged: its ledger is not whole, or its account not balanced"
@@ -170,14 +204,6 @@ def _take_over(
                 "with it (--resume), or add --partial"
             )
             raise InputError(msg, field=_FIELD)
-        key = ledger.about[PROMPT_KEY]
-        with using_installation_key(bytes.fromhex(key)):
-            ledger.take_over(
-                source,
-                number=part.shard.number,
-                of=part.shard.of,
-                digest=None if source.about[PROMPT_KEY] == key else _context_digest,
-            )
     return counts.requested
 
 
