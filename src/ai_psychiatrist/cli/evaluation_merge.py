@@ -43,9 +43,9 @@ def merge(
 ) -> None:
     """Make one run of the shards of `evaluate run --shard`: one ledger, one account."""
     with refusing_bad_input():
-        with step_progress("merging") as on_shard:
+        with step_progress("merging") as on_units:
             runs = merge_shards(
-                shards, out, is_partial=partial, cipher=run_cipher(), on_shard=on_shard
+                shards, out, is_partial=partial, cipher=run_cipher(), on_units=on_units
             )
         codes = {_told(run, is_one=len(runs) == 1) for run in runs}
     what = "report" if len(runs) == 1 else "compare"

@@ -138,8 +138,7 @@ def test_parts_of_both_versions_become_one(tmp_path: Path) -> None:
         for number in (1, 2):
             place = PartPlace(number=number, of=2)
             with Ledger.open(tmp_path / str(number)) as part:
-                whole.units.put_rows(part.units.rows(place, first=1, last=1, digest=None))
-                whole.take_over(part, place)
+                whole.take_rows(part.rows(place, first=1, last=1, digest=None))
         for number in (1, 2):
             assert recalled(whole, unit_id=f"u{number}") == call(LONG, sent=SENT)
             assert whole.units.step_context(f"u{number}", "score") == LONG.encode()

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -74,6 +74,11 @@ class Database:
         """Run one statement and return how many rows it wrote."""
         with self._lock, _translated():
             return self._connection.execute(statement, values).rowcount
+
+    def execute_each(self, statement: str, rows: Iterable[Values]) -> int:
+        """Run one statement for each of many rows, and return how many it wrote."""
+        with self._lock, _translated():
+            return self._connection.executemany(statement, rows).rowcount
 
     def fetch(self, query: str, values: Values = ()) -> list[Row]:
         """Return all rows of a query, as the open transaction sees them."""

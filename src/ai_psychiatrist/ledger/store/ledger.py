@@ -1,9 +1,10 @@
 """The one store of a run: its units, every model call, every attempt; nothing in it changes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from itertools import count, takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import Self
 
@@ -13,7 +14,7 @@ from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.batch_book import BatchBook
 from ai_psychiatrist.ledger.store.call_book import CallBook
-from ai_psychiatrist.ledger.store.database import Database, Values
+from ai_psychiatrist.ledger.store.database import Database, Row, Value, Values
 from ai_psychiatrist.ledger.store.ledger_file import (
     FILE_NAME,
     RunTerms,
@@ -26,6 +27,7 @@ from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
     CurrentRow,
     Origin,
+    PartRow,
     QueuedUnit,
     StepCounts,
 )
@@ -189,10 +191,49 @@ class Ledger:
         balances = all(counts.balances for counts in self.counts_by_step().values())
         return verdict == "ok" and are_in_order and balances
 
-    def take_over(self, part: "Ledger", place: PartPlace) -> None:
-        """Copy all of a part but its units, which are here: see `units.put_rows`."""
+    def rows(
+        self, place: PartPlace, *, first: int, last: int, digest: Callable[[bytes], str] | None
+    ) -> Iterator[PartRow]:
+        """Yield all of a part's units from the `first` to the `last`, for `take_rows` of the whole.
+
+        `digest`: makes the digest of a unit's context anew, where the whole has them under another
+        key. Raises `ConfigurationError` for contexts that were encrypted with another key.
+        """
+        wanted: dict[str, Value] = {"first": first, "last": last, **asdict(place)}
+        for table, query in queries.ROWS_OF_PART.items():
+            for row in self._database.stream(query, wanted):
+                is_unit = table == "units"
+                yield PartRow(table, self._unit_values(row, digest) if is_unit else tuple(row))
+
+    def _unit_values(self, row: Row, digest: Callable[[bytes], str] | None) -> tuple[Value, ...]:
+        values = dict(row)
+        place = f"context:{row['unit_id']}"
+        context = self._vault.take_raw(row["context"], place=place)
+        if digest is not None and context is not None:
+            values["context_digest"] = digest(context)
+        return tuple(values.values())
+
+    def take_rows(self, rows: Iterable[PartRow]) -> None:
+        """Write rows of parts in the order of their units, all or none.
+
+        Raises `InputError` for units that are here already.
+        """
+        by_table: dict[str, list[PartRow]] = {table: [] for table in queries.PUT_ROW}
+        for row in rows:
+            by_table[row.table].append(row)
+        with self.transaction():
+            for table, several in by_table.items():
+                several.sort(key=attrgetter("place"))
+                values = (row.values for row in several)
+                shared = len(several) - self._database.execute_each(queries.PUT_ROW[table], values)
+                if shared:
+                    msg = f"{shared} units are in more than one part"
+                    raise InputError(msg, field="RUN")
+
+    def take_batches(self, part: "Ledger", place: PartPlace) -> None:
+        """Copy what is known of a part's batches; its units are here."""
         with self._database.attached(part.folder / FILE_NAME, queries.OTHER), self.transaction():
-            for statement in (*queries.TAKE_OVER, *queries.TAKE_OVER_BATCHES):
+            for statement in queries.TAKE_OVER_BATCHES:
                 self._database.execute(statement, asdict(place))
 
     def queue(

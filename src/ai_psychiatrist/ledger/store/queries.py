@@ -162,24 +162,25 @@ OTHER: Final = "other"
 _PLACE: Final = "(({seq}) - 1) * :of + :number"
 _UNIT_PLACE: Final = _PLACE.format(seq="unit")
 _BATCH_PLACE: Final = _PLACE.format(seq="batch")
-_UNIT_COLUMNS: Final = "unit_id, context_digest, context"
-UNITS: Final = f"""
-    SELECT {_PLACE.format(seq="seq")} AS seq, {_UNIT_COLUMNS} FROM units
-    WHERE seq BETWEEN :first AND :last ORDER BY seq
-"""  # noqa: S608
-PUT_UNIT: Final = f"""
-    INSERT OR IGNORE INTO units (seq, {_UNIT_COLUMNS}) VALUES (:seq, {_named(_UNIT_COLUMNS)})
-"""  # noqa: S608
-TAKE_OVER: Final = tuple(
-    f"INSERT INTO {table} (unit, {columns}) SELECT {_UNIT_PLACE}, {columns} "  # noqa: S608
-    f"FROM {OTHER}.{table} ORDER BY {order}"
-    for table, columns, order in (
-        ("inputs", "step, round, context_digest, context", "step, unit, round"),
-        ("requests", "step, round", "step, unit, round"),
-        ("calls", f"repeat, {_CALL_COLUMNS}", "seq"),
-        ("attempts", f"step, round, {_ATTEMPT_COLUMNS}", "seq"),
-    )
+_OF_PART: Final = (
+    ("units", "seq", "unit_id, context_digest, context", "seq"),
+    ("inputs", "unit", "step, round, context_digest, context", "unit, step, round"),
+    ("requests", "unit", "step, round", "unit, step, round"),
+    ("calls", "unit", f"repeat, {_CALL_COLUMNS}", "unit, seq"),
+    ("attempts", "unit", f"step, round, {_ATTEMPT_COLUMNS}", "unit, seq"),
 )
+"""Table, its column of the unit's place, the others, and the order in which they came."""
+ROWS_OF_PART: Final = {
+    table: f"SELECT {_PLACE.format(seq=unit)} AS place, {columns} FROM {table} "  # noqa: S608
+    f"WHERE {unit} BETWEEN :first AND :last ORDER BY {order}"
+    for table, unit, columns, order in _OF_PART
+}
+# A unit that is here already is counted.
+PUT_ROW: Final = {
+    table: f"INSERT{' OR IGNORE' * (table == 'units')} INTO {table} ({unit}, {columns}) "
+    f"VALUES (?{', ?' * len(columns.split(','))})"
+    for table, unit, columns, _ in _OF_PART
+}
 # Batches that are waited for as well: whoever goes on with the whole collects them.
 TAKE_OVER_BATCHES: Final = tuple(
     f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.ledger.store.database import Value
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 RETRYABLE_STAGES: Final = tuple(stage for stage in FailureStage if stage.is_retryable)
@@ -125,3 +126,16 @@ class StepCounts:
     def balances(self) -> bool:
         """Whether every unit that was asked for is in exactly one place."""
         return self.requested == self.valid + self.failed + self.pending
+
+
+class PartRow(NamedTuple):
+    """A row of a part of a run on its way into the whole."""
+
+    table: str
+    values: tuple[Value, ...]
+    """The first is the unit's place in the whole."""
+
+    @property
+    def place(self) -> Value:
+        """The unit's place in the whole."""
+        return self.values[0]

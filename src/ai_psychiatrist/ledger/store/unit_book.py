@@ -1,15 +1,14 @@
 """The units of one run, and what each of them is asked about; nothing of it changes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import queries
-from ai_psychiatrist.ledger.store.database import Database, Row, Value, Values
-from ai_psychiatrist.ledger.store.places import PartPlace, at, refuse_unknown_step
+from ai_psychiatrist.ledger.store.database import Database, Row, Values
+from ai_psychiatrist.ledger.store.places import at, refuse_unknown_step
 from ai_psychiatrist.ledger.store.rows import context_digest
 
 _REMEMBERED: Final = 16
@@ -83,29 +82,6 @@ class UnitBook:
         if rows:
             return self._vault.take_raw(rows[0]["context"], place=f"input:{unit_id}")
         return self.context(unit_id)
-
-    def rows(
-        self, place: PartPlace, *, first: int, last: int, digest: Callable[[bytes], str] | None
-    ) -> Iterator[dict[str, Value]]:
-        """Yield units of a part from the `first` to the `last`, for `put_rows` of the whole.
-
-        `digest`: makes the digest of a context anew, where the whole has them under another key.
-        """
-        wanted: dict[str, Value] = {"first": first, "last": last, **asdict(place)}
-        for row in self._database.stream(queries.UNITS, wanted):
-            values: dict[str, Value] = dict(row)
-            context = self._vault.take_raw(row["context"], place=f"context:{row['unit_id']}")
-            if digest is not None and context is not None:
-                values["context_digest"] = digest(context)
-            yield values
-
-    def put_rows(self, rows: Iterable[Mapping[str, Value]]) -> None:
-        """Write units of parts; raises `InputError`, and writes none, where one is here already."""
-        with self._database.transaction():
-            shared = sum(not self._database.execute(queries.PUT_UNIT, row) for row in rows)
-            if shared:
-                msg = f"{shared} units are in more than one part"
-                raise InputError(msg, field="RUN")
 
     def context(self, unit_id: str) -> bytes | None:
         """Return what a unit began with; `None` when the run keeps none."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -20,19 +19,19 @@ from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.digests import keyed_digest, using_installation_key
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.ledger.keys.cipher import Cipher
-from ai_psychiatrist.ledger.store.database import Value
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
 from ai_psychiatrist.ledger.store.places import PartPlace
+from ai_psychiatrist.ledger.store.records import PartRow
 from ai_psychiatrist.pipelines.run_folder import PROMPT_KEY
 
-OnShard = Callable[[int, int], None]
-"""Told how many shards are copied, and of how many."""
+OnUnits = Callable[[int, int], None]
+"""Told how many units of the largest shard are copied, and of how many."""
 
 _FIELD: Final = "RUN"
 _MERGED: Final = "merged_shards"
-_UNITS_AT_ONCE: Final = 2_000
-"""Of long interviews they are some hundred megabytes."""
+_UNITS_AT_ONCE: Final = 1_000
+"""With all calls and replies they are some ten megabytes, of long interviews some hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +49,7 @@ def merge_shards(
     *,
     is_partial: bool = False,
     cipher: Cipher | None = None,
-    on_shard: OnShard = lambda _done, _all: None,
+    on_units: OnUnits = lambda _done, _all: None,
 ) -> list[Merged]:
     """Merge shards into a run, or shards that hold several runs each into as many.
 
@@ -60,7 +59,7 @@ def merge_shards(
     """
     given = list(map(RunFolder, folders))
     if all(folder.run.is_file() for folder in given):
-        return [_merged(given, RunFolder(out), is_partial, cipher, on_shard)]
+        return [_merged(given, RunFolder(out), is_partial, cipher, on_units)]
     runs = [folder.runs() for folder in given]
     names = sorted({run.path.name for several in runs for run in several})
     if any(folder.run.is_file() for folder in given):
@@ -72,7 +71,7 @@ def merge_shards(
             RunFolder(out / name),
             is_partial,
             cipher,
-            on_shard,
+            on_units,
         )
         for name in names
     ]
@@ -83,7 +82,7 @@ def _merged(
     out: RunFolder,
     is_partial: bool,  # noqa: FBT001  as the caller was given it
     cipher: Cipher | None,
-    on_shard: OnShard,
+    on_units: OnUnits,
 ) -> Merged:
     parts = parts_of(folders, is_partial=is_partial)
     _refuse_used(out)
@@ -95,11 +94,10 @@ def _merged(
         with _begun(parts, out, cipher) as ledger:
             sizes = [_checked_size(ledger, part, is_partial, cipher) for part in parts.found]
             _refuse_other_sizes(parts.found, sizes)
-            _take_units(ledger, parts.found, max(sizes), cipher)
-            for done, part in enumerate(parts.found, start=1):
+            _take_units(ledger, parts.found, max(sizes), cipher, on_units)
+            for part in parts.found:
                 with _opened(part, cipher) as source:
-                    ledger.take_over(source, _place(part))
-                on_shard(done, len(parts.found))
+                    ledger.take_batches(source, _place(part))
             unreadable = write_files(parts, ledger.units.each_id(), out)
             write_results(out, ledger)
             write_merged_cost(parts.found, out)
@@ -156,27 +154,29 @@ def _opened(part: Part, cipher: Cipher | None) -> Iterator[Ledger]:
         raise InputError(f"{part.name}: {error}", field=_FIELD) from None
 
 
-def _take_units(ledger: Ledger, parts: Sequence[Part], most: int, cipher: Cipher | None) -> None:
-    """Copy the units of all shards in their order, of which each shard has at `most` so many.
+def _take_units(
+    ledger: Ledger, parts: Sequence[Part], most: int, cipher: Cipher | None, on_units: OnUnits
+) -> None:
+    """Copy all units of shards, of which none has more than `most`, in the units' order.
 
-    Shard after shard, each would be written between those that are there: all pages anew each time.
+    Shard after shard, rows would go between those that are there: each page would be written anew
+    for each shard.
     """
     many = max(1, _UNITS_AT_ONCE // len(parts))
     for first in range(1, most + 1, many):
-        rows: list[dict[str, Value]] = []
+        rows: list[PartRow] = []
         for part in parts:
             with _opened(part, cipher) as source:
-                rows += _unit_rows(ledger, source, part, first=first, last=first + many - 1)
-        ledger.units.put_rows(sorted(rows, key=itemgetter("seq")))
+                rows += _rows(ledger, source, part, first=first, last=first + many - 1)
+        ledger.take_rows(rows)
+        on_units(min(first + many - 1, most), most)
 
 
-def _unit_rows(
-    ledger: Ledger, source: Ledger, part: Part, *, first: int, last: int
-) -> list[dict[str, Value]]:
+def _rows(ledger: Ledger, source: Ledger, part: Part, *, first: int, last: int) -> list[PartRow]:
     key = ledger.about[PROMPT_KEY]
     digest = None if source.about[PROMPT_KEY] == key else _context_digest
     with using_installation_key(bytes.fromhex(key)):
-        return list(source.units.rows(_place(part), first=first, last=last, digest=digest))
+        return list(source.rows(_place(part), first=first, last=last, digest=digest))
 
 
 def _place(part: Part) -> PartPlace:
