@@ -66,5 +66,5 @@ BATCH_PROVIDERS: Final = Sweep(slice=1, whole=2)
 """Providers by whose batch interface each run is made, in turn."""
 BATCH_KILLS: Final = Sweep(slice=2, whole=8)
 """Calls to batch interfaces at which a run is killed."""
-REQUESTS_AT_ONCE: Final = Sweep(slice=240, whole=20_000)
+REQUESTS_AT_ONCE: Final = Sweep(slice=240, whole=4_000)
 """Requests of several people, anything by anybody at the same time."""
