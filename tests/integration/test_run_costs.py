@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault, good_replies
 from tests.integration.costly_runs import (
     CALL_USD,
@@ -177,19 +178,47 @@ def test_dear_unit_passes_the_ceiling_by_no_more_than_the_calls_in_flight(
     def dear(request: Request) -> Reply:
         return Reply(text=good_replies()(request).text, prompt_tokens=100_000, delay_seconds=0.02)
 
-    price, call_usd = "ollama:fake=10/0", 1.0
+    price, call_usd, at_once = "ollama:fake=10/0", 1.0, 2
     with ModelServerThread(dear) as server:
-        settings = served(server.url)
+        settings = served(server.url) | {"MODEL_MAX_CONCURRENCY": str(at_once)}
         command = ("run", interviews, "--out", "run", "--price", price, "--concurrency", 2)
         stopped = evaluate(tmp_path, *command, "--max-cost", 4, **settings)
         assert stopped.code == 5, stopped.err
         spent = number(cost_of(tmp_path / "run"), "used", "usd")
-        assert 4 <= spent <= 4 + server.max_in_flight * call_usd
+        # Calls that wait for their turn at the server are not in flight.
+        assert 4 <= spent < 4 + at_once * call_usd
         assert len(server.requests) == spent / call_usd
         whole = evaluate(tmp_path, *command, "--resume", "--max-cost", 1000, **settings)
         assert whole.code == 0, whole.err
         # What was paid for before the stop is not paid again.
         assert len(server.requests) == UNITS * CALLS
+
+
+def test_a_unit_that_the_ceiling_holds_until_its_time_is_over_is_still_to_be_done(
+    tmp_path: Path, interviews: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ran out of money did not fail, however long another unit's last call takes."""
+
+    def dear_then_silent(request: Request) -> Reply:
+        if len(server.requests) > 1:
+            return Reply(hang=True)
+        return Reply(text=good_replies()(request).text, prompt_tokens=100_000)
+
+    command = ("run", interviews, "--out", "run", "--limit", 2, "--price", "ollama:fake=10/0")
+    with ModelServerThread(dear_then_silent) as server:
+        settings = served(server.url) | {"MODEL_MAX_CONCURRENCY": "2"}
+        with monkeypatch.context() as patched:
+            patched.setattr(PipelineConfig, "deadline_seconds", 1.0)
+            stopped = evaluate(
+                tmp_path, *command, "--concurrency", 2, "--max-cost", 0.9, **settings
+            )
+        assert stopped.code == 5, stopped.err
+        assert len(server.requests) == 2
+        server.server.script = hundred_tokens
+        whole = evaluate(tmp_path, *command, "--resume", "--max-cost", 1000, **settings)
+        assert whole.code == 0, whole.err
+        # One call was cut short and is made again; the other was paid for.
+        assert len(server.requests) == 2 * CALLS + 1
 
 
 def test_calls_that_are_refused_cost_nothing(tmp_path: Path, interviews: Path) -> None:

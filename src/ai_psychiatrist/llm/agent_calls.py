@@ -161,6 +161,8 @@ class AgentCalls:
         if wait_seconds > 0:
             await call.route.retries.sleep(wait_seconds)
         async with self._after_the_first(call.route), self._turn_at(call.route):
+            if store is not None:
+                await store.admit()
             attempt = self._begin(call, is_kept=False)
             if not call.route.is_local:
                 note_spent(calls=1)

@@ -36,6 +36,10 @@ class CallStore(Protocol):
         """Return a call that was made before."""
         ...
 
+    async def admit(self) -> None:
+        """Return when a call may be made that was not made before, right before it is sent."""
+        ...
+
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""
         ...

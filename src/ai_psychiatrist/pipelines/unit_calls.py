@@ -27,6 +27,9 @@ class UnitCalls:
         """Return a call that was made before."""
         return self.known.get((digest, occurrence))
 
+    async def admit(self) -> None:
+        """Let every call be made."""
+
     async def keep(self, call: ModelCall) -> None:
         """Put the call on disk."""
         self.paid += 1

@@ -28,6 +28,9 @@ class JobCalls:
         """Return a call that was made before."""
         return self._known.get((digest, occurrence))
 
+    async def admit(self) -> None:
+        """Let every call be made."""
+
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""
         sealed = sealed_call(self._job_id, replace(call, sent=()), self._seal)

@@ -68,10 +68,15 @@ class Purse:
         unit.calls_in_flight -= 1
         self.spent += usd
 
+    @property
+    def is_holding(self) -> bool:
+        """Whether the ceiling is reached, and something is still to be done."""
+        return self.has_refused and self.spent >= self.ceiling
+
     def settle(self) -> None:
         """Stop the run where the ceiling is reached and nothing is under way."""
         is_calling = any(unit.calls_in_flight > 0 for unit in self._units.values())
-        if self.has_refused and self.spent >= self.ceiling and not is_calling:
+        if self.is_holding and not is_calling:
             self.stopped.set()
 
 
@@ -84,11 +89,12 @@ class PaidCalls:
     purse: Purse
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
-        """Return a call that was made before; another one has to be admitted."""
-        found = await self.calls.recall(digest, occurrence)
-        if found is None:
-            await self.purse.admit(self.unit_id)
-        return found
+        """Return a call that was made before: it costs nothing."""
+        return await self.calls.recall(digest, occurrence)
+
+    async def admit(self) -> None:
+        """Let a call be made while there is money."""
+        await self.purse.admit(self.unit_id)
 
     async def keep(self, call: ModelCall) -> None:
         """Keep a call, and count what it cost."""

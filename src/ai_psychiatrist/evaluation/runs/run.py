@@ -189,7 +189,7 @@ async def _done(
     calls = await writer.between_writes(partial(opened, tools.ledger, unit_id, writer))
     work = _assessed(tools, calls)
     unit = await (work if attendance is None else attendance.finished(calls, work))
-    if unit is None:
+    if unit is None or (unit.stage is not None and _is_out_of_money(tools.purse)):
         tally.paid_calls += calls.paid
         return None
     unit = replace(unit, prediction=replace(unit.prediction, changes=tools.changes))
@@ -198,6 +198,11 @@ async def _done(
     tally.failed += unit.stage is not None
     tally.paid_calls += calls.paid
     return unit
+
+
+def _is_out_of_money(purse: Purse | None) -> bool:
+    """Return whether calls wait for money: a unit whose time runs out meanwhile did not fail."""
+    return purse is not None and purse.is_holding
 
 
 async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
