@@ -4,7 +4,7 @@ FROM python:3.11-slim-bookworm AS built
 WORKDIR /source
 COPY requirements/build.txt requirements/image.txt requirements/
 RUN python -m venv /program \
- && /program/bin/python -m pip install --no-cache-dir --require-hashes -r requirements/build.txt -r requirements/image.txt
+ && /program/bin/python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements/build.txt -r requirements/image.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN /program/bin/python -m pip install --no-cache-dir --no-deps --no-build-isolation .

@@ -6,7 +6,8 @@ SUPPLY := .venv-supply
 SUPPLY_STAMP := $(SUPPLY)/stamp
 SHIPPED := .venv-shipped
 INSTALLED := .venv-installed
-HASHED := --quiet --disable-pip-version-check --require-hashes
+# Every file is a whole list: what it names is installed, and nothing is resolved, which a release of today could change.
+HASHED := --quiet --disable-pip-version-check --no-deps --require-hashes
 COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-annotate \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	--unsafe-package ai-psychiatrist
@@ -29,7 +30,8 @@ serve: $(RUN_STAMP) ## Serve the HTTP API on 127.0.0.1:8000.
 test: $(DEV_STAMP) ## Run the tests on every core, and name the slowest.
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
 
-check: $(DEV_STAMP) ## Check format, lint, types and import contracts.
+check: $(DEV_STAMP) ## Check what is installed, format, lint, types and import contracts.
+	$(BIN)/python -m pip check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
