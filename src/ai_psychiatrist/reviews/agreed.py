@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.review import Committed, ItemRating
 from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound, RecordUnreadable
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord
 from ai_psychiatrist.reviews.blindness import is_rater
 from ai_psychiatrist.reviews.program_ratings import program_ratings
@@ -114,10 +114,6 @@ def _case(
         if program:
             known.programs[record_id] = program
     except RecordNotFound:
-        return None
-    except RecordUnreadable:
-        if archive.reviews.is_kept(record_id):
-            raise
         return None
     return RatedCase(
         subject=subject,

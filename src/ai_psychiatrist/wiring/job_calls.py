@@ -5,7 +5,6 @@ from dataclasses import replace
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.llm.call_store import Judgement
-from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.kept_calls import sealed_call
 from ai_psychiatrist.reviews.archive.seals import Seal
 from ai_psychiatrist.reviews.archives import Records
@@ -46,9 +45,5 @@ class JobCalls:
 
 async def open_calls(job_id: str, records: Records) -> JobCalls:
     """Return the store of a job with the calls that were made before."""
-
-    def read(archive: Archive) -> tuple[dict[tuple[str, int], ModelCall], Seal]:
-        return archive.calls.of(job_id), archive.calls.seal_of(job_id)
-
-    known, seal = await records.ask(read)
+    known, seal = await records.ask(lambda archive: archive.calls.of(job_id))
     return JobCalls(job_id, records, known, seal)

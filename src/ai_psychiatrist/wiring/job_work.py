@@ -101,11 +101,14 @@ class JobWork:
 
 
 async def _state_of_left(job: JobRef, records: Records) -> RecordState:
-    """Return how far a job is that is this process's no more; raises `RecordNotFound`.
+    """Return how far a job is that is this process's no more.
 
-    `RUNNING` for one without an end: somebody else has it, or will.
+    `RUNNING` for one without an end: somebody else has it, or will. `CANCELLED` once it is erased.
     """
-    state = (await records.ask(lambda archive: archive.summary(job.id))).state
+    try:
+        state = (await records.ask(lambda archive: archive.summary(job.id))).state
+    except RecordNotFound:
+        return RecordState.CANCELLED
     return state if state.is_last else RecordState.RUNNING
 
 

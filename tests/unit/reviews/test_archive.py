@@ -24,6 +24,7 @@ from ai_psychiatrist.domain.phq8 import Item, Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ChangedScore, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
 from ai_psychiatrist.reviews.archive.errors import (
     AlreadyCommitted,
@@ -37,6 +38,7 @@ from ai_psychiatrist.reviews.archive.errors import (
 )
 from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, Sort
 from ai_psychiatrist.reviews.archive.records import NewRecord
+from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
 
 BLIND = frozenset({ReviewPhase.BLIND})
 
@@ -100,16 +102,42 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
 @pytest.mark.parametrize("is_key_gone", [True, False])
 def test_an_erasing_that_broke_off_is_gone_on_with(tmp_path: Path, is_key_gone: bool) -> None:
     with closing(open_archive(tmp_path)) as archive:
-        subject_id = archive.add(new_record("Anna")).subject_id
+        anna = archive.add(new_record("Anna"))
+        subject_id = anna.subject_id
         ben = archive.add(new_record("Ben"))
         if is_key_gone:
             archive.keys.forget(subject_id)
     with closing(sqlite3.connect(tmp_path / "records/local/assessments.sqlite")) as file, file:
         file.execute("INSERT INTO erased VALUES (?, '', 0)", (subject_id,))
     with closing(open_archive(tmp_path)) as archive:
+        for read in (archive.summary, archive.get, archive.reviews.of, archive.calls.of):
+            with pytest.raises(RecordNotFound):
+                read(anna.id)
+        assert archive.get(ben.id).result == RESULT
         assert archive.sweep() == 1
         assert archive.keys.ids() == {ben.subject_id}
         assert archive.get(ben.id).result == RESULT
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_what_is_erased_while_it_is_read_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    with closing(open_archive(tmp_path)) as archive:
+        anna = archive.add(new_record("Anna"))
+        cipher = TenantKeys.cipher
+
+        def erased_first(keys: TenantKeys, subject_id: str) -> Cipher:
+            monkeypatch.undo()
+            if is_whole:
+                archive.erase_subject(subject_id)
+            else:
+                archive.erase(anna.id)
+            return cipher(keys, subject_id)
+
+        monkeypatch.setattr(TenantKeys, "cipher", erased_first)
+        with pytest.raises(RecordNotFound):
+            archive.get(anna.id)
 
 
 def test_nothing_is_begun_anew_or_swept_where_the_keys_are_gone(tmp_path: Path) -> None:

@@ -204,11 +204,12 @@ class Archive:
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""
         summary = self.summary(record_id)
-        seal = self._seals.of(summary.subject_id)
-        text = self._rows.take(record_id, TRANSCRIPT, seal)
         result = b""
-        if summary.state is RecordState.FINISHED:
-            result = self._rows.take(record_id, RESULT, seal)
+        with self._rows.readable(record_id):
+            seal = self._seals.of(summary.subject_id)
+            text = self._rows.take(record_id, TRANSCRIPT, seal)
+            if summary.state is RecordState.FINISHED:
+                result = self._rows.take(record_id, RESULT, seal)
         return Record(
             id=record_id,
             created_at=summary.created_at,

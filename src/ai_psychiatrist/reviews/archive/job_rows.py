@@ -20,7 +20,13 @@ from ai_psychiatrist.reviews.archive.jobs import (
     TakenJob,
 )
 from ai_psychiatrist.reviews.archive.private_database import translated
-from ai_psychiatrist.reviews.archive.record_rows import REQUEST, RESULT, TRANSCRIPT, RecordRows
+from ai_psychiatrist.reviews.archive.record_rows import (
+    NOT_ERASED,
+    REQUEST,
+    RESULT,
+    TRANSCRIPT,
+    RecordRows,
+)
 from ai_psychiatrist.reviews.archive.records import WHOLE, Figures
 from ai_psychiatrist.reviews.archive.stage_events import StageEvents
 
@@ -35,8 +41,14 @@ _LEFT_BY: Final = """
     SELECT id, created_at, taken FROM records JOIN jobs ON record_id = id
     WHERE state = 'running' AND runner = ?
 """
-_WAITING: Final = "SELECT id FROM records WHERE state = 'waiting' ORDER BY seq LIMIT ?"
-_IS_RUN_BY: Final = "SELECT 1 FROM records WHERE id = ? AND state = 'running' AND runner = ?"
+_WAITING: Final = (
+    f"SELECT id FROM records WHERE state = 'waiting' AND {NOT_ERASED}"  # noqa: S608  our names
+    " ORDER BY seq LIMIT ?"
+)
+_IS_RUN_BY: Final = (
+    "SELECT 1 FROM records WHERE id = ? AND state = 'running' AND runner = ?"  # noqa: S608  our names
+    f" AND {NOT_ERASED}"
+)
 _MOST_WAITING: Final = 10_000
 
 
@@ -66,7 +78,7 @@ class JobRows:
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
         """Take a job that waits, or return how far it is.
 
-        Raises `RecordUnreadable` once it is taken.
+        Raises `RecordNotFound`, and `RecordUnreadable` once it is taken.
         """
         row = self.rows.row(record_id)
         with self._transaction():
@@ -76,16 +88,16 @@ class JobRows:
                 "UPDATE jobs SET taken = taken + 1 WHERE record_id = ?", (record_id,)
             )
             self._tell(record_id, "begun")
-        with translated():
             query = "SELECT asked_by FROM jobs WHERE record_id = ?"
             ((asked_by,),) = self.database.fetch(query, (record_id,))
-        seal = self.rows.seals.of(row["subject_id"])
-        return TakenJob(
-            id=record_id,
-            asked_by=asked_by,
-            transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
-            request=self.rows.take(record_id, REQUEST, seal),
-        )
+        with self.rows.readable(record_id):
+            seal = self.rows.seals.of(row["subject_id"])
+            return TakenJob(
+                id=record_id,
+                asked_by=asked_by,
+                transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
+                request=self.rows.take(record_id, REQUEST, seal),
+            )
 
     def is_run_by(self, record_id: str, runner: str) -> bool:
         """Return whether a job is still that process's: not cancelled, and not erased."""
@@ -105,8 +117,7 @@ class JobRows:
     ) -> EndedJob | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
         row = self.rows.row(record_id)
-        seal = self.rows.seals.of(row["subject_id"])
-        sealed = seal.put(result, record_id, RESULT)
+        sealed = self.rows.seal_of(record_id).put(result, record_id, RESULT)
         with self._transaction():
             if not self.is_run_by(record_id, runner):
                 return None

@@ -24,20 +24,20 @@ class KeptCalls:
     database: Database
     rows: RecordRows
 
-    def of(self, record_id: str) -> dict[tuple[str, int], ModelCall]:
-        """Return the calls of a job by digest and occurrence; raises `RecordUnreadable`."""
-        seal = self.seal_of(record_id)
+    def of(self, record_id: str) -> tuple[dict[tuple[str, int], ModelCall], Seal]:
+        """Return the calls of a job by digest and occurrence, and what seals further ones.
+
+        Raises `RecordNotFound` and `RecordUnreadable`.
+        """
+        seal = self.rows.seal_of(record_id)
         query = "SELECT digest, occurrence, body FROM calls WHERE record_id = ?"
         with translated():
             rows = self.database.fetch(query, (record_id,))
-        return {
+        known = {
             (digest, occurrence): _call_in(seal.take(body, *_place(record_id, digest, occurrence)))
             for digest, occurrence, body in rows
         }
-
-    def seal_of(self, record_id: str) -> Seal:
-        """Return what seals the calls of a job; raises `RecordUnreadable` when it was erased."""
-        return self.rows.seals.of(self.rows.row(record_id)["subject_id"])
+        return known, seal
 
     def keep(self, calls: Iterable["SealedCall"]) -> None:
         """Keep calls, in one transaction; of a job that has its end, or is erased, none."""

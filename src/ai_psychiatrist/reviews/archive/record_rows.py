@@ -1,5 +1,7 @@
 """The rows of records and their sealed parts."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,7 +9,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.ledger.store.database import Database, Row, Value
 from ai_psychiatrist.reviews.archive.columns import columns_of
 from ai_psychiatrist.reviews.archive.contents import transcript_bytes
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound, RecordUnreadable
 from ai_psychiatrist.reviews.archive.private_database import translated
 from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archive.seals import Seal, Seals
@@ -15,6 +17,9 @@ from ai_psychiatrist.reviews.archive.seals import Seal, Seals
 REQUEST: Final = "request"
 RESULT: Final = "result"
 TRANSCRIPT: Final = "transcript"
+NOT_ERASED: Final = "subject_id NOT IN (SELECT subject_id FROM erased)"
+"""The erasing of a subject begins with its row there and ends with its records."""
+_ROW: Final = f"SELECT * FROM records WHERE id = ? AND {NOT_ERASED}"  # noqa: S608  our names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +62,24 @@ class RecordRows:
         return seal.take(body, record_id, part)
 
     def row(self, record_id: str) -> Row:
-        """Return what stands in the clear; raises `RecordNotFound`."""
+        """Return what stands in the clear; raises `RecordNotFound`, also once its erasing began."""
         with translated():
-            rows = self.database.fetch("SELECT * FROM records WHERE id = ?", (record_id,))
+            rows = self.database.fetch(_ROW, (record_id,))
         if not rows:
             raise RecordNotFound
         return rows[0]
+
+    def seal_of(self, record_id: str) -> Seal:
+        """Return what seals a record; raises `RecordNotFound` and `RecordUnreadable`."""
+        subject_id = self.row(record_id)["subject_id"]
+        with self.readable(record_id):
+            return self.seals.of(subject_id)
+
+    @contextmanager
+    def readable(self, record_id: str) -> Iterator[None]:
+        """Raise `RecordNotFound` for a record that cannot be read inside since it is erased."""
+        try:
+            yield
+        except RecordUnreadable:
+            self.row(record_id)
+            raise

@@ -14,7 +14,6 @@ from ai_psychiatrist.reviews.archive.errors import (
     AlreadyCommitted,
     NotCommitted,
     RecordNotFound,
-    RecordUnreadable,
     ReviewNotBegun,
     StillBlind,
 )
@@ -32,9 +31,6 @@ _ALL_SHOWN: Final = (
     "INSERT OR IGNORE INTO shown (rater, record_id) SELECT :rater, id FROM"  # noqa: S608  our names
     f" (SELECT records.id, status, raters, {STANDING} AS mine FROM records {JOINED})"
     " WHERE mine = 'unseen' AND status IS NOT NULL AND raters >= :fewest"
-)
-_IS_KEPT: Final = (
-    "SELECT 1 FROM records WHERE id = ? AND subject_id NOT IN (SELECT subject_id FROM erased)"
 )
 _ROWS: Final = "SELECT reviews.*, subject_id FROM reviews JOIN records ON records.id = record_id"
 
@@ -125,7 +121,7 @@ class ReviewRows:
 
         Raises `AlreadyCommitted`, `NotCommitted` and `ReviewNotBegun`.
         """
-        seal = self.rows.seals.of(self.rows.row(record_id)["subject_id"])
+        seal = self.rows.seal_of(record_id)
         with self._transaction():
             standing = self.standing(record_id, rater)
             if isinstance(said, Committed):
@@ -139,7 +135,8 @@ class ReviewRows:
         self.rows.row(record_id)
         with translated():
             rows = self.database.fetch(f"{_ROWS} WHERE record_id = ? ORDER BY number", (record_id,))
-        return tuple(_row(row, self.rows.seals.of(row["subject_id"])) for row in rows)
+        with self.rows.readable(record_id):
+            return tuple(_row(row, self.rows.seals.of(row["subject_id"])) for row in rows)
 
     def sealed(self) -> Sequence[Row]:
         """Return all that was said of all records, in the order of the records, for `opened`."""
@@ -151,18 +148,12 @@ class ReviewRows:
         found: dict[str, list[ReviewRow]] = {}
         for row in sealed:
             try:
-                seal = self.rows.seals.of(row["subject_id"])
-            except RecordUnreadable:
-                if self.is_kept(row["record_id"]):
-                    raise
+                with self.rows.readable(row["record_id"]):
+                    seal = self.rows.seals.of(row["subject_id"])
+            except RecordNotFound:
                 continue
             found.setdefault(row["record_id"], []).append(_row(row, seal))
         return tuple(RatedRecord(record_id=key, rows=tuple(rows)) for key, rows in found.items())
-
-    def is_kept(self, record_id: str) -> bool:
-        """Return whether a record is neither gone nor about to go, without its key."""
-        with translated():
-            return bool(self.database.fetch(_IS_KEPT, (record_id,)))
 
     def _insert(self, record_id: str, rater: str, said: Said, seal: Seal) -> ReviewRow:
         now, kind, place = self.now(), kind_of(said), secrets.token_hex(_PLACE_BYTES)
