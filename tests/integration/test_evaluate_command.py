@@ -724,6 +724,17 @@ def test_replication_is_one_command_and_leaves_figures_alone_to_share(tmp_path: 
     """A corpus of whole size; the second time nothing is left to do."""
     evaluate(tmp_path, "datasets", "make", "demo", "--units", "189", "--seed", "1")
     command = ("replicate", "demo", "--out", "replication")
+    paid = (*command, "--model", "openai:gpt-5-mini")
+    plan = json.loads(evaluate(tmp_path, *paid, "--plan", "--json").out)
+    assert (plan["units"], plan["live_usd"] > 0) == (41, True)
+    assert not (tmp_path / "replication").exists()
+    held = evaluate(
+        tmp_path,
+        *("replicate", "demo", "--out", "held", "--model", "openai:gpt-5-mini"),
+        *("--max-cost", "0.0001"),
+        settings={"OPENAI_API_KEY": "none"},
+    )
+    assert (held.code, "41 units are left" in held.err) == (5, True)
     first, again = evaluate(tmp_path, *command), evaluate(tmp_path, *command)
     assert "of 41 units complete" in first.err
     assert "0 model calls made now" in again.err

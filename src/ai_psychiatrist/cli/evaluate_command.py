@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -46,6 +47,7 @@ from ai_psychiatrist.cli.run_options import (
     WaitOption,
 )
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
@@ -115,11 +117,16 @@ settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume), 5 
 --resume).
 """
 REPLICATE_EXAMPLES = """
-Example:
+Examples:
 
   ai-psychiatrist evaluate replicate DAIC-WOZ/ --out replication --model ollama:gemma3:27b
 
-Exit status as of run.
+  ai-psychiatrist evaluate replicate DAIC-WOZ/ --out replication --model openai:gpt-5-mini --plan
+
+  ai-psychiatrist evaluate replicate DAIC-WOZ/ --out replication --model openai:gpt-5-mini
+  --max-cost 25
+
+Exit status as of run. Given again it goes on, without --resume.
 """
 
 
@@ -196,13 +203,9 @@ def run(
             ablates=ablate,
             batch=BatchChoice(wanted=batch, waits=wait, hands_in_again=hand_in_again),
         )
-        if plan:
-            tell_plan(settings, wanted, before=out, as_json=as_json)
-            raise typer.Exit
+        _tell_plan(settings, wanted, plan=plan, before=out, as_json=as_json)
         if out is None:
             raise InputError("the run has no folder; add --out RUN", field="--out")
-        if as_json:
-            raise InputError("--json is for --plan; a run prints no figures", field="--json")
         code = assess_dataset(settings, wanted)
     raise typer.Exit(code)
 
@@ -214,24 +217,44 @@ def replicate(
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="For all that comes out.")],
     seed: Annotated[int, typer.Option(help="The same seed draws the same participants.")] = 0,
     concurrency: ConcurrencyOption = 8,
+    plan: PlanOption = False,
+    as_json: PlanAsJsonOption = False,
+    max_cost: MaxCostOption = None,
+    price: PriceOption = None,
     model: ModelOption = None,
 ) -> None:
     """Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to share.
 
     Goes on where it was stopped. The other 58 and 43 stay aside for choosing prompts and models.
     """
-    with refusing_bad_input():
+    with refusing_bad_input(), TemporaryDirectory() as unwritten:
         settings = quiet(read_settings(model))
         choice = DatasetChoice(path=dataset, labels=settings.transcript.labels)
-        splits, run_folder = out / "splits", out / "run"
+        splits, run_folder = Path(unwritten) if plan else out / "splits", out / "run"
         write_splits(splits, drawn_splits(choice.opened(), PARTS, seed=seed))
         wanted = WantedRun(
             dataset=replace(choice, split=str(splits / f"{ASSESSED_PART}.csv")),
             out=run_folder,
             mode=AssessmentMode.ZERO_SHOT,
             start=StartOptions(is_resumed=RunFolder(run_folder).run.exists()),
-            options=EvaluationOptions(concurrency=concurrency),
+            options=EvaluationOptions(
+                concurrency=concurrency,
+                max_cost_usd=usd_of(max_cost),
+                prices=given_prices(price or ()),
+            ),
         )
+        _tell_plan(settings, wanted, plan=plan, before=run_folder, as_json=as_json)
         code = assess_dataset(settings, wanted)
         write_aggregates(out / "aggregates", run=run_folder, splits=splits)
     raise typer.Exit(code)
+
+
+def _tell_plan(
+    settings: Settings, wanted: WantedRun, *, plan: bool, before: Path | None, as_json: bool
+) -> None:
+    """End with the plan where that is all that is wanted."""
+    if plan:
+        tell_plan(settings, wanted, before=before, as_json=as_json)
+        raise typer.Exit
+    if as_json:
+        raise InputError("--json is for --plan; a run prints no figures", field="--json")
