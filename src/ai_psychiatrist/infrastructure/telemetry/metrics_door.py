@@ -3,8 +3,9 @@
 import asyncio
 import errno
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Final
+from wsgiref.simple_server import WSGIRequestHandler
 
 from prometheus_client import start_http_server
 
@@ -13,6 +14,9 @@ from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import Prometheu
 
 if TYPE_CHECKING:
     from wsgiref.simple_server import WSGIServer
+
+PATIENCE_SECONDS: Final = 10
+"""How long a caller may be silent before its thread is given up."""
 
 
 @asynccontextmanager
@@ -34,7 +38,23 @@ def _opened(counts: PrometheusCounts, address: str, port: int) -> "WSGIServer":
         server, _ = start_http_server(port, address, registry=counts.registry)
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(_cure(error, address, port)) from None
+    server.RequestHandlerClass = PatientHandler
     return server
+
+
+class PatientHandler(WSGIRequestHandler):
+    """Answers one caller, and gives up one who is silent; nothing of it is logged."""
+
+    timeout = PATIENCE_SECONDS
+
+    def handle(self) -> None:
+        """Answer; who is silent, or goes, is no error of this program."""
+        with suppress(OSError):
+            super().handle()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name of the base
+        """Say nothing."""
+        del format, args
 
 
 def _cure(error: OSError | UnicodeError, address: str, port: int) -> str:
