@@ -17,6 +17,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
+from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run
 from ai_psychiatrist.ledger.store.records import Origin
@@ -328,6 +329,7 @@ def test_a_run_that_another_process_works_on_is_busy_until_that_is_killed(run: P
 
 _KILLED = """
 import os, pathlib, signal, sys
+from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from tests.fakes.ledgers import attempt, call, keep, recalled
 ledger = Ledger.open(pathlib.Path(sys.argv[1]))
@@ -370,3 +372,18 @@ def test_rounds_of_a_unit_are_told_apart(run: Path) -> None:
         ledger.record([attempt("u1")])
         account = ledger.counts("score")
     assert (account.requested, account.valid, account.pending) == (3, 1, 2)
+
+
+@pytest.mark.parametrize("table", queries.ROWS_OF_PART)
+def test_some_units_of_a_part_are_found_without_reading_all(run: Path, table: str) -> None:
+    """A merge asks for them thousands of times."""
+    new_ledger(run, ["u1"]).close()
+    values = {"first": 1, "last": 1, "number": 1, "of": 2}
+    with closing(raw_connection(run)) as connection:
+        rows = connection.execute(
+            f"EXPLAIN QUERY PLAN {queries.ROWS_OF_PART[table]}",
+            values,
+        )
+        steps = [str(row[3]) for row in rows]
+    assert any(step.startswith(f"SEARCH {table} USING") for step in steps), steps
+    assert not any(step.startswith(f"SCAN {table}") for step in steps), steps

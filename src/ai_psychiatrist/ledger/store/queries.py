@@ -170,9 +170,23 @@ _OF_PART: Final = (
     ("attempts", "unit", f"step, round, {_ATTEMPT_COLUMNS}", "unit, seq"),
 )
 """Table, its column of the unit's place, the others, and the order in which they came."""
+_BY_STEP: Final = frozenset({"inputs", "requests", "attempts"})
+_STEPS_OF: Final = """
+    step IN (
+        WITH RECURSIVE steps (step) AS (
+            SELECT MIN(step) FROM {table}
+            UNION ALL
+            SELECT (SELECT MIN(step) FROM {table} WHERE step > steps.step) FROM steps
+            WHERE steps.step IS NOT NULL
+        )
+        SELECT step FROM steps WHERE step IS NOT NULL
+    ) AND
+"""
+"""All steps that there are: an index by step and unit finds units only where steps are named."""
 ROWS_OF_PART: Final = {
-    table: f"SELECT {_PLACE.format(seq=unit)} AS place, {columns} FROM {table} "  # noqa: S608
-    f"WHERE {unit} BETWEEN :first AND :last ORDER BY {order}"
+    table: f"SELECT {_PLACE.format(seq=unit)} AS place, {columns} FROM {table} WHERE "  # noqa: S608
+    f"{_STEPS_OF.format(table=table) if table in _BY_STEP else ''} "
+    f"{unit} BETWEEN :first AND :last ORDER BY {order}"
     for table, unit, columns, order in _OF_PART
 }
 # A unit that is here already is counted.
