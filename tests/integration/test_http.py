@@ -384,11 +384,14 @@ RAW_BODIES = {
 }
 
 
+@pytest.mark.parametrize("route", [*ROUTES, "/v1/assessments", "/v1/transcripts/preview"])
 @pytest.mark.parametrize("case", RAW_BODIES)
-def test_an_unreadable_body_is_a_problem_of_the_caller(client: httpx.Client, case: str) -> None:
+def test_an_unreadable_body_is_a_problem_of_the_caller(
+    client: httpx.Client, case: str, route: str
+) -> None:
     content, status = RAW_BODIES[case]
     headers = {"Content-Type": "application/json"}
-    response = client.post("/full_pipeline", content=content, headers=headers)
+    response = client.post(route, content=content, headers=headers)
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["detail"]

@@ -67,6 +67,8 @@ def test_address_of_a_named_host_is_taken(url: str, place: str) -> None:
         "http://2130706433:9/",
         "//hooks.example.org/",
         "ftp://hooks.example.org/",
+        "//127.0.0.1:9/",
+        "ftp://127.0.0.1:9/",
         "file:///etc/passwd",
         "https://",
         "",

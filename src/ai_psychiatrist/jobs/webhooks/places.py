@@ -64,7 +64,8 @@ def destination_of(callback_url: str, places: tuple[str, ...], *, allows_http: b
     if _USER.match(callback_url) or "#" in callback_url:
         msg = "holds no user, no password and no fragment: leave out what is before @ or after #"
         raise CallbackRefused(msg)
-    if url.scheme != "https" and not (allows_http and is_of_this_machine(url.host)):
+    is_allowed_http = allows_http and url.scheme == "http" and is_of_this_machine(url.host)
+    if url.scheme != "https" and not is_allowed_http:
         msg = (
             "begins with https://; http:// is for this machine alone, with JOBS_WEBHOOK_ALLOW_HTTP"
         )
