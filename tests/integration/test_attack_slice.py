@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.attack.bodies import ROUTES, of_text
+from tests.attack.bodies import LARGEST_CHARACTERS, ROUTES, of_text
 from tests.attack.callers import Answer, leave
 from tests.attack.files import attacks
 from tests.attack.hostile_server import WIRES, HostileServer, model_settings
@@ -77,6 +77,12 @@ def test_hostile_texts_are_answered(client: httpx.Client) -> None:
 def test_a_hostile_text_that_is_worked_on_apart_is_answered(client: httpx.Client) -> None:
     text = HOSTILE_TEXTS["marks of many classes"](WORKED_ON_APART_CHARACTERS)
     assert posted(client, "/v1/interviews", text).is_success
+
+
+def test_marks_that_want_ordering_are_read_in_time_that_is_linear(client: httpx.Client) -> None:
+    """Whoever put them in order as a whole would take minutes."""
+    text = HOSTILE_TEXTS["marks out of order"](LARGEST_CHARACTERS)
+    assert posted(client, "/assess/quantitative", text).status_code in {200, 422}
 
 
 def test_hostile_files_are_answered(client: httpx.Client) -> None:

@@ -12,6 +12,7 @@ from ai_psychiatrist.access.clock import NOTED_EVERY_SECONDS, Clock, seconds_now
 from ai_psychiatrist.access.keys import Key, key_of
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.store.database import Database, Row
 
@@ -101,8 +102,8 @@ class SessionStore:
 
 def local_rater(name: str) -> Principal:
     """Return the rater of a name; the same name, however it is spaced, is the same rater."""
-    shown = " ".join(unicodedata.normalize("NFC", name).split())
-    plain = unicodedata.normalize("NFKC", shown).casefold()
+    shown = " ".join(unicodedata.normalize("NFC", name).split())  # noqa: TID251  a name is short
+    plain = nfkc(shown).casefold()
     slug = _NOT_IN_SLUG.sub("-", plain).strip("-")
     if not (slug and shown.isprintable() and len(shown) <= _MOST_NAME_CHARACTERS):
         msg = f"rater has to be a name of 1-{_MOST_NAME_CHARACTERS} letters, digits and blanks"

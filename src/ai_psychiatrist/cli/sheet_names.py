@@ -36,4 +36,5 @@ class SheetNames:
 
 
 def _as_folders_compare(name: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    composed = unicodedata.normalize("NFC", name).casefold()  # noqa: TID251  a name is short
+    return unicodedata.normalize("NFC", composed)  # noqa: TID251  as above

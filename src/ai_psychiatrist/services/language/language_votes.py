@@ -1,13 +1,13 @@
 """What the words of a stretch of speech say of the language that it is in."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
+from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.services.language.language_marks import (
     UNDETERMINED,
     frequent_words,
@@ -103,7 +103,7 @@ def total_votes(many: Sequence[Votes]) -> Votes:
 
 def passages_of(words: str) -> list[Votes]:
     """Count the words of a turn, of a long one in passages of some sentences."""
-    text = words if words.isascii() else unicodedata.normalize("NFKC", words)
+    text = nfkc(words)
     known = frequent_words()
     passages = [Votes()]
     votes = passages[0]

@@ -2,11 +2,11 @@
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.domain.transcript import Transcript, Turn
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -86,7 +86,7 @@ def _words(transcript: Transcript, turns: Iterable[Turn]) -> list[str]:
 
 def _plain(text: str) -> str:
     """Return a text as it reads: letters in one form and case, without what is not seen."""
-    return unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold()
+    return nfkc(_UNSEEN.sub("", text)).casefold()
 
 
 def _passages(said: Sequence[str]) -> frozenset[int]:

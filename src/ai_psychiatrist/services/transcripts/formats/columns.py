@@ -1,12 +1,12 @@
 """Tells by the header of a table what its columns mean."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused
 
 
@@ -67,7 +67,7 @@ _SCORES: Final = re.compile(r"phq")
 
 
 def _key(name: str) -> str:
-    plain = unicodedata.normalize("NFKC", name.strip().strip('"')).casefold()
+    plain = nfkc(name.strip().strip('"')).casefold()
     return _APART.sub("", plain)
 
 
