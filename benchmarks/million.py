@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -139,8 +140,9 @@ class Remembering:
         del digest, occurrence
         return None
 
-    async def admit(self) -> None:
+    def admitted(self) -> AbstractAsyncContextManager[None]:
         """Let every call be made."""
+        return nullcontext()
 
     async def keep(self, call: ModelCall) -> None:
         """Keep a call."""

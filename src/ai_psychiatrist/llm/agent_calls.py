@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
+    AsyncExitStack,
     asynccontextmanager,
     contextmanager,
     nullcontext,
@@ -160,28 +161,29 @@ class AgentCalls:
             return self._returned(result_of(kept))
         if wait_seconds > 0:
             await call.route.retries.sleep(wait_seconds)
-        async with self._after_the_first(call.route), self._turn_at(call.route):
+        async with AsyncExitStack() as admission:
+            async with self._after_the_first(call.route), self._turn_at(call.route):
+                if store is not None:
+                    await admission.enter_async_context(store.admitted())
+                attempt = self._begin(call, is_kept=False)
+                if not call.route.is_local:
+                    note_spent(calls=1)
+                with watched(call_work(self._agent, call.route)) as work:
+                    result = await self._sent(call)
+                    note_result(work, result)
             if store is not None:
-                await store.admit()
-            attempt = self._begin(call, is_kept=False)
-            if not call.route.is_local:
-                note_spent(calls=1)
-            with watched(call_work(self._agent, call.route)) as work:
-                result = await self._sent(call)
-                note_result(work, result)
-        if store is not None:
-            from ai_psychiatrist.llm.kept_results import with_result  # noqa: PLC0415
+                from ai_psychiatrist.llm.kept_results import with_result  # noqa: PLC0415
 
-            made = ModelCall(
-                agent=attempt.agent,
-                model=attempt.model,
-                path=attempt.path,
-                digest=digest,
-                occurrence=occurrence,
-                sent=call.messages(),
-                duration_ms=self._account.known["duration_ms"],
-            )
-            await store.keep(with_result(made, result))
+                made = ModelCall(
+                    agent=attempt.agent,
+                    model=attempt.model,
+                    path=attempt.path,
+                    digest=digest,
+                    occurrence=occurrence,
+                    sent=call.messages(),
+                    duration_ms=self._account.known["duration_ms"],
+                )
+                await store.keep(with_result(made, result))
         returned = self._returned(result)
         known = self._account.known
         note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))

@@ -1,6 +1,7 @@
 """Where the model calls of an assessment are kept, so that none is paid for twice."""
 
 import json
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
@@ -36,8 +37,8 @@ class CallStore(Protocol):
         """Return a call that was made before."""
         ...
 
-    async def admit(self) -> None:
-        """Return when a call may be made that was not made before, right before it is sent."""
+    def admitted(self) -> AbstractAsyncContextManager[None]:
+        """Let a call be made that was not made before, and kept; entered when it is to be sent."""
         ...
 
     async def keep(self, call: ModelCall) -> None:

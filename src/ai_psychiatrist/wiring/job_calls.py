@@ -1,5 +1,6 @@
 """The model calls of one job, kept with it: done again, it pays for none that has ended."""
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
@@ -27,8 +28,9 @@ class JobCalls:
         """Return a call that was made before."""
         return self._known.get((digest, occurrence))
 
-    async def admit(self) -> None:
+    def admitted(self) -> AbstractAsyncContextManager[None]:
         """Let every call be made."""
+        return nullcontext()
 
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""

@@ -150,22 +150,9 @@ async def assess_units(
 
     try:
         working = work_together(min(options.concurrency, len(queued)), work)
-        await (working if tools.purse is None else _until_stopped(working, tools.purse))
+        await (working if tools.purse is None else tools.purse.until_stopped(working))
     finally:
         await writer.aclose()
-
-
-async def _until_stopped(working: Coroutine[None, None, None], purse: Purse) -> None:
-    """Work until all is done or the purse says stop; units under way are then still to be done."""
-    work, stop = asyncio.create_task(working), asyncio.create_task(purse.stopped.wait())
-    try:
-        await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            await work
-    finally:
-        for task in (work, stop):
-            task.cancel()
-        await asyncio.wait({work, stop})
 
 
 async def _do(
