@@ -71,7 +71,7 @@ async def create_batch(
     bodies = body.requests
     for one in bodies:
         one.callback_url = one.callback_url or body.callback_url
-    key = await key_of(idempotency_key, principal.id, asked_for(_PREFIX, bodies, query))
+    key = await key_of(idempotency_key, principal.id, lambda: asked_for(_PREFIX, bodies, query))
     async with once(key, records) as answered:
         if answered is not None:
             batch_id = str(answered.batch_id)

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Final, TypeAlias
 
@@ -44,11 +44,13 @@ def asked_for(
     return said
 
 
-async def key_of(given: str | None, principal_id: str, said: list[str]) -> IdempotencyKey | None:
+async def key_of(
+    given: str | None, principal_id: str, said: Callable[[], list[str]]
+) -> IdempotencyKey | None:
     """Return the key of a request, `None` where it has none; nothing of it can be read back."""
     if given is None:
         return None
-    fingerprint = await beside_the_loop(lambda: keyed_digest("\n".join(said), length=_DIGITS))
+    fingerprint = await beside_the_loop(lambda: keyed_digest("\n".join(said()), length=_DIGITS))
     return IdempotencyKey(
         asked_by=principal_id,
         digest=keyed_digest(f"idempotency {given}", length=_DIGITS),

@@ -84,7 +84,7 @@ async def create_assessment(
     body.subject = body.subject or subject
     asked = Asked(body=body, query=query, request=request, services=services, records=records)
     wishes = preferred(request)
-    key = await key_of(idempotency_key, principal.id, asked_for(PREFIX, [body], query))
+    key = await key_of(idempotency_key, principal.id, lambda: asked_for(PREFIX, [body], query))
     async with once(key, records) as answered:
         if answered is not None:
             record_id = str(answered.record_id)

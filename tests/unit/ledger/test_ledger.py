@@ -329,7 +329,6 @@ def test_a_run_that_another_process_works_on_is_busy_until_that_is_killed(run: P
 
 _KILLED = """
 import os, pathlib, signal, sys
-from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from tests.fakes.ledgers import attempt, call, keep, recalled
 ledger = Ledger.open(pathlib.Path(sys.argv[1]))

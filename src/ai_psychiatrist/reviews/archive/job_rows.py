@@ -117,7 +117,8 @@ class JobRows:
     ) -> EndedJob | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
         row = self.rows.row(record_id)
-        sealed = self.rows.seal_of(record_id).put(result, record_id, RESULT)
+        with self.rows.readable(record_id):
+            sealed = self.rows.seals.of(row["subject_id"]).put(result, record_id, RESULT)
         with self._transaction():
             if not self.is_run_by(record_id, runner):
                 return None
