@@ -60,7 +60,7 @@ def _reading(record: Record) -> Reading:
     statuses = {label["status"] for label in labels}
     status = next((one for one in _STATUSES if one in statuses), LOOKALIKE)
     own = [label for label in labels if label["status"] == status]
-    kinds = {label["kind"] for label in own} or {record.get("lookalike") or _NO_KIND}
+    kinds = {label.get("kind", _NO_KIND) for label in own} or {record.get("lookalike") or _NO_KIND}
     second = record.get("second", {})
     return Reading(
         status=status,

@@ -15,9 +15,10 @@ PRESENT: Final = "present"
 DENIED: Final = "denied"
 CONTRADICTORY: Final = "contradictory"
 NOT_SPOKEN_OF: Final = "not spoken of"
+UNKNOWN: Final = "unknown"
 _OTHER_STATUSES: Final = ("past", "other_person", "hypothetical", "other_sense", "unclear")
 _LEAST_CONFIDENCES: Final = (1, 2, 3, 4)
-_COLUMNS: Final = (
+COLUMNS: Final = (
     "of 1–3, right | of zeros, right | of present, scored 1–3 | of denied, zero |\n"
     "| --- | ---: | ---: | ---: | ---: |"
 )
@@ -87,7 +88,9 @@ def gold_of(record: Record) -> Mapping[Item, Label]:
 
 
 def _labels(items: Mapping[str, Any]) -> Mapping[Item, Label]:
-    return {item: Label(status=items[item]["status"], score=items[item]["score"]) for item in Item}
+    unknown = {"status": UNKNOWN, "score": None}
+    told = {item: items.get(item, unknown) for item in Item}
+    return {item: Label(status=one["status"], score=one.get("score")) for item, one in told.items()}
 
 
 def _said_of(item: Item, labels: Iterable[Record]) -> Label:
@@ -127,8 +130,8 @@ def agreed(found: Iterable[Finding]) -> list[Finding]:
 def agreement_rows(found: Sequence[Finding]) -> Iterator[str]:
     """Yield lines on how far first and second labels agree."""
     both = [(one.gold, one.second) for one in found if one.second is not None]
-    yield kappa_row("items: status", [(one.status, other.status) for one, other in both])
-    yield kappa_row(
+    yield kapparow("items: status", [(one.status, other.status) for one, other in both])
+    yield kapparow(
         "items: score, where both give one",
         [
             (one.score, other.score)
@@ -140,10 +143,10 @@ def agreement_rows(found: Sequence[Finding]) -> Iterator[str]:
 
 def tables(found: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of all tables of one set."""
-    yield f"| item | {_COLUMNS}"
+    yield f"| item | {COLUMNS}"
     for item in Item:
-        yield _row(item.label, [one for one in found if one.item is item])
-    yield _row("all", found)
+        yield row(item.label, [one for one in found if one.item is item])
+    yield row("all", found)
     yield ""
     yield "| score, where both give one | exact |\n| --- | ---: |"
     scored = [one for one in found if one.gold.score is not None and one.score is not None]
@@ -153,14 +156,14 @@ def tables(found: Sequence[Finding]) -> Iterator[str]:
     yield ""
     yield from _proposals_by_status(found)
     yield ""
-    yield f"| proposals alone | {_COLUMNS}"
+    yield f"| proposals alone | {COLUMNS}"
     for least in _LEAST_CONFIDENCES:
-        yield _row(f"confidence ≥ {least}", _only(found, [f.confidence >= least for f in found]))
+        yield row(f"confidence ≥ {least}", only(found, [f.confidence >= least for f in found]))
     for means in _MEANS:
-        yield _row(means, _only(found, [one.means == means for one in found]))
+        yield row(means, only(found, [one.means == means for one in found]))
 
 
-def _only(found: Sequence[Finding], is_kept: Sequence[bool]) -> list[Finding]:
+def only(found: Sequence[Finding], is_kept: Sequence[bool]) -> list[Finding]:
     """Take back all proposals but those that are kept; the labels stay."""
     return [
         one if kept else replace(one, score=None) for one, kept in zip(found, is_kept, strict=True)
@@ -171,7 +174,8 @@ def _is_exact(one: Finding) -> bool:
     return one.score == one.gold.score
 
 
-def _row(name: str, of: Sequence[Finding]) -> str:
+def row(name: str, of: Sequence[Finding]) -> str:
+    """Write a line of the table of findings: how many are right, and how much is found."""
     symptoms = [one for one in of if one.is_symptom]
     zeros = [one for one in of if one.is_zero]
     present = [one for one in of if one.gold.status == PRESENT]

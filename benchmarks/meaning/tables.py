@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks import interview_answers, labelled_sets
-from benchmarks.meaning import answers, danger, items
+from benchmarks.meaning import answers, danger, items, other_talk
 from benchmarks.meaning.sets import SEALED, open_sealed, tuning
 
 _AGREEMENT: Final = "| labels | the same | Cohen's kappa |\n| --- | ---: | ---: |"
@@ -23,6 +23,7 @@ def tuning_tables() -> Iterator[str]:
     yield from danger.statement_tables(danger.readings(tuning("danger")))
     yield "\n### Tuning: danger in conversations\n"
     yield from danger.conversation_table(danger.readings((*conversations, *sessions)))
+    yield from other_talk.tables()
     for title, name in interview_answers.SETS:
         yield f"\n### Interview answers, {title}\n"
         yield from answers.table(answers.readings(labelled_sets.read_lines(name)))

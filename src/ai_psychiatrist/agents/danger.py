@@ -13,7 +13,14 @@ from ai_psychiatrist.agents.output_models import DangerOutput, DangerSign
 from ai_psychiatrist.agents.pydantic_agents import create_danger_agent
 from ai_psychiatrist.domain.evidence import GroundingReport, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
-from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskSignal, RiskSource
+from ai_psychiatrist.domain.risk import (
+    ModelReading,
+    ReadingStatus,
+    RiskLevel,
+    RiskPolarity,
+    RiskSignal,
+    RiskSource,
+)
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.llm.runner import AgentRunner
@@ -100,7 +107,7 @@ def _signals(sign: DangerSign, found: Found) -> Iterator[RiskSignal]:
         yield RiskSignal(
             kind=sign.kind,
             polarity=sign.polarity,
-            level=sign.level,
+            level=RiskLevel.NONE if sign.polarity is RiskPolarity.DENIED else sign.level,
             turn=turn,
             start=parts[0].start,
             end=parts[-1].end,

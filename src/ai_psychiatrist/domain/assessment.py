@@ -8,10 +8,17 @@ from typing import Final
 from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
 from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.evidence import Frequency, Grounding, Quote, UnverifiedQuote
+from ai_psychiatrist.domain.evidence import (
+    Frequency,
+    Grounding,
+    Quote,
+    UnreadAnswer,
+    UnverifiedQuote,
+)
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
 from ai_psychiatrist.domain.phq8 import (
     Item,
+    NotExaminedCause,
     Severity,
     TotalScore,
     UnknownReason,
@@ -169,6 +176,10 @@ class ItemAssessment:
     """Examples of other participants that scoring was shown for the item."""
     no_references: NoReferences | None = None
     """Why there are none, in a mode that shows them."""
+    unread_answer: UnreadAnswer | None = None
+    """The question for the item and its answer, where nothing was read from that."""
+    not_examined_cause: NotExaminedCause | None = None
+    """Why nothing was read, where the item is unknown as not examined."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)

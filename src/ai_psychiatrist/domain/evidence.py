@@ -102,6 +102,20 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadAnswer:
+    """An interviewer's question for an item, and the answer from which nothing was read."""
+
+    question_turn: int
+    """Position of the question's turn, counted from 0."""
+    question: str = field(repr=False)
+    """The words of the question."""
+    answer_turn: int
+    """Position of the answer's turn, counted from 0."""
+    answer: str = field(repr=False)
+    """The words of the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
     """Verbatim words of the participant: its segments joined by a space."""
 

@@ -45,6 +45,9 @@ class UnknownReason(StrEnum):
     """Why an item has no score."""
 
     NO_MENTION = "no_mention"
+    """Nothing was found: the rules found no words, or the model named no evidence."""
+    UNCLEAR = "unclear"
+    """Two readings stand, or it was asked for and the answer was not read."""
     SCORE_NA_WITH_EVIDENCE = "score_na_with_evidence"
     NO_GROUNDED_EVIDENCE = "no_grounded_evidence"
     ONLY_DENIED_OR_PAST = "only_denied_or_past"
@@ -52,8 +55,17 @@ class UnknownReason(StrEnum):
     NOT_ABOUT_ITEM = "not_about_item"
     """Every quote is about something or somebody else."""
     NOT_EXAMINED = "not_examined"
-    """What the participant says of it is, or may be, in a language that is not read."""
+    """What the participant says of it was, or may be, not read: by the language or a failure."""
     SCORING_FAILED = "scoring_failed"
+
+
+class NotExaminedCause(StrEnum):
+    """Why an item was not examined."""
+
+    LANGUAGE = "language"
+    """The words are in a language that is not read."""
+    READER_FAILED = "reader_failed"
+    """What reads the words failed."""
 
 
 class Severity(IntEnum):

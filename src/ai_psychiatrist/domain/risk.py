@@ -19,6 +19,8 @@ class RiskCategory(StrEnum):
     SELF_HARM = "self_harm"
     HARM_TO_OTHERS = "harm_to_others"
     ABUSE = "abuse"
+    UNSPECIFIED = "unspecified"
+    """A model marked the words, but not in a way that says of what kind the danger is."""
 
 
 class RiskKind(StrEnum):
@@ -45,6 +47,8 @@ class RiskKind(StrEnum):
     """Others are better off without the speaker, or there is no way on."""
     GOODBYE = "goodbye"
     """Farewells, not waking up again, soon gone for good."""
+    UNSPECIFIED = "unspecified"
+    """A model marked the words without a kind that is known; the rules never give it."""
 
     @property
     def category(self) -> RiskCategory:
@@ -56,18 +60,47 @@ _OTHER_CATEGORIES: Final = {
     RiskKind.SELF_INJURY: RiskCategory.SELF_HARM,
     RiskKind.HARM_TO_OTHERS: RiskCategory.HARM_TO_OTHERS,
     RiskKind.ABUSE_BY_OTHERS: RiskCategory.ABUSE,
+    RiskKind.UNSPECIFIED: RiskCategory.UNSPECIFIED,
 }
+
+
+class RiskGroup(StrEnum):
+    """What a reader does with a statement; in the order in which they are shown."""
+
+    READ_NOW = "read_now"
+    """Affirmed, hypothetical or unclear."""
+    PAST_OR_OF_OTHERS = "past_or_of_others"
+    """Past, quoted, or about somebody else."""
+    DENIED = "denied"
+    """Asked about and denied."""
 
 
 class RiskPolarity(StrEnum):
     """How it is spoken of."""
 
     AFFIRMED = "affirmed"
-    DENIED = "denied"
-    PAST = "past"
     HYPOTHETICAL = "hypothetical"
+    UNCLEAR = "unclear"
+    """An answer to a question about it that neither plainly affirms nor plainly denies."""
+    PAST = "past"
     QUOTED = "quoted"
     """A question repeated, or words or acts of somebody else."""
+    DENIED = "denied"
+
+    @property
+    def group(self) -> RiskGroup:
+        """The group that it is shown in."""
+        return _GROUPS[self]
+
+
+_GROUPS: Final = {
+    RiskPolarity.AFFIRMED: RiskGroup.READ_NOW,
+    RiskPolarity.HYPOTHETICAL: RiskGroup.READ_NOW,
+    RiskPolarity.UNCLEAR: RiskGroup.READ_NOW,
+    RiskPolarity.PAST: RiskGroup.PAST_OR_OF_OTHERS,
+    RiskPolarity.QUOTED: RiskGroup.PAST_OR_OF_OTHERS,
+    RiskPolarity.DENIED: RiskGroup.DENIED,
+}
 
 
 class RiskSource(StrEnum):
@@ -81,13 +114,13 @@ class RiskLevel(StrEnum):
     """How soon a person should look; in rising order."""
 
     NONE = "none"
-    """Nothing was found, which does not mean that there is nothing."""
+    """Nothing was found but denials, which does not mean that there is nothing."""
     LOW = "low"
-    """Only denied, past, quoted, or about somebody else."""
+    """Only past, quoted, or about somebody else, or a faint sign."""
     NOT_EXAMINED = "not_examined"
     """At most that was found, and there are words in a language that is not read."""
     MODERATE = "moderate"
-    """Passive, indirect or hypothetical."""
+    """Passive, indirect, hypothetical or unclear."""
     HIGH = "high"
     """Thoughts, intent, plan, means or act, now."""
 
@@ -104,6 +137,7 @@ class RiskSignal:
     kind: RiskKind
     polarity: RiskPolarity
     level: RiskLevel
+    """How soon a person should look; `none` for what is denied."""
     turn: int
     start: int
     end: int
@@ -113,6 +147,11 @@ class RiskSignal:
     def category(self) -> RiskCategory:
         """The kind of danger that it belongs to."""
         return self.kind.category
+
+    @property
+    def group(self) -> RiskGroup:
+        """The group that it is shown in."""
+        return self.polarity.group
 
 
 class ReadingStatus(StrEnum):
@@ -141,7 +180,7 @@ class RiskReport:
     """The signals that a person should look at first, in the order of the transcript."""
 
     signals: tuple[RiskSignal, ...]
-    """At most `MOST_SIGNALS`, those of the highest level before others."""
+    """At most `MOST_SIGNALS`: those of the first groups and of the highest level before others."""
     signal_count: int
     """How many were found, listed or not."""
     examined: Examined = field(default_factory=Examined)
@@ -158,7 +197,7 @@ class RiskReport:
 
 def risk_report(found: Sequence[RiskSignal], examined: Examined | None = None) -> RiskReport:
     """Report on all signals of a transcript, given in the order of its text."""
-    urgent = sorted(range(len(found)), key=lambda at: _urgency(found[at]))[:MOST_SIGNALS]
+    urgent = sorted(range(len(found)), key=lambda at: urgency(found[at]))[:MOST_SIGNALS]
     return RiskReport(
         signals=tuple(found[at] for at in sorted(urgent)),
         signal_count=len(found),
@@ -185,9 +224,10 @@ def with_model_reading(report: RiskReport, reading: ModelReading) -> RiskReport:
     )
 
 
-def _urgency(signal: RiskSignal) -> tuple[int, bool]:
-    """Return what signals are listed by: of the same level those of the rules go first."""
-    return -signal.level.rank, signal.source is RiskSource.MODEL
+def urgency(signal: RiskSignal) -> tuple[int, int, bool]:
+    """Return what signals are listed by: group, level, and of the same those of the rules first."""
+    group = list(RiskGroup).index(signal.group)
+    return group, -signal.level.rank, signal.source is RiskSource.MODEL
 
 
 def _says_as_much(found: RiskSignal, signal: RiskSignal) -> bool:

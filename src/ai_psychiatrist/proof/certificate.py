@@ -214,6 +214,7 @@ def _reply(item: ItemResult) -> _Fields | None:
         "has_reason": item.reason.strip() != "",
         "has_unfound_quote": _UNFOUND in item.warnings,
         "says_not_examined": item.unknown_reason is UnknownReason.NOT_EXAMINED,
+        "says_unclear": item.unknown_reason is UnknownReason.UNCLEAR,
     }
 
 

@@ -10,7 +10,7 @@ from ai_psychiatrist.agents.definition import BELIEF_AGENTS, JUDGES
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS, PROMPT_DIGESTS_TOGETHER
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
-from ai_psychiatrist.domain.risk import ReadingStatus
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskSignal
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.results.account_result import AgentModels
 from ai_psychiatrist.results.examined import examined_result
@@ -33,6 +33,7 @@ from ai_psychiatrist.results.risk_result import (
     RiskSignalResult,
 )
 from ai_psychiatrist.results.transcript_result import NoteResult, SpeakerResult, TranscriptResult
+from ai_psychiatrist.services.risk.context import context_of
 
 _GROUP_OF_AGENT: Final = {
     "qualitative": "qualitative",
@@ -128,23 +129,29 @@ def _transcript(transcript: Transcript) -> TranscriptResult:
 
 def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
     """Return the signs of danger in an assessment's transcript, with their words."""
-    text, reading = assessment.transcript.text, assessment.risk.model
+    reading = assessment.risk.model
     has_read = reading.status is ReadingStatus.ANSWERED
     return RiskResult(
         level=assessment.risk.level,
-        signals=tuple(
-            RiskSignalResult(
-                category=signal.category,
-                text=text[signal.start : signal.end],
-                **asdict(signal),
-            )
-            for signal in assessment.risk.signals
-        ),
+        signals=tuple(_signal(assessment.transcript, one) for one in assessment.risk.signals),
         signal_count=assessment.risk.signal_count,
         examined=examined_result(assessment.risk.examined),
         model=risk_model(reading),
         statement=RISK_STATEMENT_WITH_MODEL if has_read else RISK_STATEMENT,
         resources=crisis_resources,
+    )
+
+
+def _signal(transcript: Transcript, signal: RiskSignal) -> RiskSignalResult:
+    context = context_of(transcript, signal)
+    return RiskSignalResult(
+        group=signal.group,
+        category=signal.category,
+        text=transcript.text[signal.start : signal.end],
+        sentence=context.sentence,
+        question=context.question,
+        question_turn=context.question_turn,
+        **asdict(signal),
     )
 
 

@@ -15,10 +15,11 @@ from ai_psychiatrist.domain.evidence import (
     QuoteRejection,
     Segment,
     Timeframe,
+    UnreadAnswer,
     UnverifiedQuote,
 )
 from ai_psychiatrist.domain.failures import Attempt, FailureRecord
-from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.results.account_result import AgentModels, CertificateResult, GroundingResult
 from ai_psychiatrist.results.drive_result import DriveResult
@@ -27,7 +28,7 @@ from ai_psychiatrist.results.result import Result, called
 from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.results.transcript_result import TranscriptResult
 
-SCHEMA_VERSION: Final = "2"
+SCHEMA_VERSION: Final = "3"
 NOTICE: Final = (
     "For research and engineering. Not a medical device, not a diagnosis, and no substitute for "
     "the judgement of a clinician."
@@ -88,6 +89,10 @@ class ItemResult(Result):
     """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None
     """Why there is no score."""
+    not_examined_cause: NotExaminedCause | None = None
+    """Why nothing was read, where the reason is `not_examined`."""
+    unread_answer: UnreadAnswer | None = None
+    """The question for the item and the answer from which nothing was read."""
     proposed_score: int | None
     """The model's own score, kept when the evidence does not carry it."""
     evidence: tuple[Quote, ...] = Field(validation_alias=called("quotes", "evidence"))
@@ -245,7 +250,7 @@ class Envelope(Result):
 
     assessment_id: str
     """Made anew for each assessment; log lines carry it."""
-    schema_version: Literal["2"] = SCHEMA_VERSION
+    schema_version: Literal["3"] = SCHEMA_VERSION
     """The shape of the result."""
     status: AssessmentStatus
     """How much of it finished."""

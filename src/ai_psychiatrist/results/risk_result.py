@@ -8,6 +8,7 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.risk import (
     ReadingStatus,
     RiskCategory,
+    RiskGroup,
     RiskKind,
     RiskLevel,
     RiskPolarity,
@@ -31,6 +32,8 @@ RISK_STATEMENT_WITH_MODEL: Final = (
 class RiskSignalResult(Result):
     """A sign of danger in the participant's words."""
 
+    group: RiskGroup
+    """What a reader does with it."""
     category: RiskCategory
     """What kind of danger is spoken of."""
     kind: RiskKind
@@ -43,6 +46,12 @@ class RiskSignalResult(Result):
     """Whether rules or a model found it."""
     text: str
     """The participant's words."""
+    sentence: str
+    """The whole sentence that they stand in."""
+    question: str | None
+    """What the interviewer asked before it; null where the turn before is no question."""
+    question_turn: int | None
+    """The turn of the question, from 0."""
     turn: int
     """The turn, from 0."""
     start: int

@@ -26,8 +26,11 @@ command_voices: voices that tell somebody to come to harm
 burden_and_despair: others are better off without the speaker, or there is no way on
 goodbye: farewells, soon gone for good
 
-polarity: affirmed, denied, past (over, and not wished for again), hypothetical (if, might), quoted
-(a question repeated, or words or acts of somebody else)
+unspecified: danger of another kind
+
+polarity: affirmed, denied, past (over, and not wished for again), hypothetical (if, might), unclear
+(an answer to a question about it that does not plainly deny it), quoted (a question repeated, or
+words or acts of somebody else)
 
 level: how soon a person should look
 high: thoughts, intent, plan, means or act, now

@@ -11,13 +11,14 @@ from ai_psychiatrist.evaluation.report.wording import of, percent
 
 _NAMES: Final[Mapping[str, str]] = {
     SCORED: "scored",
-    UnknownReason.NO_MENTION: "never mentioned",
+    UnknownReason.NO_MENTION: "nothing was found",
+    UnknownReason.UNCLEAR: "two readings, or an answer not read",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "model abstained despite evidence",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote accepted as evidence",
     UnknownReason.NOT_ABOUT_ITEM: "about something else",
     UnknownReason.ONLY_DENIED_OR_PAST: "only denied or past",
     UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0 without a denial",
-    UnknownReason.NOT_EXAMINED: "in a language that is not read",
+    UnknownReason.NOT_EXAMINED: "not read: its language, or a failure",
     UnknownReason.SCORING_FAILED: "scoring failed",
 }
 

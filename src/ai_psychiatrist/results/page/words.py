@@ -23,12 +23,13 @@ from ai_psychiatrist.domain.failures import (
     FailureSeverity,
     RejectionCode,
 )
-from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, Severity, UnknownReason
 from ai_psychiatrist.domain.references import NoReferences
 from ai_psychiatrist.domain.review import RejectReason, ReviewPhase, Verdict
 from ai_psychiatrist.domain.risk import (
     ReadingStatus,
     RiskCategory,
+    RiskGroup,
     RiskKind,
     RiskLevel,
     RiskPolarity,
@@ -57,14 +58,19 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         Metric.ACCURACY: "accuracy",
     },
     UnknownReason: {
-        UnknownReason.NO_MENTION: "the participant does not speak of it",
+        UnknownReason.NO_MENTION: "nothing was found",
+        UnknownReason.UNCLEAR: "what is said can be read in two ways, or the answer was not read",
         UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
         UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
         UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or tell of the past",
         UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, but nobody says that it is not there",
         UnknownReason.NOT_ABOUT_ITEM: "the quotes are about something or somebody else",
-        UnknownReason.NOT_EXAMINED: "what is said is in a language that is not read",
+        UnknownReason.NOT_EXAMINED: "what is said was not read",
         UnknownReason.SCORING_FAILED: "the scoring failed",
+    },
+    NotExaminedCause: {
+        NotExaminedCause.LANGUAGE: "the words are in a language that is not read",
+        NotExaminedCause.READER_FAILED: "the reading failed",
     },
     Severity: {band: band.label for band in Severity},
     Match: {
@@ -166,6 +172,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         RiskCategory.SELF_HARM: "self-harm",
         RiskCategory.HARM_TO_OTHERS: "harm to others",
         RiskCategory.ABUSE: "abuse",
+        RiskCategory.UNSPECIFIED: "danger of no named kind",
     },
     RiskKind: {
         RiskKind.WISH_TO_BE_DEAD: "wish to be dead",
@@ -182,12 +189,19 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         RiskKind.COMMAND_VOICES: "voices that command harm",
         RiskKind.BURDEN_AND_DESPAIR: "being a burden, or no way on",
         RiskKind.GOODBYE: "a farewell",
+        RiskKind.UNSPECIFIED: "danger of no named kind",
+    },
+    RiskGroup: {
+        RiskGroup.READ_NOW: "affirmed, hypothetical or unclear: read now",
+        RiskGroup.PAST_OR_OF_OTHERS: "past, quoted, or about somebody else",
+        RiskGroup.DENIED: "asked and denied",
     },
     RiskPolarity: {
         RiskPolarity.AFFIRMED: "said to be so",
         RiskPolarity.DENIED: "denied",
         RiskPolarity.PAST: "in the past",
         RiskPolarity.HYPOTHETICAL: "as a possibility",
+        RiskPolarity.UNCLEAR: "not plainly denied",
         RiskPolarity.QUOTED: "about, or in the words of, somebody else",
     },
     RiskSource: {

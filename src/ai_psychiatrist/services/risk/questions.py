@@ -9,7 +9,12 @@ from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.language.timeline import timeline_of
 from ai_psychiatrist.services.risk.replies import DangerReply, reply_in
 from ai_psychiatrist.services.risk.statement import Statement, read_statement
-from ai_psychiatrist.services.risk.vocabulary import ASKED, is_harmless, match_danger
+from ai_psychiatrist.services.risk.vocabulary import (
+    ASKED,
+    SPOKEN_KINDS,
+    is_harmless,
+    match_danger,
+)
 
 _QUESTION_CHARACTERS: Final = 600
 _ANSWER_CLAUSES: Final = 4
@@ -22,7 +27,7 @@ _TOO: Final = "too"
 _SAFETY: Final = "safety"
 _OPEN: Final = "topic"
 _LEVELS: Final = {"moderate": RiskLevel.MODERATE, _OPEN: RiskLevel.MODERATE}
-_ASKED_KINDS: Final = tuple(f"{kind.value}{ASKED}" for kind in RiskKind)
+_ASKED_KINDS: Final = tuple(f"{kind.value}{ASKED}" for kind in SPOKEN_KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

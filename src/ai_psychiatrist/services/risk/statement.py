@@ -13,6 +13,7 @@ from ai_psychiatrist.services.language.vocabulary import words
 from ai_psychiatrist.services.risk.vocabulary import (
     HINT,
     IMPLIED,
+    SPOKEN_KINDS,
     danger_words,
     is_harmless,
     match_danger,
@@ -20,7 +21,7 @@ from ai_psychiatrist.services.risk.vocabulary import (
 
 _SECTIONS: Final = ("context", "manner", "time", "ending", "after")
 _KINDS: Final = {
-    f"{kind.value}{ending}": kind for kind in RiskKind for ending in ("", IMPLIED, HINT)
+    f"{kind.value}{ending}": kind for kind in SPOKEN_KINDS for ending in ("", IMPLIED, HINT)
 }
 _SHOWN: Final = "shown"
 """Phrases of what only the speaker can show: "I did these"."""
@@ -194,7 +195,9 @@ def level_of(polarity: RiskPolarity, stated: RiskLevel) -> RiskLevel:
     match polarity:
         case RiskPolarity.AFFIRMED:
             return stated
-        case RiskPolarity.HYPOTHETICAL:
+        case RiskPolarity.HYPOTHETICAL | RiskPolarity.UNCLEAR:
             return min(stated, RiskLevel.MODERATE, key=lambda level: level.rank)
-        case RiskPolarity.DENIED | RiskPolarity.PAST | RiskPolarity.QUOTED:
+        case RiskPolarity.PAST | RiskPolarity.QUOTED:
             return RiskLevel.LOW
+        case RiskPolarity.DENIED:
+            return RiskLevel.NONE

@@ -9,6 +9,8 @@ from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import spoken_without
 from ai_psychiatrist.services.language.vocabulary import word_file
 
+SPOKEN_KINDS: Final = tuple(kind for kind in RiskKind if kind is not RiskKind.UNSPECIFIED)
+"""The kinds that phrases are known for."""
 LOOK_ALIKE: Final = "look_alike"
 ASKED: Final = "?"
 """Ends the subject of the phrases that ask about a kind."""
@@ -53,7 +55,7 @@ def _matcher() -> Matcher:
     for section in _CONTEXT:
         for key, entries in word_file("danger/context")[section].items():
             tables[f"{section}.{key}"] = entries
-    for kind in RiskKind:
+    for kind in SPOKEN_KINDS:
         file = word_file(f"danger/{kind.value}")
         for key, entries in file["said"].items():
             tables[f"{kind.value}{_ending(key)}.{key}"] = entries
