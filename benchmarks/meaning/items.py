@@ -130,8 +130,8 @@ def agreed(found: Iterable[Finding]) -> list[Finding]:
 def agreement_rows(found: Sequence[Finding]) -> Iterator[str]:
     """Yield lines on how far first and second labels agree."""
     both = [(one.gold, one.second) for one in found if one.second is not None]
-    yield kapparow("items: status", [(one.status, other.status) for one, other in both])
-    yield kapparow(
+    yield kappa_row("items: status", [(one.status, other.status) for one, other in both])
+    yield kappa_row(
         "items: score, where both give one",
         [
             (one.score, other.score)
