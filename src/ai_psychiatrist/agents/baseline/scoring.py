@@ -70,8 +70,10 @@ def _proposed(quotes: list[str], analysis: Analysis, item: Item) -> dict[str, ob
 
 def _borne(reads: _Reads, analysis: Analysis) -> _Reads:
     """Leave out one reading alone whose words may mean something else where they stand."""
-    unsure = {Footing.ASIDE, Footing.UNASKED} if analysis.is_other_talk else {Footing.ASIDE}
-    is_unsure = len(reads) == 1 and {read.footing for read in reads.values()} <= unsure
+    footings = {read.footing for read in reads.values()}
+    if analysis.is_other_talk:
+        return reads if footings & {Footing.ASKED, Footing.NAMED} else {}
+    is_unsure = len(reads) == 1 and footings == {Footing.ASIDE}
     return {} if is_unsure else reads
 
 

@@ -34,9 +34,10 @@ HOW_OFTEN: Final = {
     Frequency.NEARLY_EVERY_DAY: "nearly every day",
 }
 """The stated frequencies of a symptom, rising as the scores 1 to 3 do."""
-_LEAST_TURNS: Final = 5
-_LEAST_ASKED: Final = 3
-"""For how many items the interviewer of so many answers asks at least, if items are the matter."""
+_LEAST_TURNS: Final = 2
+_LEAST_NAMED: Final = 3
+_LEAST_ASKED: Final = 4
+"""For how many items, by their names or at all, an interviewer asks whose matter they are."""
 _MOST_PER_ITEM: Final = 100
 """After how many signals of one item no more are looked for, so that repetition stays cheap."""
 
@@ -158,8 +159,13 @@ def _signals_of(transcript: Transcript) -> Signals:
     return Signals(
         found=found,
         examined=examined,
-        is_other_talk=is_long and len(conversation.asked) < _LEAST_ASKED,
+        is_other_talk=is_long and not _is_about_items(conversation),
     )
+
+
+def _is_about_items(conversation: Conversation) -> bool:
+    named, asked = len(conversation.named), len(conversation.asked)
+    return named >= _LEAST_NAMED or asked >= _LEAST_ASKED
 
 
 def _analysis(transcript: Transcript, signals: Signals) -> Analysis:

@@ -39,6 +39,8 @@ class Before:
     is_others: bool = False
     """Whether they are about somebody else."""
     is_supposed: bool = False
+    is_speech: bool = False
+    """Whether they end with somebody else's saying, so that this is what was said."""
 
 
 START: Final = Before()
@@ -89,6 +91,8 @@ def _of_somebody(
     matched: MatchedText, hit: Hit, before: Before, *, is_question: bool
 ) -> Status | None:
     """Return what a phrase is where it is not plainly the speaker's, `None` where it is."""
+    if before.is_speech:
+        return Status.UNCLEAR
     owner = last_person(matched.texts[: hit.first])
     if is_named_others(matched, hit) or owner is Status.OTHER:
         return Status.UNCLEAR if may_be_own(matched, hit) else Status.OTHER

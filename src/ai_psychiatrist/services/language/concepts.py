@@ -13,6 +13,8 @@ _NAMING: Final = ("symptom", "well", "function", "topic", "look_alike")
 _ASKING: Final = ("asks_symptom", "asks_well", "asks_open")
 _ASKED: Final = "?"
 """Ends the subject of the phrases that only a question names a concept by."""
+_NAMED: Final = "!"
+"""Ends the subject of the words that name a concept by themselves."""
 
 
 @remembered(512)
@@ -31,9 +33,28 @@ def concept_of(hit: Hit) -> str:
     return hit.subject.removesuffix(_ASKED)
 
 
-def names_in_questions(hit: Hit, concept: str) -> bool:
-    """Return whether a phrase is one by which questions ask for a concept."""
-    return hit.subject == f"{concept}{_ASKED}"
+def named_at(matched: MatchedText, concept: str) -> list[int]:
+    """Return at which words a text names a concept; words in another sense do not name it."""
+    return [
+        hit.first
+        for hit in matched.hits
+        if hit.subject == f"{concept}{_NAMED}" and not looks_alike(matched, hit, concept)
+    ]
+
+
+def looks_alike(matched: MatchedText, hit: Hit, concept: str) -> bool:
+    """Return whether words stand in a phrase that only looks as if it spoke of a concept.
+
+    A phrase that opens a question is one only where a participant says it back.
+    """
+    asking = {other.first for other in matched.hits if other.cue == "ask.opening"}
+    return any(
+        other.cue == f"{concept}.look_alike"
+        and other.first <= hit.last
+        and hit.first <= other.last
+        and other.first not in asking
+        for other in matched.hits
+    )
 
 
 def says_something(hit: Hit) -> bool:
@@ -69,10 +90,12 @@ def _tables() -> dict[str, list[str]]:
             tables[f"{concept}.{kind}"] = table.get(kind, [])
         for kind in _ASKING:
             tables[f"{concept}{_ASKED}.{kind}"] = table.get(kind, [])
+        tables[f"{concept}{_NAMED}.named"] = table["named"]
     instructions = word_table("assertion", "instructions")
     tables |= {f"instruction.{kind}": entries for kind, entries in instructions.items()}
     answers = word_table("assertion", "answers")
     tables |= {f"{kind}.opening": answers[kind] for kind in ("ask", "tag", "suppose")}
+    tables["elsewhere.asking"] = answers["elsewhere"]
     tables |= {f"answer.{kind}": answers[kind] for kind in ("yes", "no", "taken_up")}
     tables |= {f"how_often.{kind}": answers[kind] for kind in ("asked_often", "more", "whole")}
     return tables

@@ -16,7 +16,7 @@ from ai_psychiatrist.services.language.how_often import (
     how_often,
     how_often_alone,
 )
-from ai_psychiatrist.services.language.mentions import Mention, mentions_in
+from ai_psychiatrist.services.language.mentions import Footing, Mention, mentions_in
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     Asking,
@@ -46,6 +46,8 @@ class Conversation:
     def __init__(self) -> None:
         self.asked: set[str] = set()
         """The concepts that were asked for so far."""
+        self.named: set[str] = set()
+        """Those of them that were asked for by their names."""
         self._question = NOTHING
         self._topic: _Topic | None = None
 
@@ -53,6 +55,7 @@ class Conversation:
         """Hear what an interviewer says."""
         self._question = question_in(words)
         self.asked |= self._question.asked.keys()
+        self.named |= self._question.named
 
     def answer(self, words: str) -> tuple[Mention, ...]:
         """Read what a participant says."""
@@ -98,7 +101,9 @@ def _topic_after(
     affirmed = [
         one
         for one in mentions
-        if one.polarity is Polarity.AFFIRMED and one.timeframe is not Timeframe.PAST
+        if one.polarity is Polarity.AFFIRMED
+        and one.timeframe is not Timeframe.PAST
+        and one.footing in {Footing.ASKED, Footing.NAMED}
     ]
     # What is only inferred from a doing is no topic beside what is stated.
     told = {one.concept for one in affirmed if one.is_stated} or {one.concept for one in affirmed}

@@ -7,9 +7,10 @@ from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.services.language.assertion import ClauseReading, Status
 from ai_psychiatrist.services.language.clause_reading import read_clause
 from ai_psychiatrist.services.language.clauses import clauses_of
-from ai_psychiatrist.services.language.concepts import match_concepts
+from ai_psychiatrist.services.language.concepts import match_concepts, says_something
 from ai_psychiatrist.services.language.counted_days import counted_days
 from ai_psychiatrist.services.language.frequency import occurrences_in
+from ai_psychiatrist.services.language.matcher import MatchedText
 from ai_psychiatrist.services.language.questions import answer_opening
 from ai_psychiatrist.services.language.vocabulary import words
 
@@ -43,10 +44,26 @@ class HowOften:
 
 
 def asks_how_often(asked: str) -> bool:
-    """Return whether the last words of an interviewer ask how often something is there."""
-    clause = _last_clause(asked)
-    return bool(occurrences_in(clause)) or any(
-        hit.cue == _ASKED for hit in match_concepts(clause).hits
+    """Return whether the last words of an interviewer ask how often what was told is there.
+
+    "Do you drink coffee every day?" asks for something else.
+    """
+    matched = match_concepts(_last_clause(asked))
+    is_asked = any(hit.cue == _ASKED for hit in matched.hits)
+    return (is_asked or bool(occurrences_in(_last_clause(asked)))) and _is_bare(matched)
+
+
+def _is_bare(matched: MatchedText) -> bool:
+    """Return whether words hold nothing but how often, and what goes on about what was said."""
+    named = {
+        at
+        for hit in matched.hits
+        if says_something(hit) or hit.subject in {"how_often", "quality"}
+        for at in range(hit.first, hit.last + 1)
+    }
+    return all(
+        at in named or word in words("asking_on") or word.isdecimal()
+        for at, word in enumerate(matched.texts)
     )
 
 

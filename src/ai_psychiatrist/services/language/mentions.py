@@ -7,7 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
-from ai_psychiatrist.services.language.concepts import names_in_questions
+from ai_psychiatrist.services.language.concepts import named_at
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     AnswerOpening,
@@ -33,9 +33,11 @@ class Footing(StrEnum):
     """By what a saying is known to be about its concept."""
 
     ASKED = "asked"
-    """The question asks for it."""
+    """The question asks for it by its name."""
     NAMED = "named"
-    """Its clause has words by which a question asks for it."""
+    """Its clause names it."""
+    HINTED = "hinted"
+    """The question may be about it, and names it no more than the clause does."""
     UNASKED = "unasked"
     """Only by what its words mean mostly; the question asks for no concept."""
     ASIDE = "aside"
@@ -84,13 +86,15 @@ def _stated(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> It
             time = _time(times, start + found.start, start + found.end)
             # "I couldn't sleep four nights" counts days of these weeks.
             is_undated = frequency not in _COUNTED and time is Timeframe.UNSTATED
-            is_told = found.is_past_tense and found.status in POLARITIES
+            is_past = found.is_past_tense or said.continues_past(at)
+            is_told = is_past and found.status in POLARITIES
             is_by_tense = is_told and is_undated and not _is_of_now(said, at, times, question)
             if is_by_tense or (found.status is Status.AFFIRMED and _is_over(said, at, found)):
                 time = Timeframe.PAST
+            is_quoted = said.is_quoted(start + found.start)
             yield Mention(
                 concept=found.concept,
-                status=found.status,
+                status=Status.UNCLEAR if is_quoted else found.status,
                 is_stated=found.strength is Strength.STATED,
                 start=start,
                 end=said.end(at),
@@ -102,10 +106,12 @@ def _stated(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> It
 
 
 def _footing(one: ClauseReading, found: Finding, question: ConceptQuestion) -> Footing:
-    if found.concept in question.asked:
+    if found.concept in question.named:
         return Footing.ASKED
-    if any(names_in_questions(hit, found.concept) for hit in one.matched.hits):
+    if named_at(one.matched, found.concept):
         return Footing.NAMED
+    if found.concept in question.asked:
+        return Footing.HINTED
     return Footing.ASIDE if question.asked else Footing.UNASKED
 
 
@@ -129,9 +135,12 @@ def _answers(
         return
     settled = {one.concept for one in stated if one.status not in _UNSETTLED}
     for concept, asking in question.asked.items():
-        status = None if concept in settled else answered(asking, reply)
+        if concept in settled:
+            continue
+        status = answered(asking, reply, is_marked=question.is_marked)
         # "Yes" to several at once does not say which of them.
-        if status is None or (status is Status.AFFIRMED and len(question.asked) > 1):
+        is_of_several = question.is_list or len(question.asked) > 1
+        if status is None or (status is Status.AFFIRMED and is_of_several):
             continue
         start = said.clauses[0].start
         yield Mention(
@@ -142,6 +151,7 @@ def _answers(
             end=said.end(at),
             frequency=said.frequency(at, status, 0),
             timeframe=times.timeframe_of(start, said.clauses[at].end),
+            footing=Footing.ASKED if concept in question.named else Footing.HINTED,
             is_answer=True,
         )
 

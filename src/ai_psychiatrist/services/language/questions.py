@@ -10,7 +10,9 @@ from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.concepts import (
     concept_of,
     is_part_of_another,
+    looks_alike,
     match_concepts,
+    named_at,
     says_something,
 )
 from ai_psychiatrist.services.language.experiencer import is_of_others
@@ -43,8 +45,14 @@ class ConceptQuestion:
     """The concepts that a question is about, and how it asks about each."""
 
     asked: Mapping[str, Asking] = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
+    """Those of them that it names by their own words, so that it asks for exactly that."""
     words: str = ""
     """The end of what was said."""
+    is_list: bool = False
+    """Whether it asks for other things too, so that a yes may mean any of them."""
+    is_marked: bool = False
+    """Whether a question mark ends it: without one it may only say back what was said."""
 
 
 NOTHING: Final = ConceptQuestion()
@@ -53,6 +61,10 @@ _LONGEST_UNMARKED: Final = 16
 _OPENINGS: Final = frozenset({"ask.opening", "suppose.opening"})
 _LONGEST_HEADING: Final = 4
 _LONGEST_LEAD: Final = 3
+_LEAST_PARTS: Final = 2
+"""More parts than these between commas make a list."""
+_LONGEST_PART: Final = 4
+"""In words."""
 _TAG_BEFORE: Final = 2
 """By which word a question says that it puts a denial into the participant's mouth."""
 _QUALITY_BY: Final = 5
@@ -80,8 +92,45 @@ def _question_in(tail: str) -> ConceptQuestion:
     for text, is_marked in _last_clauses(tail):
         matched = match_concepts(text if is_marked else _end_of(text))
         if (is_marked or _asks_without_mark(matched)) and (asked := dict(_asked(matched))):
-            return ConceptQuestion(asked=asked, words=tail)
+            named = frozenset(one for one in asked if _asks_for_exactly(matched, one))
+            return ConceptQuestion(
+                asked=asked,
+                named=named,
+                words=tail,
+                is_list=_is_list(text),
+                is_marked=is_marked,
+            )
     return ConceptQuestion(words=tail)
+
+
+def _asks_for_exactly(matched: MatchedText, concept: str) -> bool:
+    """Return whether a question names a concept, and does not ask for a thought or a plan."""
+    named = named_at(matched, concept)
+    if not named:
+        return False
+    if any(hit.cue == "elsewhere.asking" and hit.first < named[0] for hit in matched.hits):
+        return False
+    # "With that rough sleep, have you thought of ...?" asks for what comes after.
+    return not any(
+        hit.cue == "ask.opening"
+        and hit.first > named[-1]
+        and hit.first in matched.words.after_comma
+        and matched.texts[hit.last + 1 : hit.last + 2] == ("you",)
+        for hit in matched.hits
+    )
+
+
+def _is_list(text: str) -> bool:
+    """Return whether short parts between commas name something that is no concept."""
+    parts = text.split(",")
+    return len(parts) > _LEAST_PARTS and any(map(_is_of_something_else, parts))
+
+
+def _is_of_something_else(part: str) -> bool:
+    matched = match_concepts(part)
+    content = set(matched.texts) - words("asking_on")
+    is_named = any(named_at(matched, concept) for concept in concept_tables())
+    return 0 < len(content) <= _LONGEST_PART and "you" not in matched.texts and not is_named
 
 
 def _last_clauses(tail: str) -> Iterator[tuple[str, bool]]:
@@ -91,16 +140,18 @@ def _last_clauses(tail: str) -> Iterator[tuple[str, bool]]:
     """
     texts = [tail[clause.start : clause.end] for clause in clauses_of(tail)]
     texts = [text for text in texts if text.strip()]
-    is_marked, words_after = False, 0
+    is_marked, goes_on, words_after = False, True, 0
     for back, text in enumerate(reversed(texts[-_QUESTION_CLAUSES:])):
         end = text.rstrip()[-1:]
         if not back and _asks_for_assent(text):
             end = "."
-        if back and end in _SENTENCE_ENDS and (words_after > _LONGEST_LEAD or not is_marked):
+        if back and end in _SENTENCE_ENDS and not (goes_on and is_marked):
             return
         is_marked = is_marked or end == "?"
         yield text, is_marked
-        words_after += len(spoken(text).texts)
+        said = spoken(text).texts
+        words_after += len(said)
+        goes_on = words_after <= _LONGEST_LEAD and words("asking_on").issuperset(said)
 
 
 def _asks_for_assent(text: str) -> bool:
@@ -139,8 +190,9 @@ def _asked(matched: MatchedText) -> Iterator[tuple[str, Asking]]:
             if concept_of(hit) == concept
             and hit.cue not in {f"{concept}.function", f"{concept}.well"}
             and not is_part_of_another(hit, matched.hits)
+            and not looks_alike(matched, hit, concept)
         ]
-        kinds = {hit.kind for hit in named} - {"look_alike"}
+        kinds = {hit.kind for hit in named}
         # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
         if not kinds or (is_tag and any(_holds_denial(matched, hit) for hit in named)):
             continue
@@ -207,7 +259,7 @@ def answer_opening(clause: ClauseReading) -> AnswerOpening:
             quality = _is_well(
                 matched, about, answer_until=opening[0].last if says is False else -1
             )
-    if not cues.isdisjoint({"modality.mixed", "modality.doubt"}):
+    if not cues.isdisjoint({"modality.mixed", "modality.doubt"}) or _asks_back(matched, opening):
         says = quality = None
     return AnswerOpening(
         says=says,
@@ -215,6 +267,17 @@ def answer_opening(clause: ClauseReading) -> AnswerOpening:
         is_faint=words("faint").issuperset(matched.texts),
         is_short=len(matched.texts) <= _LONGEST_ANSWER,
     )
+
+
+def _asks_back(matched: MatchedText, opening: list[Hit]) -> bool:
+    """Return whether a clause asks something after its first words: "okay, does it throb?"."""
+    return any(
+        hit.cue == "ask.opening"
+        and matched.texts[hit.last + 1 : hit.last + 2]
+        and matched.texts[hit.last + 1] in words("asked_of")
+        and matched.texts[hit.first] in words("asking_back")
+        for hit in opening
+    ) and "answer.no" not in {hit.cue for hit in opening}
 
 
 def _plain_answer(matched: MatchedText, opening: list[Hit]) -> bool | None:
@@ -252,12 +315,15 @@ def _is_well(matched: MatchedText, about: Hit, *, answer_until: int) -> bool:
     return (about.cue == "quality.good") is (flips % 2 == 0)
 
 
-def answered(asking: Asking, reply: AnswerOpening) -> Status | None:
-    """Return what a reply says of a symptom that was asked about, `None` where nothing."""
+def answered(asking: Asking, reply: AnswerOpening, *, is_marked: bool) -> Status | None:
+    """Return what a reply says of a symptom that was asked about, `None` where nothing.
+
+    `is_marked`: whether it was asked for as a question, and not only said back.
+    """
     if reply.says is not None and (asking, reply.says) in _ANSWERED:
         return _ANSWERED[asking, reply.says]
     if reply.quality is None or asking in {Asking.DENIAL, Asking.ABSENCE}:
         return None
-    if reply.is_faint and asking is Asking.SYMPTOM:
+    if asking is Asking.SYMPTOM and (reply.is_faint or not is_marked):
         return None
     return Status.DENIED if reply.quality else Status.AFFIRMED

@@ -126,6 +126,9 @@ def _is_part_of_quality(matched: MatchedText, cue: Hit) -> bool:
 def _is_answer(matched: MatchedText, cue: Hit) -> bool:
     """Return whether a "no" answers something and negates nothing."""
     texts, after = matched.texts, cue.last + 1
+    if not cue.first and after in matched.words.after_comma and cue.kind == "negator":
+        # "Not really, it affects my sleep."
+        return True
     if texts[cue.first] not in words("answering") or cue.last != cue.first:
         return False
     if after >= len(texts) or after in matched.words.after_comma:
