@@ -61,7 +61,7 @@ def _by_item(score_of: Callable[[Request, Item], int | None]) -> Callable[[Reque
 
 def _reread(request: Request) -> Scored:
     """Score from the transcript as a whole, whatever quotes are given."""
-    analysis = analyse(request.transcript)
+    analysis = analyse(parse_transcript(request.transcript))
     return scored_items(analysis, {item.value: analysis.quotes(item) for item in Item})
 
 
@@ -97,7 +97,9 @@ def _quotes(request: Request, item: Item) -> int | None:
 
 
 def _rules(request: Request) -> Scored:
-    return scored_items(analyse(request.transcript), request.json_block("evidence"))
+    return scored_items(
+        analyse(parse_transcript(request.transcript)), request.json_block("evidence")
+    )
 
 
 PLANTED: Final = (

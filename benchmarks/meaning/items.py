@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.signals import Analysis, Signal, analyse
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from benchmarks.meaning.agreement import kappa_row, share_of
 from benchmarks.meaning.sets import Record, transcript_of
 
@@ -64,7 +65,7 @@ def findings(records: Iterable[Record]) -> list[Finding]:
 
 
 def _findings(record: Record) -> Iterator[Finding]:
-    analysis = analyse(transcript_of(record))
+    analysis = analyse(parse_transcript(transcript_of(record)))
     proposed = scored_items(analysis, {item.value: analysis.quotes(item) for item in Item})
     gold, second = gold_of(record), record.get("second")
     for item in Item:
@@ -75,7 +76,7 @@ def _findings(record: Record) -> Iterator[Finding]:
             gold=gold[item],
             second=_labels(second["items"])[item] if second else None,
             score=proposal["score"] if isinstance(proposal["score"], int) else None,
-            confidence=proposal["confidence"],
+            confidence=proposal["confidence"] or 0,
             means=_means(analysis, item, proposal["evidence"]),
         )
 

@@ -66,7 +66,7 @@ def _read_phrases() -> None:
 
     text = _EXAMPLE.read_text("utf-8")
     detect_risk(parse_transcript(text))
-    analysis = analyse(text)
+    analysis = analyse(parse_transcript(text))
     for item in Item:
         analysis.quotes(item)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
+from ai_psychiatrist.agents.baseline.shared_analysis import share_transcript
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
 from ai_psychiatrist.agents.references import ReferenceSource
@@ -87,7 +88,7 @@ class Case:
         boundary = boundary_for(transcript.text)
         block = marked_block("transcript", boundary, rendered_for_models(transcript))
         is_delimited = self.transcript_block.startswith(DELIMITED)
-        return replace(
+        changed = replace(
             self,
             transcript=transcript,
             boundary=boundary,
@@ -95,6 +96,13 @@ class Case:
             index=TranscriptIndex(transcript),
             reader=ItemReader(transcript, self.reader.unread),
         )
+        changed.share_transcript()
+        return changed
+
+    def share_transcript(self) -> None:
+        """Let the rule baseline have the transcript as it was read, and not as prompts show it."""
+        shown = without_control_tokens(rendered_for_models(self.transcript))
+        share_transcript(shown, self.transcript)
 
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""

@@ -6,7 +6,7 @@ from functools import cached_property
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import META_REVIEW
 from ai_psychiatrist.agents.model_agent import ModelAgent
-from ai_psychiatrist.agents.output_models import NOT_EXAMINED, MetaReviewOutput
+from ai_psychiatrist.agents.output_models import NOT_EXAMINED, NOT_READ, MetaReviewOutput
 from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_meta_review_agent
 from ai_psychiatrist.domain.assessment import MetaReview, PHQ8Assessment, QualitativeAssessment
@@ -45,7 +45,7 @@ class MetaReviewAgent(ModelAgent[None]):
         output = (await self._reviewer.run(prompt, case.calls)).output
         if output is None:
             return None
-        if output.explanation == NOT_EXAMINED:
+        if output.explanation in {NOT_EXAMINED, NOT_READ}:
             return MetaReview(
                 severity=None, explanation=output.explanation, contradicts_item_scores=False
             )

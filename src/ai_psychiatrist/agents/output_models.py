@@ -13,6 +13,10 @@ NOT_ASSESSED = "not assessed in interview"
 """What a model writes, in any case, for a domain that the interview does not cover."""
 NOT_EXAMINED = "The words that tell are in a language that the rules do not read."
 """The reason that the rule baseline gives where it could not read, and so has no answer."""
+NOT_READ = "The rules could not read the transcript."
+"""The reason that it gives where its reading failed."""
+UNSETTLED = "The words can be read in two ways, and do not settle whether the symptom is there."
+"""The reason that it gives where two readings stand."""
 
 Scale3 = Annotated[int, Field(strict=True, ge=0, le=3)]
 Scale4 = Annotated[int, Field(strict=True, ge=0, le=4)]

@@ -30,6 +30,8 @@ from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
     GroundingReport,
+    Quote,
+    UnreadAnswer,
     distinct_quotes,
 )
 from ai_psychiatrist.domain.failures import (
@@ -39,6 +41,7 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.failure_log import record_failure
+from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
@@ -49,6 +52,7 @@ from ai_psychiatrist.services.evidence_validation import (
     log_grounding,
     nothing_grounded,
 )
+from ai_psychiatrist.services.evidence_validation.asked_items import asked_items
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -273,6 +277,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             for key in output.items
         }
         served = served_by(output, given)
+        asked = await self._asked(case, output, given)
         return tuple(
             judged_item(
                 ProposedItem(
@@ -281,12 +286,21 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
                     quotes=case.reader.for_item(given[key], Item(key)),
                     unfound=cited.rejected[key],
                     served=served,
+                    asked=asked.get(Item(key)),
                 ),
                 unscored_item(case, Item(key), report),
                 is_checked=self._is_checked,
             )
             for key, answer in output.items.items()
         )
+
+    async def _asked(
+        self, case: Case, output: QuantitativeOutput, given: Mapping[str, Sequence[Quote]]
+    ) -> Mapping[Item, UnreadAnswer]:
+        """Return what was asked for by name, where an item has neither a score nor a quote."""
+        if not any(one.score is None and not given[key] for key, one in output.items.items()):
+            return {}
+        return await work_on_text(case.transcript.text, asked_items, case.transcript)
 
 
 def scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:

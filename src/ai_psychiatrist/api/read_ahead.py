@@ -16,7 +16,8 @@ _SAID: Final = "Interviewer: Do you ever wish to be dead?\nParticipant: No. I sl
 def read_ahead(models: Collection[str]) -> None:
     """Read phrases and rules into memory, and interview agents where they have a model to ask."""
     shipped_step("item")
-    detect_risk(parse_transcript(_SAID))
-    signals_in(_SAID)
+    said = parse_transcript(_SAID)
+    detect_risk(said)
+    signals_in(said)
     if set(models) - {BASELINE}:
         import_module("ai_psychiatrist.agents.interview.interview_agents")

@@ -143,6 +143,7 @@ class AssessmentPipeline:
             progress.beliefs = self.believer.begin(case.scoring.mode)
         unread = FailureCode.INTERNAL_ERROR
         with collect_failures() as failures, sharing_analysis(), remembering_clauses():
+            case.share_transcript()
             try:
                 async with asyncio.timeout(deadline_seconds) as deadline:
                     calls = replace(case.calls, deadline=deadline.when())

@@ -53,7 +53,7 @@ STAGES: dict[str, Callable[[Transcript], object]] = {
     "index": lambda transcript: TranscriptIndex(transcript).ground("no such words"),
     "read": read_whole_turn,
     "risk": detect_risk,
-    "baseline": lambda transcript: narrate(analyse(transcript.text), 2),
+    "baseline": lambda transcript: narrate(analyse(transcript), 2),
 }
 
 

@@ -14,11 +14,16 @@ from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.request import Request, read_request
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.severity import review
-from ai_psychiatrist.agents.baseline.shared_analysis import shared_analysis, shared_signals
-from ai_psychiatrist.agents.baseline.signals import Analysis, Signals, analysis_of
+from ai_psychiatrist.agents.baseline.shared_analysis import (
+    analysis_of_text,
+    in_process,
+    shared_analysis,
+)
+from ai_psychiatrist.agents.baseline.signals import Analysis, Signals
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.worker_processes import is_for_process, work_on_text
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 
 _FIRST_QUOTES: Final = 2
 _REFINED_QUOTES: Final = 4
@@ -34,13 +39,14 @@ async def answer(prompt: str) -> str:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
     text = request.transcript
-    if is_for_process(text):
-        return await work_on_text(text, _answered_anew, request, await shared_signals(text))
+    given = await in_process(text)
+    if given is not None:
+        return await work_on_text(text, _answered_anew, request, *given)
     return await work_on_text(text, _answered, request, await shared_analysis(text))
 
 
-def _answered_anew(request: Request, signals: Signals) -> str:
-    return _answered(request, analysis_of(request.transcript, signals))
+def _answered_anew(request: Request, transcript: Transcript | None, signals: Signals | None) -> str:
+    return _answered(request, analysis_of_text(request.transcript, transcript, signals))
 
 
 def _answered(request: Request, analysis: Analysis) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from ai_psychiatrist.agents.baseline.names import item_names
 from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
 from ai_psychiatrist.agents.baseline.themes import DOMAINS, themes_of
-from ai_psychiatrist.agents.output_models import NOT_ASSESSED
+from ai_psychiatrist.agents.output_models import NOT_ASSESSED, NOT_READ
 from ai_psychiatrist.agents.prompts.findings import tagged_text
 from ai_psychiatrist.domain.evidence import Timeframe, stated_frequency
 from ai_psychiatrist.domain.phq8 import Item
@@ -74,6 +74,8 @@ def _assessment(analysis: Analysis) -> str:
         for status, sentence in _SENTENCES.items()
         if status in groups
     )
+    if not analysis.is_read:
+        return f"{_ORIGIN} {NOT_READ}"
     return " ".join([_ORIGIN, *_unread(analysis), *sentences])
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ai_psychiatrist.agents.baseline.signals import Analysis
-from ai_psychiatrist.agents.output_models import NOT_EXAMINED
+from ai_psychiatrist.agents.output_models import NOT_EXAMINED, NOT_READ
 from ai_psychiatrist.domain.phq8 import (
     MAX_ITEM_SCORE,
     Item,
@@ -19,9 +19,10 @@ def review(scores: Mapping[str, object], analysis: Analysis) -> str:
     values = [_score(scores.get(item)) for item in Item]
     known = [value for value in values if value is not None]
     total = total_of(values)
-    if _is_unread(known, analysis):
+    if not analysis.is_read or _is_unread(known, analysis):
         # The reply has to hold a number; the reason says that it is none.
-        return f"<severity>0</severity>\n<explanation>\n{NOT_EXAMINED}\n</explanation>"
+        reason = NOT_EXAMINED if analysis.is_read else NOT_READ
+        return f"<severity>0</severity>\n<explanation>\n{reason}\n</explanation>"
     severity = _severity(known, total)
     return (
         f"<severity>{int(severity)}</severity>\n"

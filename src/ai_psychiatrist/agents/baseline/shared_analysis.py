@@ -1,25 +1,38 @@
-"""One search for signals for all tasks of an assessment, kept no longer than it lasts."""
+"""What tasks of an assessment share: its transcripts as they were read, and an analysis of each.
+
+A prompt holds a transcript as text. Read again from there, with labels that only the caller knows,
+it could be another one, or none.
+"""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
-from ai_psychiatrist.agents.baseline.signals import Analysis, Signals, analyse, signals_in
-from ai_psychiatrist.infrastructure.worker_processes import work_on_text
-
-T = TypeVar("T")
+from ai_psychiatrist.agents.baseline.signals import (
+    Analysis,
+    Signals,
+    analyse,
+    analysis_of,
+    not_read,
+    signals_in,
+)
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.infrastructure.worker_processes import is_for_process, work_on_text
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What is known of one assessment's transcript, by its text."""
+    """What is known of one assessment's transcripts, by their text in prompts."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    transcripts: dict[str, Transcript] = field(default_factory=dict, repr=False)
     analyses: dict[str, Analysis] = field(default_factory=dict, repr=False)
-    signals: dict[str, Signals] = field(default_factory=dict, repr=False)
+    signals: dict[str, Signals | None] = field(default_factory=dict, repr=False)
 
 
 _current: Final[ContextVar[_Shared | None]] = ContextVar("shared_analysis", default=None)
@@ -35,28 +48,64 @@ def sharing_analysis() -> Iterator[None]:
     finally:
         _current.reset(token)
         # Timers of connections keep the context that they were made in, and all that it holds.
+        shared.transcripts.clear()
         shared.analyses.clear()
         shared.signals.clear()
+
+
+def share_transcript(text: str, transcript: Transcript) -> None:
+    """Let the tasks of an assessment have a transcript as it was read. `text`: as in prompts."""
+    shared = _current.get()
+    if shared is not None:
+        shared.transcripts[text] = transcript
 
 
 async def shared_analysis(text: str) -> Analysis:
     """Return the analysis of a transcript, made once where tasks of an assessment share it."""
     shared = _current.get() or _Shared()
-    return await _found(shared.analyses, text, analyse, shared.lock)
-
-
-async def shared_signals(text: str) -> Signals:
-    """Return the signals of a transcript, found once where tasks of an assessment share them.
-
-    A process is told them more quickly than the whole analysis.
-    """
-    shared = _current.get() or _Shared()
-    return await _found(shared.signals, text, signals_in, shared.lock)
-
-
-async def _found(known: dict[str, T], text: str, find: Callable[[str], T], lock: asyncio.Lock) -> T:
     # Findings and evidence are asked for at the same time: the second waits for the first.
-    async with lock:
-        if text not in known:
-            known[text] = await work_on_text(text, find, text)
-        return known[text]
+    async with shared.lock:
+        if text not in shared.analyses:
+            shared.analyses[text] = await work_on_text(
+                text, analysis_of_text, text, shared.transcripts.get(text)
+            )
+        return shared.analyses[text]
+
+
+async def in_process(text: str) -> tuple[Transcript | None, Signals | None] | None:
+    """Return what a process is given to analyse a large transcript again, `None` for a small one.
+
+    The signals are few, and take less time to hand over than the whole analysis.
+    """
+    if not is_for_process(text):
+        return None
+    shared = _current.get() or _Shared()
+    async with shared.lock:
+        if text not in shared.signals:
+            shared.signals[text] = await work_on_text(
+                text, signals_of_text, text, shared.transcripts.get(text)
+            )
+        return shared.transcripts.get(text), shared.signals[text]
+
+
+def analysis_of_text(
+    text: str, transcript: Transcript | None, signals: Signals | None = None
+) -> Analysis:
+    """Return the analysis of a transcript as it was read, or else as its text alone is read."""
+    read = transcript or _read(text)
+    if read is None:
+        return not_read(text)
+    return analyse(read) if signals is None else analysis_of(read, signals)
+
+
+def signals_of_text(text: str, transcript: Transcript | None) -> Signals | None:
+    """Return the signals of such a transcript, `None` where its speakers cannot be told apart."""
+    read = transcript or _read(text)
+    return None if read is None else signals_in(read)
+
+
+def _read(text: str) -> Transcript | None:
+    try:
+        return parse_transcript(text)
+    except InputError:
+        return None

@@ -8,7 +8,6 @@ from itertools import islice, pairwise
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.text_span import TextSpan
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Match,
@@ -25,7 +24,6 @@ from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.mentions import Footing, Mention
 from ai_psychiatrist.services.language.questions import question_in
-from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
 HOW_OFTEN: Final = {
@@ -38,6 +36,7 @@ _LEAST_TURNS: Final = 2
 _LEAST_NAMED: Final = 3
 _LEAST_ASKED: Final = 4
 """For how many items, by their names or at all, an interviewer asks whose matter they are."""
+_TIED: Final = frozenset({Footing.ASKED, Footing.NAMED})
 _MOST_PER_ITEM: Final = 100
 """After how many signals of one item no more are looked for, so that repetition stays cheap."""
 
@@ -68,7 +67,6 @@ class Signals:
 
     found: tuple[Signal, ...] = field(repr=False)
     examined: Examined
-    is_other_talk: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +77,8 @@ class Analysis:
     signals: tuple[Signal, ...]
     examined: Examined
     """What of the transcript is in a language that is read."""
-    is_other_talk: bool
-    """Whether it is a talk of some length in which hardly any item is asked for."""
+    is_read: bool = True
+    """Whether it could be told whose words are whose; without that nothing is read."""
 
     @cached_property
     def index(self) -> TranscriptIndex:
@@ -135,32 +133,33 @@ def _rank(signal: Signal) -> tuple[bool, bool, bool, bool, int]:
     )
 
 
-def analyse(text: str) -> Analysis:
-    """Find every signal of a transcript; one that cannot be read has none."""
-    transcript = _readable(text)
-    return _analysis(transcript, _signals_of(transcript))
+def analyse(transcript: Transcript) -> Analysis:
+    """Find every signal of a transcript."""
+    return analysis_of(transcript, signals_in(transcript))
 
 
-def signals_in(text: str) -> Signals:
+def signals_in(transcript: Transcript) -> Signals:
     """Return the signals of a transcript alone, which are few, whatever its length."""
-    return _signals_of(_readable(text))
-
-
-def analysis_of(text: str, signals: Signals) -> Analysis:
-    """Return the analysis of a transcript whose signals are known."""
-    return _analysis(_readable(text), signals)
-
-
-def _signals_of(transcript: Transcript) -> Signals:
     examined = examined_in(transcript)
     conversation = Conversation()
     found = tuple(_signals(transcript, conversation, examined))
     is_long = sum(1 for _ in transcript.participant_turns()) >= _LEAST_TURNS
+    is_other_talk = is_long and not _is_about_items(conversation)
     return Signals(
-        found=found,
+        found=tuple(_anchored(found, is_other_talk=is_other_talk)),
         examined=examined,
-        is_other_talk=is_long and not _is_about_items(conversation),
     )
+
+
+def analysis_of(transcript: Transcript, signals: Signals) -> Analysis:
+    """Return the analysis of a transcript whose signals are known."""
+    return Analysis(transcript=transcript, signals=signals.found, examined=signals.examined)
+
+
+def not_read(text: str) -> Analysis:
+    """Return the analysis of a text whose speakers cannot be told apart."""
+    transcript = Transcript(text=text, turns=(), speakers_assumed=True)
+    return Analysis(transcript=transcript, signals=(), examined=Examined(), is_read=False)
 
 
 def _is_about_items(conversation: Conversation) -> bool:
@@ -168,20 +167,26 @@ def _is_about_items(conversation: Conversation) -> bool:
     return named >= _LEAST_NAMED or asked >= _LEAST_ASKED
 
 
-def _analysis(transcript: Transcript, signals: Signals) -> Analysis:
-    return Analysis(
-        transcript=transcript,
-        signals=signals.found,
-        examined=signals.examined,
-        is_other_talk=signals.is_other_talk,
-    )
+def _anchored(found: Iterable[Signal], *, is_other_talk: bool) -> Iterator[Signal]:
+    """Leave out signals that nothing ties to their item.
 
-
-def _readable(text: str) -> Transcript:
-    try:
-        return parse_transcript(text)
-    except InputError:
-        return Transcript(text=text, turns=(), speakers_assumed=True)
+    Where something else is talked about, an item has to be named or asked for, once for what is
+    affirmed of it and once for what is denied. In an interview about the items a single one is left
+    out whose words may mean something else after a question for another item.
+    """
+    found = tuple(found)
+    groups: dict[tuple[Item, Polarity], list[Signal]] = {}
+    for signal in found:
+        groups.setdefault((signal.item, signal.quote.polarity), []).append(signal)
+    for signal in found:
+        group = groups[signal.item, signal.quote.polarity]
+        footings = {one.footing for one in group}
+        if is_other_talk:
+            is_tied = not footings.isdisjoint(_TIED)
+        else:
+            is_tied = len(group) > 1 or footings != {Footing.ASIDE}
+        if is_tied:
+            yield signal
 
 
 def _signals(

@@ -93,9 +93,9 @@ def test_reversed_and_past_clauses_are_read_as_that(
 ) -> None:
     text = f"Interviewer: {asked}\nParticipant: {said}.\n"
     made = changed(text, [(item, score, said)])
-    opposite = analyse(made[Change.REVERSED].transcript.text).of_item(item)
+    opposite = analyse(made[Change.REVERSED].transcript).of_item(item)
     assert {one.quote.denies_symptom for one in opposite} == {score > 0}
-    past = analyse(made[Change.TEN_YEARS_BACK].transcript.text).of_item(item)
+    past = analyse(made[Change.TEN_YEARS_BACK].transcript).of_item(item)
     assert not any(one.quote.supports_symptom or one.quote.denies_symptom for one in past)
 
 

@@ -5,6 +5,7 @@ import pytest
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 CASES = [
     ("I don't feel depressed.", Item.DEPRESSED, 0),
@@ -22,7 +23,7 @@ CASES = [
 
 @pytest.mark.parametrize(("words", "item", "score"), CASES, ids=[row[0] for row in CASES])
 def test_only_a_denial_of_now_is_a_zero(words: str, item: Item, score: int | str) -> None:
-    analysis = analyse(f"Participant: {words}")
+    analysis = analyse(parse_transcript(f"Participant: {words}"))
     evidence = {one.value: analysis.quotes(one) for one in Item}
     proposed = scored_items(analysis, evidence)[item.value]
     assert isinstance(proposed, dict)
