@@ -41,7 +41,7 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.infrastructure.worker_processes import work_on_text
+from ai_psychiatrist.infrastructure.worker_processes import in_worker_process, is_for_process
 from ai_psychiatrist.llm.prompt import Prompt
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
@@ -300,7 +300,10 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         """Return what was asked for by name, where an item has neither a score nor a quote."""
         if not any(one.score is None and not given[key] for key, one in output.items.items()):
             return {}
-        return await work_on_text(case.transcript.text, asked_items, case.transcript)
+        text = case.transcript.text
+        if is_for_process(text):
+            return await in_worker_process(text, asked_items, case.transcript)
+        return asked_items(case.transcript)
 
 
 def scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:

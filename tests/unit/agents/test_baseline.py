@@ -64,7 +64,7 @@ def scored(transcript: str, evidence: str | None = None) -> dict[Item, int | str
     assert tuple(items) == PHQ8_DOMAIN_KEYS
     for fields in items.values():
         assert fields["score"] in (0, 1, 2, 3, "N/A")
-        assert 1 <= fields["confidence"] <= 5
+        assert fields["score"] == "N/A" or 1 <= fields["confidence"] <= 5
         assert fields["reason"]
     return {item: items[item.value]["score"] for item in Item}
 

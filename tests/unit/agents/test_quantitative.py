@@ -270,8 +270,17 @@ class TestScores:
         result = assess(built)
         assert (result.total.minimum, result.total.maximum, result.na_count) == (3, 24, 7)
         assert result.total.exact is None
-        reasons = {one.unknown_reason for one in result.items if one.score is None}
-        assert reasons == {UnknownReason.NO_MENTION}
+        reasons = {one.unknown_reason for one in result.items if one.unread_answer is None}
+        assert reasons == {None, UnknownReason.NO_MENTION}
+
+    def test_what_was_asked_for_and_has_no_evidence_is_unclear(self) -> None:
+        built, _ = agent(evidence(Sleep=[SLEEP]), scores(Sleep={"score": 3}))
+        asked = [one for one in assess(built).items if one.unread_answer is not None]
+        assert asked
+        for one in asked:
+            assert (one.score, one.unknown_reason) == (None, UnknownReason.UNCLEAR)
+            assert one.unread_answer is not None
+            assert one.unread_answer.answer_turn == one.unread_answer.question_turn + 1
 
     def test_items_come_in_the_order_of_the_instrument_whatever_the_reply(self) -> None:
         answer = dict(reversed(scoring_answer([]).items()))

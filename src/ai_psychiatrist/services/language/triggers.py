@@ -25,6 +25,8 @@ def is_symptom_there(matched: MatchedText, hit: Hit, *, is_bad: bool | None) -> 
     `is_bad`: what is said of a doing or a subject, `None` where nothing is.
     """
     value = {"symptom": True, "well": False}.get(hit.kind, is_bad)
+    if value and _begins_with_none(matched, hit):
+        value = False
     is_agreed = False
     for trigger in _governing(matched, hit):
         if trigger.kind != "negator":
@@ -67,6 +69,16 @@ def is_denied(matched: MatchedText, hit: Hit, passed: frozenset[int] = frozenset
         value = not value
         is_agreed = matched.texts[trigger.first] in words("concord")
     return value
+
+
+def _begins_with_none(matched: MatchedText, hit: Hit) -> bool:
+    """Return whether "no" governs what a phrase begins with: "no problem with my appetite"."""
+    return any(
+        cue.subject == "cue"
+        and cue.first < hit.first <= cue.last
+        and matched.texts[cue.first] in words("no")
+        for cue in matched.hits
+    )
 
 
 def _is_said_twice(matched: MatchedText, trigger: Hit, hit: Hit) -> bool:

@@ -27,6 +27,8 @@ _OWN_SAYING: Final = re.compile(
     r"[^.?!]{0,12}$",
     re.IGNORECASE,
 )
+_OF_ANOTHER: Final = re.compile(r",\s{1,8}(?:I|I['’]m|I['’]ve|im|ive)\b", re.IGNORECASE)
+"""Parts what is said of somebody or something from what the speaker says of himself or herself."""
 _FRAGMENTS: Final = 4
 """How many clauses before a fragment the verb that it goes on with stands at most."""
 _MOST_OF_IT: Final = 0.7
@@ -76,7 +78,11 @@ class TurnClauses:
         polarity = POLARITIES.get(status)
         if polarity is None:
             return Frequency.UNSTATED
-        told = occurrences_in(self.text(at))
+        told = [
+            one
+            for one in occurrences_in(self.text(at))
+            if not _OF_ANOTHER.search(self.text(at), *sorted((one.start, place)))
+        ]
         if told:
             return min(told, key=lambda one: abs(one.start - place)).frequency(polarity)
         if not self._is_added_to(at):
