@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
-from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.domain.failures import FailureCode, RejectionCode, UnreadPart
 
 FAILURE_CODES: Final[Mapping[Enum, str]] = {
     FailureCode.OUTPUT_REJECTED: "every reply was refused",
@@ -69,5 +69,10 @@ RULES: Final[Mapping[str, str]] = {
     "no_affirmed_evidence": "no quote says clearly that it is so",
     "quote_shared": "a quote is given for several items",
     "na_with_high_confidence": "left open, and sure of it",
+    UnreadPart.ITEM: "the answer could not be read",
+    UnreadPart.SCORE: "the score could not be read",
+    UnreadPart.EVIDENCE: "the quotes of the answer could not be read",
+    UnreadPart.CONFIDENCE: "the confidence could not be read",
+    UnreadPart.REASON: "the reason could not be read",
 }
 """The rules over one item, by their names."""

@@ -222,6 +222,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         FailureCategory.EVIDENCE_HALLUCINATION: "quotes that nobody said",
         FailureCategory.EVIDENCE_SCHEMA: "quotes in a wrong form",
         FailureCategory.AGENT_FAILED: "no usable answer",
+        FailureCategory.PARTIAL_REPLY: "a part of the answer could not be read",
         FailureCategory.REFERENCES_FAILED: "examples could not be looked up",
         FailureCategory.STAGE_SKIPPED: "skipped",
         FailureCategory.TRANSCRIPT_UNREADABLE: "the transcript could not be read",
