@@ -192,5 +192,5 @@ def _record_earlier(case: Case, count: int) -> None:
         participant_id=case.participant_id,
         stage=DANGER.name,
         code=FailureCode.OUTPUT_REJECTED,
-        sign_count=count,
+        count=count,
     )

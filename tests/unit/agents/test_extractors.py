@@ -251,7 +251,6 @@ class TestScoring:
         ("evidence", "read", "coercions"),
         [
             pytest.param(["a", " b ", "", "a"], ("a", "b"), 0, id="list"),
-            pytest.param("a", ("a",), 1, id="string"),
             pytest.param(None, (), 0, id="null"),
         ],
     )
@@ -266,7 +265,7 @@ class TestScoring:
         answer[ITEMS[0]]["quotes"] = answer[ITEMS[0]].pop("evidence") or QUOTES
         assert rejection(extract_quantitative, scoring_text(answer)).code is Code.WRONG_TYPE
 
-    @pytest.mark.parametrize("evidence", [[1], {"quote": "a"}, 7, [["a"]]])
+    @pytest.mark.parametrize("evidence", ["a", "", [1], {"quote": "a"}, 7, [["a"]]])
     def test_cited_evidence_of_another_type_is_refused(self, evidence: object) -> None:
         assert rejection(extract_quantitative, scoring(evidence=evidence)).code is Code.WRONG_TYPE
 
@@ -280,6 +279,18 @@ class TestScoring:
     def test_confidence_off_the_scale_is_refused(self, confidence: object) -> None:
         error = rejection(extract_quantitative, scoring(confidence=confidence))
         assert error.code is Code.CONFIDENCE_INVALID
+
+    def test_all_that_is_wrong_is_told_at_once(self) -> None:
+        answer = scoring_answer(QUOTES)
+        answer["PHQ8_Sleep"] |= {"score": 7, "confidence": "high"}
+        answer["PHQ8_Tired"] |= {"evidence": SECRET}
+        error = rejection(extract_quantitative, scoring_text(answer))
+        assert error.code is Code.SCORE_INVALID
+        assert error.message == (
+            "PHQ8_Sleep: score has to be 0-3 or N/A, a whole number. "
+            "PHQ8_Sleep: confidence has to be 1-5, a whole number. "
+            "PHQ8_Tired: evidence has to be a list of strings."
+        )
 
     def test_absent_reason_is_empty(self) -> None:
         assert first_item(scoring(reason=None)).reason == ""
