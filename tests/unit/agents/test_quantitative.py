@@ -512,7 +512,7 @@ def test_item_that_cannot_be_read_costs_itself_alone(reply: str, unread: UnreadP
 def test_field_that_cannot_be_read_costs_itself_alone(
     fields: dict[str, object], unread: UnreadPart
 ) -> None:
-    result, failures = in_part(scored(**fields))
+    result, failures = in_part(scored("Tired", **fields))
     tired = item(result, "Tired")
     assert (tired.score, tired.unknown_reason, tired.warnings) == (2, None, (unread,))
     assert (tired.confidence is None) == (unread is UnreadPart.CONFIDENCE)
