@@ -70,6 +70,9 @@ def assert_account_is_whole(result: Json) -> None:
     missing = [part for part in parts if result[part] is None]
     if result["quantitative"] is not None and not result["quantitative"]["accepted"]:
         missing.append("quantitative")
+    # What could be read of a meta-review stands, and is no whole one without its severity.
+    if "severity_not_read" in (result["meta_review"] or {}).get("warnings", ()):
+        missing.append("meta_review")
     evaluation = result["evaluation"] or {}
     metrics = ("coherence", "completeness", "specificity", "accuracy")
     if any(evaluation.get(metric) is None for metric in metrics):

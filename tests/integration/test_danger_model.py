@@ -69,6 +69,7 @@ def test_a_hint_that_no_phrase_holds_is_found_with_its_place(tmp_path: Path, rou
         "code": None,
         "sign_count": 1,
         "refused_count": 0,
+        "completed_count": 0,
     }
     assert "and by a model" in body["risk"]["statement"]
     assert "A person has to read" in body["risk"]["statement"]
@@ -127,6 +128,39 @@ def test_a_bad_reply_is_asked_again_and_then_by_plain_chat(tmp_path: Path) -> No
     assert len(body["risk"]["signals"]) == 1
 
 
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_sign_with_an_odd_field_is_found_with_the_others(tmp_path: Path, route: str) -> None:
+    signs = json.loads(danger_text(HINT, "I feel sad nearly every day"))["signs"]
+    signs[0] |= {"kind": "quarry", "level": "9"}
+    body = assessed(tmp_path, saying(json.dumps({"signs": signs})), route=route)
+    assert body["risk"]["level"] == "high"
+    found = [(one["text"], one["kind"], one["category"]) for one in body["risk"]["signals"]]
+    assert found == [
+        (HINT, "unspecified", "unspecified"),
+        ("I feel sad nearly every day", "intent", "suicidal_ideation"),
+    ]
+    assert body["risk"]["model"]["status"] == "answered"
+    assert body["risk"]["model"]["completed_count"] == 1
+    assert "and by a model" in body["risk"]["statement"]
+    (failure,) = body["failures"]
+    assert (failure["stage"], failure["category"]) == ("danger", "partial_reply")
+    assert failure["context"]["model"] == "openai-chat:fake-model"
+    assert body["status"] == "complete"
+
+
+def test_signs_that_were_read_stand_where_the_next_try_takes_too_long(tmp_path: Path) -> None:
+    odd = saying(danger_text(HINT, level="9"))
+    hang = fault("hang", tasks=["danger"])
+    script = only_for(["danger"], lambda one: (odd if one.attempt == 1 else hang)(one))
+    body = assessed(tmp_path, script, API_REQUEST_TIMEOUT_SECONDS="3")
+    (signal,) = body["risk"]["signals"]
+    assert (signal["text"], signal["level"]) == (HINT, "high")
+    assert body["risk"]["model"]["completed_count"] == 1
+    assert ("danger", "deadline_exceeded") in {
+        (one["stage"], one["code"]) for one in body["failures"]
+    }
+
+
 def test_off_asks_nobody_and_says_so(tmp_path: Path) -> None:
     body = assessed(tmp_path, saying(danger_text(HINT)), DANGER_MODEL="off")
     assert body["risk"]["model"]["status"] == "off"
@@ -172,6 +206,7 @@ def test_nothing_but_the_result_waits_for_it(tmp_path: Path) -> None:
         "code": "deadline_exceeded",
         "sign_count": 0,
         "refused_count": 0,
+        "completed_count": 0,
     }
     assert body["risk"]["level"] == "high"
     (failure,) = body["failures"]

@@ -320,11 +320,20 @@ def test_every_fault_has_an_expected_outcome() -> None:
     assert expected == set(FAULTS)
 
 
-def test_severity_nine_is_refused_and_not_clamped(bench_of: Benches) -> None:
+def test_severity_nine_is_refused_and_not_clamped_and_the_explanation_stands(
+    bench_of: Benches,
+) -> None:
     run = bench_of("openai").assess(FAULTS["severity_nine"])
-    assert run.result["meta_review"] is None
-    assert run.finished == {"quantitative", "qualitative", "evaluation"}
-    assert [one["stage"] for one in run.result["failures"]] == ["meta_review"]
+    review = run.result["meta_review"]
+    assert (review["severity"], review["is_mdd"]) == (None, None)
+    assert (review["explanation"], review["warnings"]) == (
+        "Several symptoms are present.",
+        ["severity_not_read"],
+    )
+    (failure,) = run.result["failures"]
+    assert (failure["stage"], failure["category"]) == ("meta_review", "partial_reply")
+    assert (failure["severity"], failure["code"]) == ("warning", "output_rejected")
+    assert run.result["status"] == "partial"
     reviews = [one for one in run.result["attempts"] if one["agent"] == "meta_review"]
     assert {one["code"] for one in reviews} == {"score_invalid"}
 

@@ -1,15 +1,19 @@
 """The danger agent: reads for danger alone, beside the rules, and only adds to what they find."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import DANGER
 from ai_psychiatrist.agents.model_agent import ModelAgent
-from ai_psychiatrist.agents.output_models import DangerOutput, DangerSign
+from ai_psychiatrist.agents.output_models import (
+    DangerOutput,
+    DangerSign,
+    PartialDanger,
+)
 from ai_psychiatrist.agents.pydantic_agents import create_danger_agent
 from ai_psychiatrist.domain.evidence import GroundingReport, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
@@ -23,6 +27,7 @@ from ai_psychiatrist.domain.risk import (
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
+from ai_psychiatrist.llm.output import OnKept, PartialOutput
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.services.evidence_validation import log_grounding
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
@@ -52,20 +57,62 @@ class DangerAgent(ModelAgent[None]):
         """How many calls a reading may cost."""
         return self._reader.most_calls
 
-    async def read(self, case: Case) -> ModelReading:
-        """Return the signs, or why there are none to be had; never raises for what a model does."""
-        outcome = await self._reader.run(case.prompt(case.tasks[DANGER.name]), case.calls)
-        if outcome.output is None:
+    async def read(self, case: Case, *, on_kept: OnKept | None = None) -> ModelReading:
+        """Return the signs, or why there are none to be had; never raises for what a model does.
+
+        `on_kept`: gets those of refused replies; `reading_in_part` reads them where the reading is
+        broken off.
+        """
+        prompt = case.prompt(case.tasks[DANGER.name])
+        outcome = await self._reader.run(prompt, case.calls, on_kept=on_kept)
+        kept = outcome.kept if isinstance(outcome.kept, PartialDanger) else None
+        if outcome.output is None and kept is None:
             return ModelReading(status=ReadingStatus.FAILED, code=outcome.failure)
-        signs = outcome.output.signs
-        found = await _found(case, tuple(dict.fromkeys(sign.quote for sign in signs)))
-        refused = [sign for sign in signs if isinstance(found[sign.quote], UnverifiedQuote)]
-        _account(case, found, given=len(signs), refused=len(refused))
-        return ModelReading(
-            status=ReadingStatus.ANSWERED,
-            signals=_in_order(signal for sign in signs for signal in _signals(sign, found)),
-            refused_count=len(refused),
-        )
+        return await _reading(case, outcome.output, kept)
+
+
+async def reading_in_part(
+    case: Case, kept: PartialOutput | None, code: FailureCode
+) -> ModelReading:
+    """Return the signs of refused replies, where the reading was broken off for a reason."""
+    if not isinstance(kept, PartialDanger):
+        return ModelReading(status=ReadingStatus.FAILED, code=code)
+    return await _reading(case, None, kept)
+
+
+async def _reading(
+    case: Case, accepted: DangerOutput | None, kept: PartialDanger | None
+) -> ModelReading:
+    """Ground the signs of an accepted reply, and those that only refused ones hold.
+
+    What a model says again of the same words takes the place of what it said before.
+    """
+    whole = () if accepted is None else accepted.signs
+    said = {sign.quote for sign in whole}
+    earlier = [one for one in (kept.signs if kept else ()) if one.sign.quote not in said]
+    signs = (*whole, *(one.sign for one in earlier))
+    found = await _found(case, tuple(dict.fromkeys(sign.quote for sign in signs)))
+    refused = [sign for sign in signs if isinstance(found[sign.quote], UnverifiedQuote)]
+    _account(case, found, given=len(signs), refused=len(refused))
+    signals = [signal for sign in whole for signal in _signals(sign, found)]
+    added = {
+        signal: bool(one.unread)
+        for one in earlier
+        for signal in _signals(one.sign, found)
+        if not any(_shares_words(signal, other) for other in signals)
+    }
+    if accepted is not None and added:
+        _record_earlier(case, len(added))
+    return ModelReading(
+        status=ReadingStatus.ANSWERED,
+        signals=_in_order(chain(signals, added)),
+        refused_count=len(refused),
+        completed_count=sum(added.values()),
+    )
+
+
+def _shares_words(one: RiskSignal, other: RiskSignal) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 async def _found(case: Case, quotes: Sequence[str]) -> Found:
@@ -115,7 +162,7 @@ def _signals(sign: DangerSign, found: Found) -> Iterator[RiskSignal]:
         )
 
 
-def _in_order(signals: Iterator[RiskSignal]) -> tuple[RiskSignal, ...]:
+def _in_order(signals: Iterable[RiskSignal]) -> tuple[RiskSignal, ...]:
     return tuple(sorted(dict.fromkeys(signals), key=lambda one: (one.start, one.end)))
 
 
@@ -135,3 +182,15 @@ def _account(case: Case, found: Found, *, given: int, refused: int) -> None:
             code=FailureCode.UNGROUNDED_EVIDENCE,
             extracted_count=given,
         )
+
+
+def _record_earlier(case: Case, count: int) -> None:
+    record_failure(
+        FailureCategory.PARTIAL_REPLY,
+        FailureSeverity.WARNING,
+        "Signs of danger of a reply that was refused stand beside those of the accepted one.",
+        participant_id=case.participant_id,
+        stage=DANGER.name,
+        code=FailureCode.OUTPUT_REJECTED,
+        count=count,
+    )

@@ -1,85 +1,347 @@
-"""Turn the reply of the danger agent into its signs, or ask the model again."""
+"""Turn the reply of the danger agent into its signs, or ask the model again.
+
+Every stretch of words that a reply gives is a sign. What else it says of them may be written in
+other ways; what cannot be read is asked for again, and counts as said where it is not mended.
+"""
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, TypeVar
+from itertools import chain
+from typing import Final, Literal, TypeVar
 
 from ai_psychiatrist.agents.extractors import asking_again
-from ai_psychiatrist.agents.output_models import DangerOutput, DangerSign, words_of
-from ai_psychiatrist.agents.replies.parts import refuse_too_many
+from ai_psychiatrist.agents.output_models import (
+    CompletedSign,
+    DangerOutput,
+    DangerSign,
+    PartialDanger,
+    words_of,
+)
+from ai_psychiatrist.agents.replies.parts import MAX_QUOTES, refuse_too_many, valid_part
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.validation.reply.parse import parse_object
+from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
+from ai_psychiatrist.validation.reply.limits import (
+    HALF_CHARACTER,
+    PARTS_LIMITS,
+    marked_halves,
+)
+from ai_psychiatrist.validation.reply.parse import parse_value
+from ai_psychiatrist.validation.reply.repair import repaired_value
+from ai_psychiatrist.validation.reply.thinking import without_thinking
 
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
+ValueT = TypeVar("ValueT")
+_Level = Literal[RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH]
 
-_LEVELS: Final = (RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH)
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 _A_WORD: Final = re.compile(r"\w")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_NO_LETTER: Final = re.compile(r"[\W_]+")
+_FLAT_OBJECT: Final = re.compile(r"\{[^{}]{3,16384}\}")
+_QUOTE_OF_CUT_OBJECT: Final = re.compile(r'^\{\s*"quote"\s*:\s*"([^"\\]{1,4000})"[^{}]*\Z')
+_MOST_PROBLEMS_TOLD: Final = 5
+
+_LEVELS: Final = (RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH)
+_LEVEL_OF_WORD: Final[dict[str, _Level]] = {
+    **dict.fromkeys(("high", "critical", "severe", "urgent", "extreme"), RiskLevel.HIGH),
+    **dict.fromkeys(("imminent", "acute", "emergency", "serious"), RiskLevel.HIGH),
+    **dict.fromkeys(("moderate", "medium"), RiskLevel.MODERATE),
+    **dict.fromkeys(("low", "mild", "minimal", "minor", "slight"), RiskLevel.LOW),
+}
+_BESIDE_A_LEVEL: Final = frozenset({"very", "risk", "danger", "level"})
+_NO_LEVEL: Final = frozenset({"", "none", "no", "na", "null"})
+
+_SIGNS: Final = "signs"
+_QUOTE_KEYS: Final = (
+    *("quote", "quotes", "text", "words", "quotation", "exactquote", "exactwords", "excerpt"),
+    *("utterance", "statement", "phrase", "sentence", "passage", "verbatim", "said", "citation"),
+    *("evidence", "span", "snippet", "content"),
+)
+"""Names under which the words of a sign stand, without case and marks; the first is the task's."""
+_MARKS_OF_A_SIGN: Final = frozenset({"kind", "polarity", "level"})
+_NO_QUOTE_KEYS: Final = _MARKS_OF_A_SIGN | {
+    *("category", "type", "severity", "risk", "reason", "explanation", "rationale", "comment"),
+    *("note", "notes", "speaker", "turn", "id", "confidence", "label", "description"),
+}
+_WRAPPERS: Final = frozenset(
+    {"answer", "finalanswer", "result", "results", "data", "output", "response", "json"}
+    | {"danger", "dangersigns", "dangersign", "risk", "risks", "risksigns", "sign", "findings"}
+)
 
 
 @asking_again
 def extract_danger(text: str) -> DangerOutput:
     """Read the signs of danger; an empty list says that there are none, a missing one nothing."""
-    parsed = parse_object(text)
-    listed = parsed.value.get("signs")
-    if not isinstance(listed, list):
+    parsed = parse_value(text)
+    given = _given(parsed.value)
+    if given is None:
         raise OutputRejected(
             RejectionCode.MISSING_ITEM,
             'The reply needs the key "signs" with a list, which is empty where there is no sign.',
         )
-    refuse_too_many(listed, "signs")
-    readings = [_SignReading(f"signs[{at}]", value) for at, value in enumerate(listed)]
+    refuse_too_many(given.signs, "signs")
+    readings = [_SignReading(f"signs[{at}]", value) for at, value in enumerate(given.signs)]
+    signs = [one.sign for reading in readings for one in reading.signs()]
+    problems = [problem for reading in readings for problem in reading.problems.values()]
+    if problems:
+        told = dict.fromkeys(problem.feedback for problem in problems)
+        raise OutputRejected(problems[0].code, " ".join([*told][:_MOST_PROBLEMS_TOLD]))
     return DangerOutput(
-        signs=tuple(dict.fromkeys(reading.output() for reading in readings)),
+        signs=tuple(dict.fromkeys(signs)),
         repaired=parsed.repaired,
-        coercions=sum(reading.coercions for reading in readings),
+        coercions=given.coercions + sum(reading.coercions for reading in readings),
     )
 
 
+@valid_part
+def danger_in_part(text: str) -> PartialDanger | None:
+    """Read all signs of a refused reply that have words; of no more than may be given."""
+    values = _values_in(marked_halves(text, has_escapes=True))
+    if len(values) > MAX_QUOTES:
+        return None
+    found = [_SignReading("", value).signs() for value in values]
+    signs = tuple(dict.fromkeys(chain.from_iterable(found)))
+    if not 0 < len(signs) <= MAX_QUOTES:
+        return None
+    return PartialDanger(signs=signs, wordless_count=sum(not some for some in found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """The signs of a reply as they stand in it."""
+
+    signs: list[object]
+    coercions: int
+    """How many things around them are written in another way than the task has them."""
+
+
+def _given(value: object, *, is_wrapped: bool = False) -> _Given | None:
+    """Return the signs of a reply, `None` where it is not clear what of it they are."""
+    match value:
+        case None:
+            return _Given(signs=[], coercions=1)
+        case [dict() as only] if not _is_sign(only) and only:
+            return _given(only, is_wrapped=True)
+        case list():
+            return _Given(signs=value, coercions=1)
+        case dict():
+            return _given_in(value, is_wrapped=is_wrapped)
+    return None
+
+
+def _given_in(value: dict[str, object], *, is_wrapped: bool) -> _Given | None:
+    names = [key for key in value if _folded(key) == _SIGNS]
+    if len(names) == 1:
+        signs = value[names[0]]
+        listed = signs if isinstance(signs, list) else _listed(signs)
+        odd = is_wrapped + (names[0] != _SIGNS) + (listed is not signs)
+        return None if listed is None else _Given(signs=listed, coercions=odd)
+    if _is_sign(value):
+        return _Given(signs=[value], coercions=1)
+    held = [key for key, said in value.items() if isinstance(_unpacked(said), dict | list)]
+    if len(held) == 1 and _folded(held[0]) in _WRAPPERS:
+        return _given(_unpacked(value[held[0]]), is_wrapped=True)
+    return None
+
+
+def _unpacked(value: object) -> object:
+    """Return the JSON that a text holds, else the value as it is."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        with suppress(OutputRejected):
+            return parse_value(value, PARTS_LIMITS).value
+    return value
+
+
+def _listed(signs: object) -> list[object] | None:
+    """Return what stands in place of the list of signs as a list."""
+    match signs:
+        case None:
+            return []
+        case str():
+            return None if _folded(signs) in _NO_LEVEL else [signs]
+        case dict() if _is_sign(signs):
+            return [signs]
+        case dict() if all(isinstance(one, dict | str) for one in signs.values()):
+            return [*signs.values()]
+    return None
+
+
+def _is_sign(value: dict[str, object]) -> bool:
+    """Return whether an object is one sign: it has words, and something that is said of them."""
+    names = {_folded(key) for key in value}
+    holds = [isinstance(said, str) for key, said in value.items() if _folded(key) in _QUOTE_KEYS]
+    return any(holds) or len(names & _MARKS_OF_A_SIGN) >= 2
+
+
+def _folded(name: str) -> str:
+    return _NO_LETTER.sub("", name).lower()
+
+
+def _values_in(text: str) -> list[object]:
+    """Return all signs of a reply: of the whole of it or, where it is no JSON, of its objects."""
+    try:
+        value = parse_value(text, PARTS_LIMITS).value
+    except OutputRejected as rejection:
+        if rejection.code is RejectionCode.NO_JSON:
+            return []
+        return [one for one in _objects_in(without_thinking(text)) if _is_sign(one)]
+    given = _given(value)
+    return [*_signs_within(value)] if given is None else [*_flat(given.signs)]
+
+
+def _objects_in(text: str) -> Iterator[dict[str, object]]:
+    """Yield the objects without others inside them, wherever they stand, and one that is cut."""
+    for found in _FLAT_OBJECT.finditer(text):
+        with suppress(OutputRejected):
+            value = _object_of(found[0])
+            if isinstance(value, dict):
+                yield value
+    cut = _QUOTE_OF_CUT_OBJECT.search(text[text.rfind("{") :])
+    if cut is not None:
+        yield {"quote": cut[1]}
+
+
+def _object_of(text: str) -> object:
+    try:
+        return decode(text, PARTS_LIMITS)
+    except NotJson:
+        return repaired_value(text, PARTS_LIMITS, end=len(text)).value
+
+
+def _signs_within(value: object) -> Iterator[object]:
+    """Yield what is a sign by its own form, or stands in a list of signs, at any depth."""
+    match value:
+        case dict() if _is_sign(value):
+            yield value
+        case dict() if _SIGNS in value and (given := _given(value)) is not None:
+            yield from _flat(given.signs)
+        case dict():
+            yield from chain.from_iterable(map(_signs_within, value.values()))
+        case list():
+            yield from chain.from_iterable(map(_signs_within, value))
+
+
+def _flat(signs: list[object]) -> Iterator[object]:
+    for one in signs:
+        if isinstance(one, list):
+            yield from _flat(one)
+        else:
+            yield one
+
+
 class _SignReading:
-    """Reads one sign and counts the values that were written in another way."""
+    """Reads one sign, counts what is written in another way and notes what cannot be read."""
 
     def __init__(self, place: str, value: object) -> None:
         self.coercions = 0
+        self.problems: dict[UnreadPart, OutputRejected] = {}
         self._place = place
+        self._value = value
         self._fields: dict[str, object] = value if isinstance(value, dict) else {}
+        inner = [one for one in self._fields.values() if isinstance(one, dict) and _is_sign(one)]
+        self._is_wrapped = len(inner) == 1 and not _is_sign(self._fields)
+        if self._is_wrapped:
+            self._fields = inner[0]
 
-    def output(self) -> DangerSign:
-        """Return the sign; raises `OutputRejected` for a part that is missing or wrong."""
-        sign = DangerSign(
-            quote=self._quote(),
-            kind=self._choice("kind", tuple(RiskKind)),
-            polarity=self._choice("polarity", tuple(RiskPolarity)),
-            level=self._choice("level", _LEVELS),
-        )
-        if sign.polarity is RiskPolarity.DENIED and sign.level is not RiskLevel.LOW:
-            raise OutputRejected(
+    def signs(self) -> list[CompletedSign]:
+        """Return a sign for each stretch of words; a part with a problem counts as said."""
+        self.coercions, self.problems = int(self._is_wrapped), {}
+        quotes = self._quotes()
+        kind = self._part(UnreadPart.KIND, self._kind, RiskKind.UNSPECIFIED)
+        polarity = self._part(UnreadPart.POLARITY, self._polarity, RiskPolarity.AFFIRMED)
+        level = self._part(UnreadPart.LEVEL, lambda: self._level(polarity), RiskLevel.HIGH)
+        if polarity is RiskPolarity.DENIED and UnreadPart.LEVEL in self.problems:
+            level = RiskLevel.LOW
+        elif polarity is RiskPolarity.DENIED and level is not RiskLevel.LOW:
+            polarity = RiskPolarity.AFFIRMED
+            self.problems[UnreadPart.POLARITY] = OutputRejected(
                 RejectionCode.RULE_BROKEN,
                 f"{self._place}: what is denied is low. Mend its polarity or its level.",
             )
-        return sign
-
-    def _quote(self) -> str:
-        quote = self._text("quote")
-        if not _A_WORD.search(quote):
-            raise OutputRejected(
-                RejectionCode.EMPTY_FIELD,
-                f"{self._place}.quote is empty. Copy the words, or leave the sign out.",
+        unread = tuple(self.problems)
+        return [
+            CompletedSign(
+                sign=DangerSign(quote=quote, kind=kind, polarity=polarity, level=level),
+                unread=unread,
             )
-        return words_of(quote)
+            for quote in quotes
+        ]
+
+    def _part(self, part: UnreadPart, read: Callable[[], ValueT], said: ValueT) -> ValueT:
+        try:
+            return read()
+        except OutputRejected as problem:
+            self.problems[part] = problem
+            return said
+
+    def _quotes(self) -> list[str]:
+        """Return the words, of which only one stretch under a name for them is read without ado."""
+        if isinstance(self._value, str):
+            self._note_quote(
+                RejectionCode.WRONG_TYPE, "has to be an object whose quote is a string"
+            )
+            return _spoken(self._value)
+        by_name = {_folded(key): said for key, said in self._fields.items()}
+        for name in _QUOTE_KEYS:
+            said = by_name.get(name)
+            words = _spoken(said)
+            if not words:
+                continue
+            if not isinstance(said, str) or HALF_CHARACTER in said:
+                self._note_quote(RejectionCode.WRONG_TYPE, "has to have one string as its quote")
+            self.coercions += name != _QUOTE_KEYS[0]
+            return words
+        if isinstance(self._fields.get("quote"), str):
+            self._note_quote(
+                RejectionCode.EMPTY_FIELD, "has no words. Copy them, or leave the sign out"
+            )
+        else:
+            self._note_quote(
+                RejectionCode.WRONG_TYPE, "has to be an object whose quote is a string"
+            )
+        others = [said for name, said in by_name.items() if name not in _NO_QUOTE_KEYS]
+        texts = [words for said in others if isinstance(said, str) for words in _spoken(said)]
+        return [max(texts, key=len)] if texts else []
+
+    def _note_quote(self, code: RejectionCode, what: str) -> None:
+        self.problems[UnreadPart.QUOTE] = OutputRejected(code, f"{self._place} {what}.")
+
+    def _kind(self) -> RiskKind:
+        return self._choice("kind", tuple(RiskKind))
+
+    def _polarity(self) -> RiskPolarity:
+        return self._choice("polarity", tuple(RiskPolarity))
 
     def _choice(self, name: str, choices: tuple[ChoiceT, ...]) -> ChoiceT:
         written = self._text(name)
         word = _BETWEEN_WORDS.sub("_", words_of(written)).lower()
         if word not in choices:
-            raise OutputRejected(
-                RejectionCode.NOT_A_CHOICE,
-                f"{self._place}.{name} has to be one of: {', '.join(choices)}.",
-            )
+            raise self._is_no_choice(name, choices)
         self.coercions += word != written
         return choices[choices.index(word)]
+
+    def _level(self, polarity: RiskPolarity) -> _Level:
+        written = self._text("level")
+        words = {word.lower() for word in _LETTERS.findall(written)}
+        levels = {_LEVEL_OF_WORD[word] for word in words if word in _LEVEL_OF_WORD}
+        is_level = words <= _LEVEL_OF_WORD.keys() | _BESIDE_A_LEVEL and len(levels) == 1
+        is_none = _folded(written) in _NO_LEVEL and polarity in _OF_NO_LEVEL
+        if not is_level and not is_none:
+            raise self._is_no_choice("level", _LEVELS)
+        (level,) = levels or {RiskLevel.LOW}
+        self.coercions += written != level
+        return level
+
+    def _is_no_choice(self, name: str, choices: tuple[StrEnum, ...]) -> OutputRejected:
+        return OutputRejected(
+            RejectionCode.NOT_A_CHOICE,
+            f"{self._place}.{name} has to be one of: {', '.join(choices)}.",
+        )
 
     def _text(self, name: str) -> str:
         value = self._fields.get(name)
@@ -89,3 +351,21 @@ class _SignReading:
                 f"{self._place} has to be an object whose {name} is a string.",
             )
         return value
+
+
+_OF_NO_LEVEL: Final = frozenset({RiskPolarity.DENIED, RiskPolarity.PAST, RiskPolarity.QUOTED})
+"""What is spoken of so may be given no level at all; it is low then."""
+
+
+def _spoken(value: object) -> list[str]:
+    """Return the stretches of words in what stands for a quote, at any depth."""
+    match value:
+        case str():
+            words = words_of(value.replace(HALF_CHARACTER, " "))
+            return [words] if _A_WORD.search(words) else []
+        case list():
+            return [*chain.from_iterable(map(_spoken, value))]
+        case dict():
+            named = [said for key, said in value.items() if _folded(key) in _QUOTE_KEYS]
+            return [*chain.from_iterable(map(_spoken, named))]
+    return []

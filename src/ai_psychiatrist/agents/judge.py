@@ -7,7 +7,12 @@ from functools import cached_property, partial
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import JUDGE, JUDGES
 from ai_psychiatrist.agents.model_agent import ModelAgent
-from ai_psychiatrist.agents.output_models import JudgeMetricOutput, JudgesOutput
+from ai_psychiatrist.agents.output_models import (
+    JudgeMetricOutput,
+    JudgesOutput,
+    PartialJudgement,
+    PartialJudgements,
+)
 from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent, create_judges_agent
 from ai_psychiatrist.agents.settings import JudgeSettings
@@ -54,11 +59,15 @@ class JudgeAgent(ModelAgent[JudgeSettings]):
 
     async def _evaluated_together(self, case: Case, findings: str) -> dict[Metric, MetricScore]:
         prompt = case.prompt(case.tasks[JUDGES.name], findings=findings)
-        output = (await self._judge_of_all.run(prompt, case.calls)).output
-        return {
-            metric: MetricScore(score=judged.score, explanation=judged.explanation)
-            for metric, judged in (() if output is None else output.scores.items())
-        }
+        outcome = await self._judge_of_all.run(prompt, case.calls)
+        if outcome.output is not None:
+            return {
+                metric: MetricScore(score=judged.score, explanation=judged.explanation)
+                for metric, judged in outcome.output.scores.items()
+            }
+        if isinstance(outcome.kept, PartialJudgements):
+            return {metric: _in_part(judged) for metric, judged in outcome.kept.scores.items()}
+        return {}
 
     async def _evaluated_apart(
         self, case: Case, findings: str, metrics: Collection[Metric]
@@ -86,7 +95,14 @@ class JudgeAgent(ModelAgent[JudgeSettings]):
         self, case: Case, findings: str, metric: Metric, budget: CallBudget
     ) -> MetricScore | None:
         prompt = case.prompt(case.tasks[JUDGE[metric].name], findings=findings)
-        output = (await self._judges[metric].run(prompt, case.within(budget).calls)).output
-        if output is None:
-            return None
-        return MetricScore(score=output.score, explanation=output.explanation)
+        outcome = await self._judges[metric].run(prompt, case.within(budget).calls)
+        if outcome.output is not None:
+            judged = outcome.output
+            return MetricScore(score=judged.score, explanation=judged.explanation)
+        return _in_part(outcome.kept) if isinstance(outcome.kept, PartialJudgement) else None
+
+
+def _in_part(judged: PartialJudgement) -> MetricScore:
+    return MetricScore(
+        score=judged.score, explanation=judged.explanation, warnings=tuple(judged.unread)
+    )

@@ -1,13 +1,17 @@
-"""What each agent's reply holds once it is accepted."""
+"""What each agent's reply holds once it is accepted, and what is valid of one that is not."""
 
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import chain
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.failures import UnreadPart
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.output import ModelOutput, PartialOutput
 
 NOT_ASSESSED = "not assessed in interview"
 """What a model writes, in any case, for a domain that the interview does not cover."""
@@ -90,6 +94,31 @@ class QuantitativeOutput(ModelOutput):
             raise ValueError(msg)
 
 
+class PartialScores(PartialOutput):
+    """The items of a refused scoring reply that can be read, by item key."""
+
+    items: dict[str, ItemScoreOutput]
+    unread: dict[str, tuple[UnreadPart, ...]]
+    """Item key → what of the item cannot be read, also of those that are left out for it."""
+
+    @property
+    def unread_count(self) -> int:
+        """How many fields, or whole items, cannot be read."""
+        return sum(map(len, self.unread.values()))
+
+    @property
+    def lost_count(self) -> int:
+        """How many items have no answer."""
+        return len(PHQ8_DOMAIN_KEYS) - len(self.items)
+
+    def as_whole(self) -> QuantitativeOutput:
+        """Return all eight items; those that are left out have no score and no quotes."""
+        nothing = ItemScoreOutput(score=None)
+        return QuantitativeOutput(
+            items={key: self.items.get(key, nothing) for key in PHQ8_DOMAIN_KEYS}
+        )
+
+
 class JudgeMetricOutput(ModelOutput):
     """The judge's score for one metric, 1 (poor) to 5 (very good)."""
 
@@ -112,11 +141,58 @@ class JudgesOutput(ModelOutput):
     scores: Annotated[dict[Metric, MetricJudgement], Field(min_length=1)]
 
 
+class PartialJudgement(PartialOutput):
+    """The score of a metric whose explanation cannot be read; that is empty then."""
+
+    score: Scale5
+    explanation: str
+    unread: tuple[UnreadPart, ...]
+
+    @property
+    def unread_count(self) -> int:
+        """How many fields cannot be read."""
+        return len(self.unread)
+
+
+class PartialJudgements(PartialOutput):
+    """What can be read of a refused reply of the judge about all metrics."""
+
+    scores: Annotated[dict[Metric, PartialJudgement], Field(min_length=1)]
+
+    @property
+    def unread_count(self) -> int:
+        """How many fields of the metrics that have a score cannot be read."""
+        return sum(one.unread_count for one in self.scores.values())
+
+    @property
+    def lost_count(self) -> int:
+        """How many metrics have no score."""
+        return len(Metric) - len(self.scores)
+
+
 class MetaReviewOutput(ModelOutput):
     """The severity that the meta-review reads from everything, 0 (minimal) to 4 (severe)."""
 
     severity: Scale4
     explanation: Words
+
+
+class PartialMetaReview(PartialOutput):
+    """A meta-review whose severity or explanation cannot be read."""
+
+    severity: Scale4 | None
+    explanation: str
+    unread: tuple[UnreadPart, ...]
+
+    @property
+    def unread_count(self) -> int:
+        """How many fields cannot be read."""
+        return len(self.unread)
+
+    @property
+    def lost_count(self) -> int:
+        """1 where there is no severity."""
+        return int(self.severity is None)
 
 
 class DangerSign(BaseModel):
@@ -134,3 +210,56 @@ class DangerOutput(ModelOutput):
     """The signs of danger that the danger agent found; none when the list is empty."""
 
     signs: tuple[DangerSign, ...]
+
+
+class CompletedSign(BaseModel):
+    """A sign whose unread parts count as said: high, affirmed, of no kind that is known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    sign: DangerSign
+    unread: tuple[UnreadPart, ...] = ()
+    """Empty for a sign that was read as a whole."""
+
+
+class PartialDanger(PartialOutput):
+    """The signs of refused replies, in the order in which they were given."""
+
+    signs: Annotated[tuple[CompletedSign, ...], Field(min_length=1)]
+    wordless_count: int = 0
+    """How many signs are lost, as no words of theirs can be read."""
+
+    @property
+    def unread_count(self) -> int:
+        """How many fields cannot be read."""
+        return self.wordless_count + sum(len(one.unread) for one in self.signs)
+
+    @property
+    def lost_count(self) -> int:
+        """How many signs are lost."""
+        return self.wordless_count
+
+    def over(self, earlier: "PartialDanger") -> "PartialDanger":
+        """Return all signs of both: none is lost that could once be read.
+
+        Of the same words those count that were read more fully, or else later.
+        """
+        kept, later = _by_quote(earlier.signs), _by_quote(self.signs)
+        for quote, signs in later.items():
+            if quote not in kept or _unread(signs) <= _unread(kept[quote]):
+                kept[quote] = signs
+        return PartialDanger(
+            signs=tuple(chain.from_iterable(kept.values())),
+            wordless_count=min(self.wordless_count, earlier.wordless_count),
+        )
+
+
+def _by_quote(signs: Iterable[CompletedSign]) -> dict[str, list[CompletedSign]]:
+    by_quote: dict[str, list[CompletedSign]] = defaultdict(list)
+    for one in signs:
+        by_quote[one.sign.quote].append(one)
+    return by_quote
+
+
+def _unread(signs: Iterable[CompletedSign]) -> int:
+    return sum(len(one.unread) for one in signs)

@@ -14,6 +14,7 @@ from ai_psychiatrist.agents.item_review import JudgedItem, SentBackOnce
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import (
     EvidenceOutput,
+    PartialScores,
     QuantitativeOutput,
 )
 from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
@@ -100,7 +101,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     ) -> PHQ8Assessment | None:
         """Return the eight items, or `None` when neither evidence nor scores could be had.
 
-        When scoring fails, the items are unknown for that reason and keep what evidence there is.
+        When scoring fails, the items are unknown for that reason and keep what evidence there is;
+        where a reply can be read in part, only those that cannot.
         `on_evidence` is told of such items as soon as there are quotes, as what follows may be cut
         short; `on_scoring` once there is all that scoring is shown.
         """
@@ -201,14 +203,20 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         prompt = scoring_prompt(case, _texts(report))
         review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
         outcome = await self._scorer.run(prompt, case.calls, review=review)
+        kept = None
+        if outcome.output is None and isinstance(outcome.kept, PartialScores):
+            kept = outcome.kept
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
-        output = outcome.output or review.sent_back
+        output = kept.as_whole() if kept else outcome.output or review.sent_back
         if output is None:
             return None
         items = [one.assessment for one in await review.judged(output)]
+        if kept is not None:
+            items = [_in_part(one, kept, unscored_item(case, one.item, report)) for one in items]
         if shown is not None:
             items = [shown.told_in(one) for one in items]
-        return self._assessment(evidence, items, is_accepted=outcome.output is not None)
+        is_accepted = not kept.lost_count if kept else outcome.output is not None
+        return self._assessment(evidence, items, is_accepted=is_accepted)
 
     async def score_changed(
         self, case: Case, evidence: Mapping[str, Sequence[str]]
@@ -304,6 +312,16 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if is_for_process(text):
             return await in_worker_process(text, asked_items, case.transcript)
         return asked_items(case.transcript)
+
+
+def _in_part(item: ItemAssessment, kept: PartialScores, unscored: ItemAssessment) -> ItemAssessment:
+    """Return an item of a reply that was read in part, with what of it was not as warnings.
+
+    `unscored`: the item as evidence left it, for one whose score or quotes were not read.
+    """
+    standing = item if item.item in kept.items else unscored
+    unread = kept.unread.get(item.item, ())
+    return replace(standing, warnings=(*standing.warnings, *unread))
 
 
 def scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:

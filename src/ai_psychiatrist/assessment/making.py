@@ -17,6 +17,7 @@ from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME
 from ai_psychiatrist.assessment.telling import ListenerFailed
 from ai_psychiatrist.assessment.unfinished import record_defect, record_skipped
 from ai_psychiatrist.domain.assessment import JudgedRound, PHQ8Assessment
+from ai_psychiatrist.llm.output import PartialOutput
 
 Ask: TypeAlias = Callable[[PHQ8Assessment], None]
 Work: TypeAlias = Callable[[], Awaitable[None]]
@@ -79,7 +80,7 @@ async def review(
     narrative = narrative_of(progress.rounds)
     findings = None if narrative is None else narrative.best.findings
     progress.meta_review = await agent.review(case, findings, progress.quantitative)
-    if progress.meta_review is not None:
+    if progress.meta_review is not None and progress.meta_review.is_whole:
         on_finished(Part.META_REVIEW)
 
 
@@ -100,7 +101,11 @@ def asking(beside: asyncio.TaskGroup, case: Case, progress: Progress) -> Ask:
 
 async def read_for_danger(agent: DangerAgent, case: Case, progress: Progress) -> None:
     """Have a model read for danger."""
-    progress.danger = await agent.read(case)
+
+    def keep(signs: PartialOutput) -> None:
+        progress.kept_danger = signs
+
+    progress.danger = await agent.read(case, on_kept=keep)
 
 
 async def in_time(work: Work, case: Case, parts: frozenset[Part], progress: Progress) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.danger import DangerAgent
+from ai_psychiatrist.agents.danger import DangerAgent, reading_in_part
 from ai_psychiatrist.agents.definition import DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
@@ -41,7 +41,7 @@ from ai_psychiatrist.domain.assessment import (
     WantedScoring,
 )
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport, with_model_reading
+from ai_psychiatrist.domain.risk import RiskReport, with_model_reading
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -162,8 +162,8 @@ class AssessmentPipeline:
             raise telling.error
         progress.leave_drives_open(case, unread)
         if self.danger is not None:
-            failed = ModelReading(status=ReadingStatus.FAILED, code=unread)
-            risk = with_model_reading(risk, progress.danger or failed)
+            reading = progress.danger or await reading_in_part(case, progress.kept_danger, unread)
+            risk = with_model_reading(risk, reading)
         assessment = progress.assessment(case, risk, parts, failures)
         logger.info(
             "assessment_finished",

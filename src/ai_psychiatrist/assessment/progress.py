@@ -22,6 +22,7 @@ from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ModelReading, RiskReport
+from ai_psychiatrist.llm.output import PartialOutput
 
 
 @dataclass(slots=True)
@@ -34,6 +35,8 @@ class Progress:
     """A verdict on each score, once those after changes are there."""
     meta_review: MetaReview | None = None
     danger: ModelReading | None = None
+    kept_danger: PartialOutput | None = None
+    """What is valid of replies about danger that were refused, while others are waited for."""
     beliefs: Beliefs | None = None
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""
@@ -47,7 +50,7 @@ class Progress:
                 yield Part.JUDGEMENT
         if self.quantitative is not None and self.quantitative.is_accepted:
             yield Part.SCORES
-        if self.meta_review is not None:
+        if self.meta_review is not None and self.meta_review.is_whole:
             yield Part.META_REVIEW
 
     def record_deadline(self, parts: frozenset[Part]) -> None:
@@ -74,7 +77,7 @@ class Progress:
     ) -> Assessment:
         """Return all of it; it is complete when these parts are done."""
         finished = set(self.finished())
-        has_any = bool(finished) or self.quantitative is not None
+        has_any = bool(finished) or not (self.quantitative is None and self.meta_review is None)
         status = AssessmentStatus.PARTIAL if has_any else AssessmentStatus.FAILED
         if finished >= parts:
             status = AssessmentStatus.COMPLETE

@@ -43,6 +43,12 @@ def _reading(out: Console, risk: RiskResult) -> None:
         code = "" if model.code is None else f" ({model.code.value})"
         words = f"The model that reads for danger failed{code}: these are the fixed phrases' alone."
         out.print(Text(words, style="bold yellow"))
+    if model.completed_count:
+        words = (
+            f"  {model.completed_count} signs of the model could not be read whole: what is "
+            "missing of them counts as said"
+        )
+        out.print(Text(words, style="yellow"))
     if model.refused_count:
         words = f"  left out: {model.refused_count} signs of a model in words that nobody said"
         out.print(Text(words, style="yellow"))

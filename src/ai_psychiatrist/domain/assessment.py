@@ -15,7 +15,7 @@ from ai_psychiatrist.domain.evidence import (
     UnreadAnswer,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.failures import Attempt, FailureRecord
+from ai_psychiatrist.domain.failures import Attempt, FailureRecord, UnreadPart
 from ai_psychiatrist.domain.phq8 import (
     Item,
     NotExaminedCause,
@@ -112,7 +112,9 @@ class MetricScore:
     score: int
     """1 (poor) to 5 (very good)."""
     explanation: str = field(repr=False)
-    """The judge's own words for it."""
+    """The judge's own words for it; empty where they could not be read."""
+    warnings: tuple[UnreadPart, ...] = ()
+    """What of the judge's reply could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +165,8 @@ class ItemAssessment:
     confidence: int | None
     """1 (guess) to 5 (certain), as the model said it."""
     warnings: tuple[str, ...]
-    """Names of the clinical rules that speak against the model's answer to this item."""
+    """Names of the clinical rules that speak against the model's answer to this item, and of what
+    of it could not be read."""
     llm_evidence_count: int
     """Quotes of the evidence stage that are grounded."""
     llm_evidence_extracted_count: int
@@ -191,7 +194,7 @@ class PHQ8Assessment:
 
     items: tuple[ItemAssessment, ...]
     is_accepted: bool = True
-    """Whether a reply with scores was accepted; without one the items keep what was found."""
+    """Whether a reply answers each item; items without an answer keep what was found."""
     grounding: Grounding
     extracted_count: int
     validated_count: int
@@ -231,10 +234,19 @@ class MetaReview:
     """The severity read from transcript, findings and scores together."""
 
     severity: Severity | None
-    """`None` where the words that tell it are in a language that is not read."""
+    """`None` where the model's could not be read, or the words that tell it are in a language that
+    is not."""
     explanation: str = field(repr=False)
+    """Empty where it could not be read."""
     contradicts_item_scores: bool
     """True when the severity lies outside the bands that the item scores allow."""
+    warnings: tuple[UnreadPart, ...] = ()
+    """What of the model's reply could not be read."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it says what it is made for: a severity, or why there can be none."""
+        return UnreadPart.SEVERITY not in self.warnings
 
     @property
     def is_mdd(self) -> bool | None:

@@ -49,6 +49,22 @@ class RejectionCode(StrEnum):
     """The backend tells no probabilities of tokens."""
 
 
+class UnreadPart(StrEnum):
+    """What of a reply could not be read, where the rest of it stands."""
+
+    ITEM = "item_not_read"
+    SCORE = "score_not_read"
+    EVIDENCE = "evidence_not_read"
+    CONFIDENCE = "confidence_not_read"
+    REASON = "reason_not_read"
+    SEVERITY = "severity_not_read"
+    EXPLANATION = "explanation_not_read"
+    QUOTE = "quote_not_read"
+    KIND = "kind_not_read"
+    POLARITY = "polarity_not_read"
+    LEVEL = "level_not_read"
+
+
 class FailureCode(StrEnum):
     """Why a model call, or a whole part of an assessment, has no output."""
 
@@ -101,6 +117,8 @@ class FailureCategory(StrEnum):
     EVIDENCE_HALLUCINATION = "evidence_hallucination"
     EVIDENCE_SCHEMA = "evidence_schema"
     AGENT_FAILED = "agent_failed"
+    PARTIAL_REPLY = "partial_reply"
+    """No reply was accepted as a whole, and what is valid of a refused one stands."""
     REFERENCES_FAILED = "references_failed"
     """Those that scoring is to be shown could not be looked up."""
     STAGE_SKIPPED = "stage_skipped"

@@ -173,6 +173,8 @@ class ModelReading:
     """Those whose words were said, in the order of the transcript."""
     refused_count: int = 0
     """How many signs it gave in words that were not; none of them is a signal."""
+    completed_count: int = 0
+    """How many signals have a part that could not be read and counts as said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,4 +235,5 @@ def urgency(signal: RiskSignal) -> tuple[int, int, bool]:
 def _says_as_much(found: RiskSignal, signal: RiskSignal) -> bool:
     shares_words = found.start < signal.end and signal.start < found.end
     is_as_urgent = found.level.rank >= signal.level.rank
-    return shares_words and is_as_urgent and found.category is signal.category
+    is_of_that_kind = signal.kind is RiskKind.UNSPECIFIED or found.category is signal.category
+    return shares_words and is_as_urgent and is_of_that_kind

@@ -22,11 +22,11 @@ LogLevel: TypeAlias = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 ALLOWED_KEYS: Final = frozenset(
     "agent assessment_id backend category code coercions count domain duration_ms error_type event "
     "extracted_count failures http_status input_tokens interview_hash key_id level library_logger "
-    "line method mode model model_calls name outcome output_tokens participant_id path "
+    "line lost_count method mode model model_calls name outcome output_tokens participant_id path "
     "prompt_digest protocol quote_hash quote_len reason rejected_by_domain rejected_count repaired "
     "reply_characters request_id response_hash response_len route severity stage status timestamp "
     "transcript_hash transcript_len turn url validated_count validation_mode violations "
-    "turns_not_examined trace_id span_id dropped_keys".split()
+    "turns_not_examined unread_count trace_id span_id dropped_keys".split()
 )
 _MAX_VALUE_CHARACTERS: Final = 160
 _LEVELS: Final = logging.getLevelNamesMapping()

@@ -9,6 +9,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
     nullcontext,
+    suppress,
 )
 from contextvars import Context
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import CallResult, credible_tokens
 from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.metering import note_spent
-from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.output import ModelOutput, OnKept, PartialOutput, PartsReader
 from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_formed
 from ai_psychiatrist.llm.routes import ModelRoute
@@ -60,17 +61,30 @@ class Call:
 class AgentCalls:
     """Makes the calls of one agent on one prompt, and accounts for every one of them."""
 
-    def __init__(self, agent: str, log: CallLog, *, review: Review | None = None) -> None:
+    def __init__(
+        self,
+        agent: str,
+        log: CallLog,
+        *,
+        review: Review | None = None,
+        on_kept: OnKept | None = None,
+    ) -> None:
         """`review`: looks at an output that was read, and may refuse it with `ReplyRejected`."""
         self._agent = agent
         self.prompt_digest = ""
         """Of the prompt that is asked next."""
         self.last_rejection: ReplyRejected | None = None
+        self.kept: PartialOutput | None = None
+        """What is valid of the replies that were refused for their form."""
+        self.kept_of = ""
+        """The model that gave the last of it."""
         self._account = AttemptAccount(agent, log)
         self.attempts = self._account.attempts
         self._log = log
         self._review = review
+        self._on_kept = on_kept
         self._reading = ReplyReading(text="")
+        self._asked = ""
 
     @contextmanager
     def as_one_run(self, route: ModelRoute) -> Iterator[None]:
@@ -102,20 +116,31 @@ class AgentCalls:
                 if wait is None or not self._log.has_time_for(wait):
                     raise
                 tries, wait_seconds = tries + 1, wait
-        self._reading = call.read(response)
+        self._reading, self._asked = call.read(response), call.route.name
         self._account.note(reply_characters=len(self._reading.text))
         return self._reading
 
-    async def judge(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
-        """Return the output of the reply and settle its attempt; raises `ReplyRejected`."""
+    async def judge(
+        self, extract: Callable[[str], OutputT], text: str, parts: PartsReader | None = None
+    ) -> OutputT:
+        """Return the output of the reply and settle its attempt; raises `ReplyRejected`.
+
+        `parts`: reads what is valid of a reply that is refused for its form.
+        """
         try:
             output = await self._extracted(extract, text)
+        except ReplyRejected as rejection:
+            if parts is not None:
+                await self._keep(parts, text)
+            self._refuse(rejection)
+            raise
+        try:
             if self._review is not None:
                 await self._review(output)
         except ReplyRejected as rejection:
-            self.last_rejection = rejection
-            self._account.note(outcome=AttemptOutcome.REJECTED, code=rejection.code)
-            self._account.settle(text=self._reading.text, feedback=str(rejection))
+            # A reply that was read as a whole takes the place of parts of those before it.
+            self.kept = None
+            self._refuse(rejection)
             raise
         self._account.note(
             outcome=AttemptOutcome.ACCEPTED,
@@ -129,6 +154,31 @@ class AgentCalls:
     def close(self, code: FailureCode) -> None:
         """Settle the call that is still under way, because something cut it short."""
         self._account.close(code)
+
+    def _refuse(self, rejection: ReplyRejected) -> None:
+        self.last_rejection = rejection
+        self._account.note(outcome=AttemptOutcome.REJECTED, code=rejection.code)
+        self._account.settle(text=self._reading.text, feedback=str(rejection))
+
+    async def _keep(self, parts: PartsReader, text: str) -> None:
+        """Keep what is valid of a refused reply, unless it is no answer at all."""
+        refusal = self._reading.refusal
+        if refusal is not None and not (
+            parts.takes_cut_off and refusal.code is RejectionCode.TRUNCATED
+        ):
+            return
+        valid = None
+        if len(text) <= _LARGE_REPLY_CHARACTERS:
+            valid = parts.read(text)
+        else:
+            with suppress(WorkTimedOut):
+                valid = await _READERS.run(lambda: parts.read(text))
+        if valid is not None:
+            kept = valid if self.kept is None else valid.over(self.kept)
+            if kept is not self.kept:
+                self.kept, self.kept_of = kept, self._asked
+            if self._on_kept is not None:
+                self._on_kept(kept)
 
     async def _extracted(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
         if self._reading.refusal is not None:

@@ -45,7 +45,7 @@ def reply_agent(
 
     async def extract(context: RunContext[AgentCalls], text: str) -> OutputT:
         try:
-            return await context.deps.judge(definition.extract, text)
+            return await context.deps.judge(definition.extract, text, definition.parts)
         except ReplyRejected as rejection:
             again = asked_again(rejection)
         # The cause would carry the reply into tracebacks.

@@ -2,7 +2,8 @@
 
 For each model of the chain: an agent run that asks again when a reply is rejected, then one plain
 chat call with the same extractor, then the next model. A dead or slow backend is not asked twice,
-unless its retries say so; one that is busy is waited for.
+unless its retries say so; one that is busy is waited for. Where no model gives such a reply, what
+is valid of the refused ones stands, for the agents that can do with parts.
 """
 
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.call_store import call_digest
 from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
+from ai_psychiatrist.llm.output import OnKept, PartialOutput
 from ai_psychiatrist.llm.output_mode import OutputMode, OutputModeSetting
 from ai_psychiatrist.llm.prompt import Prompt, ending_with
 from ai_psychiatrist.llm.rejection import ReplyRejected
@@ -64,6 +66,8 @@ class AgentOutcome(Generic[OutputT]):
     attempts: tuple[Attempt, ...]
     rejection: ReplyRejected | None = None
     """Why the last rejected reply was refused, when there is no output."""
+    kept: PartialOutput | None = None
+    """What is valid of the replies that were refused for their form."""
 
     def required(self, agent: str) -> OutputT:
         """Return the output; raises `AgentFailed` when there is none."""
@@ -113,13 +117,19 @@ class AgentRunner(Generic[OutputT]):
         return len(self.chain) * (self._settings.retries + 2)
 
     async def run(
-        self, prompt: Prompt, log: CallLog, *, review: Review | None = None
+        self,
+        prompt: Prompt,
+        log: CallLog,
+        *,
+        review: Review | None = None,
+        on_kept: OnKept | None = None,
     ) -> AgentOutcome[OutputT]:
         """Ask the models in order; never raises for what a model or its backend does.
 
         `review` sees each output before it is accepted, and may have the model asked again.
+        `on_kept` gets what is valid of refused replies, for a caller that is broken off after them.
         """
-        calls = AgentCalls(self.definition.name, log, review=review)
+        calls = AgentCalls(self.definition.name, log, review=review, on_kept=on_kept)
         with watched(agent_work(self.definition.name, self.chain, calls.attempts)) as work:
             outcome = await self._asked(prompt, calls)
             work.error = outcome.failure
@@ -139,18 +149,33 @@ class AgentRunner(Generic[OutputT]):
                 failure = ModelCallFailed(FailureCode.INTERNAL_ERROR)
                 calls.close(FailureCode.INTERNAL_ERROR)
             else:
-                return AgentOutcome(output=output, failure=None, attempts=tuple(calls.attempts))
+                return AgentOutcome(
+                    output=output, failure=None, attempts=tuple(calls.attempts), kept=calls.kept
+                )
             finally:
                 calls.close(FailureCode.DEADLINE_EXCEEDED)
-        self._record(failure)
+        self._record(failure, calls)
         return AgentOutcome(
             output=None,
             failure=failure.code,
             attempts=tuple(calls.attempts),
             rejection=calls.last_rejection,
+            kept=calls.kept,
         )
 
-    def _record(self, failure: ModelCallFailed) -> None:
+    def _record(self, failure: ModelCallFailed, calls: AgentCalls) -> None:
+        if calls.kept is not None:
+            record_failure(
+                FailureCategory.PARTIAL_REPLY,
+                FailureSeverity.WARNING,
+                "No reply was accepted as a whole: what could be read of a refused one stands.",
+                stage=self.definition.name,
+                code=failure.code,
+                model=calls.kept_of,
+                unread_count=calls.kept.unread_count,
+                lost_count=calls.kept.lost_count,
+            )
+            return
         status = {} if failure.http_status is None else {"http_status": failure.http_status}
         record_failure(
             FailureCategory.AGENT_FAILED,
@@ -230,7 +255,9 @@ class AgentRunner(Generic[OutputT]):
         for _ in range(tries):
             reading = await calls.make(call)
             with suppress(ReplyRejected):
-                return await calls.judge(self.definition.extract, reading.text)
+                return await calls.judge(
+                    self.definition.extract, reading.text, self.definition.parts
+                )
         raise ModelCallFailed(FailureCode.OUTPUT_REJECTED)
 
 

@@ -11,6 +11,7 @@ from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.belief import TotalInterval
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Grounding, Quote, Segment
+from ai_psychiatrist.domain.failures import UnreadPart
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.proof.rule_set import rule_set_digest
@@ -30,6 +31,8 @@ _Fields = dict[str, object]
 _VERSION: Final = 1
 _UNFOUND: Final = "quote_in_transcript"
 """The rule that a quote which nobody said breaks."""
+_UNREAD: Final = frozenset(UnreadPart)
+"""What of an answer could not be read is no rule that it breaks."""
 
 
 Certified = TypeVar("Certified", bound=Envelope)
@@ -172,7 +175,7 @@ def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bo
         "quotes": [_quote(quote, transcript) for quote in item.evidence],
         "allowed": _allowed(key, item.evidence) if is_checked else [],
         "reply": _reply(item),
-        "rules": list(item.warnings),
+        "rules": [name for name in item.warnings if name not in _UNREAD],
         "score": item.score,
         "unknown_reason": item.unknown_reason,
         "belief": None if item.belief is None else _belief(item.belief),

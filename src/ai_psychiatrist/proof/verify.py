@@ -191,8 +191,8 @@ class Verifier:
 
     def check_scores(self, scores: Table) -> None:
         items, total, is_checked = scores["items"], scores["total"], scores["quotes_checked"]
-        is_failed = {item["reply"] is None for item in items.values()}
-        check(len(is_failed) == 1 and not (scores["accepted"] and True in is_failed), "accepted")
+        is_failed = any(item["reply"] is None for item in items.values())
+        check(not (scores["accepted"] and is_failed), "accepted")
         scored = [one for one in items.values() if (one["reply"] or {}).get("score") is not None]
         served = Counter(str(quote["segments"]) for item in scored for quote in item["quotes"])
         for name, item in items.items():

@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.evidence import (
     UnreadAnswer,
     UnverifiedQuote,
 )
-from ai_psychiatrist.domain.failures import Attempt, FailureRecord
+from ai_psychiatrist.domain.failures import Attempt, FailureRecord, UnreadPart
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.results.account_result import AgentModels, CertificateResult, GroundingResult
@@ -104,9 +104,10 @@ class ItemResult(Result):
     reason: str
     """The model's own words for its score."""
     confidence: int | None
-    """1-5, as the model says it."""
+    """1-5, as the model says it; null where it says none that can be read."""
     warnings: tuple[str, ...]
-    """Names of the clinical rules that speak against the model's answer to this item."""
+    """Names of the clinical rules that speak against the model's answer to this item, and of parts
+    of the answer that could not be read (`confidence_not_read` and the like)."""
     llm_evidence_count: int
     """How many quotes of the evidence stage are kept."""
     llm_evidence_extracted_count: int
@@ -160,13 +161,19 @@ class QuantitativePart(Result):
     na_count: int | None = None
     """How many items are unknown."""
     accepted: bool = Field(default=True, validation_alias=called("is_accepted", "accepted"))
-    """Whether a reply with scores was accepted; if not, the items keep the evidence."""
+    """Whether a reply answers each item; items without an answer keep the evidence."""
     total_interval: TotalInterval | None = None
     """Where the beliefs of the items let the total lie; the items are taken as independent."""
     items: Annotated[FrozenTable[str, ItemResult] | None, BeforeValidator(by_item)] = None
     """Key of the item → its result."""
 
     shown_texts: ClassVar[frozenset[str]] = frozenset({"severity_label"})
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether a reply answers any of the items."""
+        reasons = {item.unknown_reason for item in (self.items or {}).values()}
+        return bool(reasons - {UnknownReason.SCORING_FAILED})
 
     def shown_total(self) -> Iterator[tuple[str, object]]:
         """Yield the total, or its range, with its label and how many items are unknown."""
@@ -234,15 +241,18 @@ class MetaReviewPart(Result):
     """The severity read from everything together."""
 
     severity: int | None
-    """0 minimal to 4 severe; null where the words are in a language that is not read."""
+    """0 minimal to 4 severe; null where the model's could not be read, or the words are in a
+    language that is not."""
     severity_label: str | None
     """The severity in a word."""
     explanation: str
-    """The model's own words for it."""
+    """The model's own words for it; empty where they could not be read."""
     is_mdd: bool | None
     """Moderate or above."""
     contradicts_item_scores: bool
     """True when the item scores do not allow this severity."""
+    warnings: tuple[UnreadPart, ...] = ()
+    """What of the model's reply could not be read."""
 
 
 class Envelope(Result):

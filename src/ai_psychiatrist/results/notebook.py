@@ -19,7 +19,7 @@ def _parts(result: Envelope, scores: QuantitativePart | None) -> Iterator[str]:
     danger = result.risk.level.value.replace("_", " ")
     yield f"<p>Signs of danger: <strong>{escape(danger)}</strong>"
     yield f" ({result.risk.signal_count}). {escape(result.risk.statement)}</p>"
-    if scores is not None and scores.accepted:
+    if scores is not None and scores.has_answers:
         yield from _scores(scores)
     for failure in result.failures:
         code = "" if failure.code is None else f" ({failure.code.value})"

@@ -41,4 +41,5 @@ def risk_model(reading: ModelReading) -> RiskModelResult:
         code=reading.code,
         sign_count=len(reading.signals),
         refused_count=reading.refused_count,
+        completed_count=reading.completed_count,
     )

@@ -98,6 +98,9 @@ class RiskModelResult(Result):
     are listed once."""
     refused_count: int
     """How many signs it gave in words that nobody said, or the interviewer; none is listed."""
+    completed_count: int = 0
+    """How many of its signs have a level, polarity or kind that could not be read: they count as
+    high, affirmed and unspecified."""
 
 
 class RiskResult(Result):

@@ -4,19 +4,28 @@ import asyncio
 import json
 
 import pytest
+from pydantic_ai.exceptions import ModelConnectionError
 from tests.fakes.replies import danger_text
-from tests.fakes.scripted import ScriptedChat, ScriptedModel, route
+from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.agents.danger_signs import extract_danger
-from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath, FailureCode, RejectionCode
+from ai_psychiatrist.domain.failures import (
+    AttemptOutcome,
+    CallPath,
+    FailureCategory,
+    FailureCode,
+    FailureSeverity,
+    RejectionCode,
+)
 from ai_psychiatrist.domain.risk import (
     ModelReading,
     ReadingStatus,
     RiskKind,
     RiskLevel,
     RiskPolarity,
+    RiskSignal,
     RiskSource,
 )
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
@@ -31,6 +40,11 @@ INTERVIEW = (
     "Mother: She gave her cat to the neighbours last week.\n"
 )
 SIGN = {"quote": "look down", "kind": "method", "polarity": "affirmed", "level": "high"}
+
+
+def without(name: str) -> dict[str, object]:
+    """Return the sign without a field."""
+    return {key: value for key, value in SIGN.items() if key != name}
 
 
 def reply(*signs: object) -> str:
@@ -62,6 +76,28 @@ def read(
         pytest.param(
             reply(SIGN | {"polarity": "denied", "level": "low"}), 1, 0, id="denied_is_low"
         ),
+        pytest.param(
+            reply(SIGN | {"polarity": "denied", "level": "none"}), 1, 1, id="denied_without_a_level"
+        ),
+        pytest.param(reply(SIGN | {"polarity": "past", "level": "None"}), 1, 1, id="past_as_none"),
+        pytest.param("[]", 0, 1, id="an_empty_list"),
+        pytest.param(json.dumps([SIGN]), 1, 1, id="a_list"),
+        pytest.param(json.dumps(SIGN), 1, 1, id="a_single_sign"),
+        pytest.param(json.dumps({"signs": SIGN}), 1, 1, id="a_single_sign_in_place_of_a_list"),
+        pytest.param(json.dumps({"signs": {"1": SIGN}}), 1, 1, id="numbered"),
+        pytest.param('{"signs": null}', 0, 1, id="null"),
+        pytest.param("null", 0, 1, id="null_alone"),
+        pytest.param(json.dumps({"result": {"signs": [SIGN]}}), 1, 1, id="wrapped"),
+        pytest.param(json.dumps({"data": {"result": {"signs": []}}}), 0, 1, id="wrapped_twice"),
+        pytest.param(json.dumps({"answer": [SIGN], "note": "one"}), 1, 1, id="list_in_a_wrapping"),
+        pytest.param(json.dumps({"answer": reply(SIGN)}), 1, 1, id="wrapped_as_a_text"),
+        pytest.param(json.dumps([{"signs": [SIGN]}]), 1, 1, id="wrapped_in_a_list"),
+        pytest.param(json.dumps({"Signs": [SIGN]}), 1, 1, id="another_case"),
+        pytest.param(reply({"sign": SIGN}), 1, 1, id="each_wrapped"),
+        *(
+            pytest.param(reply(without("quote") | {name: "look down"}), 1, 1, id=name)
+            for name in ("text", "words", "Quotation", "excerpt", "exact_words")
+        ),
     ],
 )
 def test_signs_are_read(text: str, count: int, coercions: int) -> None:
@@ -73,9 +109,7 @@ def test_signs_are_read(text: str, count: int, coercions: int) -> None:
     ("text", "code"),
     [
         pytest.param("There is no danger.", RejectionCode.NO_JSON, id="prose"),
-        pytest.param("[]", RejectionCode.NOT_AN_OBJECT, id="a_list"),
         pytest.param("{}", RejectionCode.MISSING_ITEM, id="no_signs"),
-        pytest.param('{"signs": null}', RejectionCode.MISSING_ITEM, id="null"),
         pytest.param('{"signs": "none"}', RejectionCode.MISSING_ITEM, id="a_word"),
         pytest.param('{"signs": ["look down"]}', RejectionCode.WRONG_TYPE, id="a_bare_quote"),
         pytest.param(reply({}), RejectionCode.WRONG_TYPE, id="an_empty_sign"),
@@ -178,6 +212,194 @@ def test_a_model_that_gives_nothing_usable_has_failed_with_the_code() -> None:
     assert reading == ModelReading(status=ReadingStatus.FAILED, code=FailureCode.OUTPUT_REJECTED)
     assert [(one.stage, one.code) for one in failures] == [("danger", FailureCode.OUTPUT_REJECTED)]
     assert {one.outcome for one in case.calls.attempts} == {AttemptOutcome.REJECTED}
+
+
+AS_SAID = (RiskKind.UNSPECIFIED, RiskPolarity.AFFIRMED, RiskLevel.HIGH)
+OF_SIGN = (RiskKind.METHOD, RiskPolarity.AFFIRMED, RiskLevel.HIGH)
+HINT = {
+    "quote": "Nobody would miss me there",
+    "kind": "burden_and_despair",
+    "polarity": "affirmed",
+    "level": "moderate",
+}
+
+
+def told(signal: RiskSignal) -> tuple[str, RiskKind, RiskPolarity, RiskLevel]:
+    cut = INTERVIEW[signal.start : signal.end]
+    return cut, signal.kind, signal.polarity, signal.level
+
+
+@pytest.mark.parametrize(
+    ("sign", "read_as"),
+    [
+        *(
+            pytest.param(SIGN | {"level": level}, OF_SIGN, id=f"level_{level}")
+            for level in (3, "3", None, "none", "alarming", "moderate to high", ["high"])
+        ),
+        pytest.param(without("level"), OF_SIGN, id="no_level"),
+        *(
+            pytest.param(SIGN | {"kind": kind}, (AS_SAID[0], *OF_SIGN[1:]), id=f"kind_{kind}")
+            for kind in ("jump", "suicidal_ideation", "", None, 7, ["method"])
+        ),
+        pytest.param(
+            without("kind") | {"category": "method"}, (AS_SAID[0], *OF_SIGN[1:]), id="category"
+        ),
+        *(
+            pytest.param(SIGN | {"polarity": polarity}, OF_SIGN, id=f"polarity_{polarity}")
+            for polarity in ("yes", "", None, True)
+        ),
+        pytest.param(without("polarity"), OF_SIGN, id="no_polarity"),
+        pytest.param(SIGN | {"polarity": "denied"}, OF_SIGN, id="denied_and_high"),
+        pytest.param(
+            without("level") | {"polarity": "denied"},
+            (RiskKind.METHOD, RiskPolarity.DENIED, RiskLevel.NONE),
+            id="denied_without_level",
+        ),
+        pytest.param({"quote": "look down"}, AS_SAID, id="quote_alone"),
+        pytest.param("look down", AS_SAID, id="a_text"),
+        pytest.param(SIGN | {"quote": ["look down"]}, OF_SIGN, id="a_list_quoted"),
+        pytest.param(SIGN | {"quote": {"text": "look down"}}, OF_SIGN, id="an_object_quoted"),
+        pytest.param(without("quote") | {"fragment": "look down"}, OF_SIGN, id="unknown_name"),
+        pytest.param(SIGN | {"level": float("nan")}, OF_SIGN, id="nan"),
+        pytest.param(SIGN | {"kind": "\ud800"}, (AS_SAID[0], *OF_SIGN[1:]), id="half_a_character"),
+        pytest.param(SIGN | {"quote": "look down \ud83d"}, OF_SIGN, id="half_of_one_in_the_quote"),
+    ],
+)
+def test_sign_that_cannot_be_read_whole_counts_as_said_and_costs_no_other(
+    sign: object, read_as: tuple[object, ...]
+) -> None:
+    model, case = ScriptedModel([reply(HINT, sign)]), opened()
+    with collect_failures() as failures:
+        reading = read(model, case)
+    first, second = map(told, reading.signals)
+    assert first == ("look down", *read_as)
+    assert second == tuple(HINT.values())
+    assert (reading.status, reading.code) == (ReadingStatus.ANSWERED, None)
+    assert (reading.completed_count, reading.refused_count) == (1, 0)
+    assert len(model.sent) == 2
+    assert {one.outcome for one in case.calls.attempts} == {AttemptOutcome.REJECTED}
+    (failure,) = failures
+    assert (failure.category, failure.stage, failure.code) == (
+        FailureCategory.PARTIAL_REPLY,
+        "danger",
+        FailureCode.OUTPUT_REJECTED,
+    )
+
+
+@pytest.mark.parametrize(
+    "level",
+    ["critical", "Severe", "urgent", "high risk", "very high", "imminent"],
+)
+def test_other_words_for_a_level_are_read_at_once(level: str) -> None:
+    output = extract_danger(reply(SIGN | {"level": level}))
+    assert [sign.level for sign in output.signs] == [RiskLevel.HIGH]
+    assert output.coercions == 1
+    low = extract_danger(reply(SIGN | {"level": "mild"}, HINT | {"level": "Minimal"}))
+    assert {sign.level for sign in low.signs} == {RiskLevel.LOW}
+
+
+BROKEN_SIGN = SIGN | {"kind": "jump"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(reply(HINT, SIGN)[:-4], id="cut_off"),
+        pytest.param(reply(SIGN, HINT)[:-30], id="cut_off_in_the_last"),
+        pytest.param('{"signs": [' + json.dumps(SIGN) + json.dumps(HINT), id="never_closed"),
+        pytest.param(f"{reply(SIGN)}\n{reply(HINT)[:-2]}", id="two_answers"),
+        pytest.param(
+            reply(HINT, SIGN).replace('"kind"', '"kind": "plan", "kind"'), id="keys_given_twice"
+        ),
+        pytest.param(json.dumps({"self_harm": [SIGN], "despair": [HINT]}), id="by_category"),
+        pytest.param(json.dumps({"report": {"found": {"signs": [SIGN, HINT]}}}), id="deep"),
+        pytest.param(json.dumps({"signs": [[SIGN], [HINT]]}), id="nested_lists"),
+        pytest.param(json.dumps({"signs": ["look down", HINT["quote"]]}), id="texts"),
+    ],
+)
+def test_signs_are_found_in_a_reply_of_another_form(text: str) -> None:
+    reading = read(ScriptedModel([text]))
+    assert [told(one)[0] for one in reading.signals] == ["look down", HINT["quote"]]
+    assert reading.status is ReadingStatus.ANSWERED
+
+
+def test_signs_before_the_limit_of_a_reply_are_kept() -> None:
+    cut = response(reply(SIGN, HINT)[:-30], finish_reason="length")
+    assert len(read(ScriptedModel([cut])).signals) == 2
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param("I cannot help with that.", id="refusal"),
+        pytest.param(reply({"quote": "…"}), id="no_words"),
+        pytest.param(reply(HINT | {"kind": "x"}), id="another_sign"),
+        pytest.param(reply(HINT), id="whole_without_it"),
+        pytest.param(reply(), id="none"),
+        pytest.param(ModelConnectionError("scripted", "gone"), id="gone"),
+    ],
+)
+def test_no_sign_of_any_try_is_lost(later: str | BaseException) -> None:
+    reading = read(ScriptedModel([reply(BROKEN_SIGN), later]))
+    assert ("look down", RiskKind.UNSPECIFIED) in [told(one)[:2] for one in reading.signals]
+    assert reading.completed_count >= 1
+
+
+def test_words_that_are_read_again_count_as_they_were_read_last() -> None:
+    mild = SIGN | {"quote": "I walk to the quarry and look down", "level": "moderate"}
+    with collect_failures() as failures:
+        reading = read(ScriptedModel([reply(BROKEN_SIGN), reply(mild)]))
+    assert [one.level for one in reading.signals] == [RiskLevel.MODERATE]
+    assert (reading.completed_count, failures) == (0, [])
+
+
+def test_fuller_reading_of_the_same_words_counts_among_refused_replies() -> None:
+    replies = [reply(SIGN, "Nobody would miss me there"), reply(BROKEN_SIGN, HINT)]
+    reading = read(ScriptedModel(replies))
+    assert [one.kind for one in reading.signals] == [
+        RiskKind.METHOD,
+        RiskKind.BURDEN_AND_DESPAIR,
+    ]
+    assert reading.completed_count == 0
+
+
+def test_signs_that_only_a_refused_reply_has_are_recorded_beside_an_accepted_one() -> None:
+    with collect_failures() as failures:
+        read(ScriptedModel([reply(BROKEN_SIGN), reply(HINT)]))
+    (failure,) = failures
+    assert (failure.category, failure.severity) == (
+        FailureCategory.PARTIAL_REPLY,
+        FailureSeverity.WARNING,
+    )
+    assert failure.context == {"count": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("I look down.", id="prose"),
+        pytest.param("I cannot discuss self-harm.", id="refusal"),
+        pytest.param(reply({}), id="an_empty_sign"),
+        pytest.param(reply({"quote": "…", "kind": "plan"}), id="the_example"),
+        pytest.param('{"signs": "none"}', id="a_word"),
+        pytest.param('{"danger": false}', id="no_signs"),
+        pytest.param(f"<think>{reply(SIGN)}", id="only_thought"),
+        pytest.param(reply(*({**SIGN, "quote": f"look {n}"} for n in range(101))), id="too_many"),
+    ],
+)
+def test_reply_without_a_readable_sign_is_a_failed_reading(text: str) -> None:
+    with collect_failures() as failures:
+        reading = read(ScriptedModel([text]))
+    assert reading == ModelReading(status=ReadingStatus.FAILED, code=FailureCode.OUTPUT_REJECTED)
+    assert [one.category for one in failures] == [FailureCategory.AGENT_FAILED]
+
+
+def test_reply_beyond_the_byte_cap_is_not_looked_through() -> None:
+    agent = DangerAgent(
+        (route(ScriptedModel([reply(BROKEN_SIGN)]), max_reply_bytes=20),),
+        pydantic_ai_settings=PydanticAISettings(retries=0),
+    )
+    assert asyncio.run(agent.read(opened())).status is ReadingStatus.FAILED
 
 
 def test_every_kind_is_explained_to_the_model() -> None:

@@ -20,6 +20,7 @@ from tests.fakes.replies import (
     scoring_text,
 )
 
+from ai_psychiatrist.agents.definition import DANGER, JUDGE, JUDGES, META_REVIEW, QUANTITATIVE
 from ai_psychiatrist.agents.extractors import (
     extract_evidence,
     extract_judge_metric,
@@ -31,7 +32,7 @@ from ai_psychiatrist.agents.output_models import ItemScoreOutput, JudgeMetricOut
 from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.output import ModelOutput, PartsReader
 from ai_psychiatrist.llm.rejection import ReplyRejected
 
 Code = RejectionCode
@@ -251,7 +252,6 @@ class TestScoring:
         ("evidence", "read", "coercions"),
         [
             pytest.param(["a", " b ", "", "a"], ("a", "b"), 0, id="list"),
-            pytest.param("a", ("a",), 1, id="string"),
             pytest.param(None, (), 0, id="null"),
         ],
     )
@@ -266,7 +266,7 @@ class TestScoring:
         answer[ITEMS[0]]["quotes"] = answer[ITEMS[0]].pop("evidence") or QUOTES
         assert rejection(extract_quantitative, scoring_text(answer)).code is Code.WRONG_TYPE
 
-    @pytest.mark.parametrize("evidence", [[1], {"quote": "a"}, 7, [["a"]]])
+    @pytest.mark.parametrize("evidence", ["a", "", [1], {"quote": "a"}, 7, [["a"]]])
     def test_cited_evidence_of_another_type_is_refused(self, evidence: object) -> None:
         assert rejection(extract_quantitative, scoring(evidence=evidence)).code is Code.WRONG_TYPE
 
@@ -280,6 +280,18 @@ class TestScoring:
     def test_confidence_off_the_scale_is_refused(self, confidence: object) -> None:
         error = rejection(extract_quantitative, scoring(confidence=confidence))
         assert error.code is Code.CONFIDENCE_INVALID
+
+    def test_all_that_is_wrong_is_told_at_once(self) -> None:
+        answer = scoring_answer(QUOTES)
+        answer["PHQ8_Sleep"] |= {"score": 7, "confidence": "high"}
+        answer["PHQ8_Tired"] |= {"evidence": SECRET}
+        error = rejection(extract_quantitative, scoring_text(answer))
+        assert error.code is Code.SCORE_INVALID
+        assert error.message == (
+            "PHQ8_Sleep: score has to be 0-3 or N/A, a whole number. "
+            "PHQ8_Sleep: confidence has to be 1-5, a whole number. "
+            "PHQ8_Tired: evidence has to be a list of strings."
+        )
 
     def test_absent_reason_is_empty(self) -> None:
         assert first_item(scoring(reason=None)).reason == ""
@@ -493,24 +505,54 @@ def test_lone_surrogates_are_refused(extract: Extract, reply: str) -> None:
     assert rejection(extract, reply).code is Code.UNREPAIRABLE
 
 
-@pytest.mark.parametrize("extract", EXTRACTORS)
-@given(
-    text=st.one_of(
-        st.text(),
-        st.text(alphabet='<>/{}[]":,-* \nscoreveritxplan0123456789.'),
-        st.text(alphabet=st.characters(), max_size=20).map(
-            lambda text: f"<severity>{text}</severity><explanation>{text}</explanation>"
-        ),
-        st.text(max_size=20).map(lambda text: f"Explanation:{text}\nScore: 4"),
-        st.text(max_size=20).map(lambda text: qualitative_text([text], text)),
-        st.text(max_size=20).map(lambda text: json.dumps({"severity": 2, "explanation": text})),
-        st.text(max_size=20).map(lambda text: json.dumps({"PHQ8_Sleep": [text]})),
-        st.text(max_size=20).map(lambda text: json.dumps(scoring_answer([text]))),
-    )
+ANY_REPLY = st.one_of(
+    st.text(),
+    st.text(alphabet='<>/{}[]":,-* \nscoreveritxplan0123456789.'),
+    st.text(alphabet=st.characters(), max_size=20).map(
+        lambda text: f"<severity>{text}</severity><explanation>{text}</explanation>"
+    ),
+    st.text(max_size=20).map(lambda text: f"Explanation:{text}\nScore: 4"),
+    st.text(max_size=20).map(lambda text: qualitative_text([text], text)),
+    st.text(max_size=20).map(lambda text: json.dumps({"severity": 2, "explanation": text})),
+    st.text(max_size=20).map(lambda text: json.dumps({"PHQ8_Sleep": [text]})),
+    st.text(max_size=20).map(lambda text: json.dumps(scoring_answer([text]))),
 )
+
+
+@pytest.mark.parametrize("extract", EXTRACTORS)
+@given(text=ANY_REPLY)
 def test_no_reply_raises_anything_but_a_rejection(extract: Extract, text: str) -> None:
     with suppress(ReplyRejected):
         assert isinstance(extract(text), ModelOutput)
+
+
+IN_PART = [
+    definition.parts
+    for definition in (QUANTITATIVE, *JUDGE.values(), JUDGES, META_REVIEW, DANGER)
+    if definition.parts is not None
+]
+
+
+@pytest.mark.parametrize("parts", IN_PART)
+@given(
+    text=ANY_REPLY
+    | st.text(alphabet='{}[]":,\\ud83signsquotelevlscore0123 \n')
+    | st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+        lambda some: (
+            st.lists(some, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["signs", "quote", "level", "result", "PHQ8_Sleep", "score"]),
+                some,
+                max_size=3,
+            )
+        ),
+        max_leaves=12,
+    ).map(json.dumps)
+)
+def test_no_reply_raises_where_its_valid_part_is_read(parts: PartsReader, text: str) -> None:
+    part = parts.read(text)
+    assert part is None or part.unread_count >= part.lost_count >= 0
 
 
 @pytest.mark.parametrize(

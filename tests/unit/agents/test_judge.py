@@ -1,5 +1,6 @@
 import asyncio
 
+import pytest
 from tests.fakes.model_server import FAULTS, ModelServer, Reply, Request, Script, fault
 from tests.fakes.replies import good_text, judge_text, judges_text
 from tests.fakes.scripted import ScriptedModel, route, served_chain
@@ -9,7 +10,8 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.settings import JudgeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import UnverifiedQuote
-from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.failures import FailureCategory, RejectionCode, UnreadPart
+from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -80,6 +82,38 @@ def test_half_score_is_asked_again_and_never_rounded() -> None:
     assert server.request_count == 3 * len(Metric)
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param("Score: 4", id="none"),
+        pytest.param("Explanation: what you found\nScore: 4", id="echo"),
+        pytest.param(judge_text("4", "bad \ud800 sleep"), id="half_a_character"),
+        pytest.param("Explanation: \u200b\nScore: 4", id="blank"),
+    ],
+)
+def test_score_stands_where_its_explanation_cannot_be_read(reply: str) -> None:
+    agent = JudgeAgent((route(ScriptedModel([reply])),), pydantic_ai_settings=ENABLED)
+    with collect_failures() as failures:
+        scores = asyncio.run(agent.evaluate(case(), FINDINGS))
+    kept = MetricScore(score=4, explanation="", warnings=(UnreadPart.EXPLANATION,))
+    assert scores == dict.fromkeys(Metric, kept)
+    assert {one.category for one in failures} == {FailureCategory.PARTIAL_REPLY}
+    assert len(failures) == len(Metric)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param("Explanation: why\nScore: 3.5", id="half"),
+        pytest.param("Explanation: a\nScore: 4\nExplanation: Two", id="cut_off_anew"),
+        pytest.param("<think>Score: 4", id="thinking"),
+    ],
+)
+def test_explanation_without_a_score_is_no_judgement(reply: str) -> None:
+    agent = JudgeAgent((route(ScriptedModel([reply])),), pydantic_ai_settings=ENABLED)
+    assert asyncio.run(agent.evaluate(case(), FINDINGS)) == {}
+
+
 TOGETHER = JudgeSettings(calls="one")
 
 
@@ -123,3 +157,11 @@ def test_answer_of_the_one_call_is_the_last_of_each_metric() -> None:
     drafts = f"<think>{judges_text(coherence='1')}</think>\n{judges_text(coherence='5')}"
     scores, _, _ = together(drafts)
     assert scores[Metric.COHERENCE].score == 5
+
+
+def test_scores_of_one_reply_stand_without_their_explanations() -> None:
+    blank = "\n".join(f"<{metric}>Score: 3</{metric}>" for metric in Metric)
+    scores, server, _ = together(blank)
+    assert [request.task for request in server.requests] == ["judges"] * 3
+    assert {score.score for score in scores.values()} == {3}
+    assert {score.warnings for score in scores.values()} == {(UnreadPart.EXPLANATION,)}

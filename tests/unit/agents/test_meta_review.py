@@ -14,7 +14,9 @@ from ai_psychiatrist.domain.assessment import (
     QualitativeAssessment,
 )
 from ai_psychiatrist.domain.evidence import Frequency, Grounding
+from ai_psychiatrist.domain.failures import FailureCategory, FailureSeverity, UnreadPart
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
+from ai_psychiatrist.infrastructure.failure_log import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -98,8 +100,90 @@ def test_depression_is_read_from_the_severity() -> None:
 
 def test_severity_outside_the_scale_is_asked_again_and_never_clamped() -> None:
     model = ScriptedModel([meta_review_text("9")])
-    assert review(model, scores(*[0] * 8)) is None
+    found = review(model, scores(*[0] * 8))
     assert len(model.sent) == 2
+    assert found == MetaReview(
+        severity=None,
+        explanation="Several symptoms are present.",
+        contradicts_item_scores=False,
+        warnings=(UnreadPart.SEVERITY,),
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(meta_review_text("2", ""), id="empty"),
+        pytest.param(meta_review_text("2", "…"), id="placeholder"),
+        pytest.param(meta_review_text("2", "bad \ud800 sleep"), id="half_a_character"),
+        pytest.param("<severity>2</severity>", id="no_tag"),
+        pytest.param('{"severity": 2}', id="json_without"),
+        pytest.param('{"severity": 2, "explanation": ["a"]}', id="a_list"),
+        pytest.param('{"severity": 2, "explanation": "a \\ud800"}', id="escaped_half"),
+        pytest.param('{"severity": 2, "explanation": "a", "explanation": "b"}', id="twice"),
+        pytest.param('{"severity": 2, "explanation": NaN}', id="nan"),
+    ],
+)
+def test_severity_stands_where_only_the_explanation_cannot_be_read(reply: str) -> None:
+    with collect_failures() as failures:
+        found = review(ScriptedModel([reply]), scores(*[3] * 4, *[0] * 4))
+    assert found == MetaReview(
+        severity=Severity.MODERATE,
+        explanation="",
+        contradicts_item_scores=False,
+        warnings=(UnreadPart.EXPLANATION,),
+    )
+    (failure,) = failures
+    assert (failure.category, failure.severity) == (
+        FailureCategory.PARTIAL_REPLY,
+        FailureSeverity.WARNING,
+    )
+    assert (failure.context["unread_count"], failure.context["lost_count"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param('{"severity": NaN, "explanation": "why"}', id="nan"),
+        pytest.param('{"severity": 9, "explanation": "why"}', id="json"),
+        pytest.param('{"severity": true, "explanation": "why"}', id="true"),
+        pytest.param('{"severity": 1, "severity": 2, "explanation": "why"}', id="twice"),
+        pytest.param('{"explanation": "why"}', id="missing"),
+        pytest.param("<explanation>why</explanation>", id="missing_tag"),
+        pytest.param(meta_review_text("moderate", "why"), id="in_words"),
+    ],
+)
+def test_explanation_stands_where_only_the_severity_cannot_be_read(reply: str) -> None:
+    found = review(ScriptedModel([reply]), scores(*[0] * 8))
+    assert found is not None
+    assert (found.severity, found.explanation) == (None, "why")
+    assert found.warnings == (UnreadPart.SEVERITY,)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param("The severity is moderate.", id="prose"),
+        pytest.param(meta_review_text("9", ""), id="neither"),
+        pytest.param("{}", id="empty_object"),
+        pytest.param("<severity>2</severity><explanation>a", id="cut_off"),
+        pytest.param(meta_review_text("2") + "<severity>3", id="cut_off_in_another"),
+        pytest.param("<think><severity>2</severity>", id="thinking"),
+    ],
+)
+def test_reply_of_which_nothing_is_valid_gives_no_review(reply: str) -> None:
+    with collect_failures() as failures:
+        assert review(ScriptedModel([reply]), scores(*[0] * 8)) is None
+    assert [one.category for one in failures] == [FailureCategory.AGENT_FAILED]
+
+
+def test_later_whole_reply_takes_the_place_of_a_part() -> None:
+    model = ScriptedModel([meta_review_text("2", ""), meta_review_text("3", "why")])
+    with collect_failures() as failures:
+        found = review(model, scores(*[None] * 8))
+    assert found is not None
+    assert (found.severity, found.explanation, found.warnings) == (3, "why", ())
+    assert failures == []
 
 
 def test_prompt_holds_findings_and_every_score_with_unknown_as_null() -> None:

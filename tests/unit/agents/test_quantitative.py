@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.failures import (
     FailureRecord,
     FailureSeverity,
     RejectionCode,
+    UnreadPart,
 )
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
@@ -399,9 +400,6 @@ def test_both_stages_are_served_over_http() -> None:
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("nan", RejectionCode.NOT_FINITE),
-        ("infinity", RejectionCode.NOT_FINITE),
-        ("true_as_score", RejectionCode.SCORE_INVALID),
         ("deep_brackets", RejectionCode.TOO_DEEP),
         ("list_instead_of_object", RejectionCode.NOT_AN_OBJECT),
         ("truncated", RejectionCode.TRUNCATED),
@@ -420,6 +418,170 @@ def test_hostile_scoring_gives_typed_rejections_and_no_scores(
     assert set(rejected) <= {code, FailureCode.MALFORMED_RESPONSE}
     assert code in rejected
     assert len(rejected) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nan", RejectionCode.NOT_FINITE),
+        ("infinity", RejectionCode.NOT_FINITE),
+        ("true_as_score", RejectionCode.SCORE_INVALID),
+    ],
+)
+def test_score_that_is_none_costs_its_item_after_all_tries(name: str, code: RejectionCode) -> None:
+    opened = case()
+    result = served(fault(name, tasks=["scoring"]), opened)
+    assert result is not None
+    reasons = {one.item.value: one.unknown_reason for one in result.items}
+    assert reasons.pop("PHQ8_Appetite") is UnknownReason.NO_MENTION
+    failed = [one for one in result.items if one.unknown_reason is UnknownReason.SCORING_FAILED]
+    assert {one.item.value for one in failed} == {"PHQ8_Depressed", "PHQ8_Sleep", "PHQ8_Tired"}
+    assert {one.warnings for one in failed} == {(UnreadPart.SCORE,)}
+    assert all(one.quotes for one in failed)
+    rejected = [one.code for one in opened.calls.attempts if one.agent == "quantitative"]
+    assert rejected == [code] * 3
+
+
+WHOLE = {"score": 3, "evidence": [SLEEP], "reason": "each night", "confidence": 5}
+
+
+def in_part(
+    reply: str, *later: str, plain: str | None = None
+) -> tuple[PHQ8Assessment, list[FailureRecord]]:
+    found = evidence(Sleep=[SLEEP], Tired=[TIRED])
+    built, _ = agent(found, reply, *later, plain=plain, retries=max(len(later), 1))
+    with collect_failures() as failures:
+        return assess(built), failures
+
+
+def scored(name: str = "Tired", **fields: object) -> str:
+    """Write a scoring reply whose sleep is whole, and another item has these fields."""
+    given: dict[str, object] = {"score": 2, "evidence": [TIRED], "reason": "said", "confidence": 4}
+    return scores(**{"Sleep": WHOLE, name: given | fields})
+
+
+TIRED_TWICE = scored().replace('"PHQ8_Tired": {', '"PHQ8_Tired": {"score": 1}, "PHQ8_Tired": {')
+
+
+@pytest.mark.parametrize(
+    ("reply", "unread"),
+    [
+        pytest.param(scored(score=7), UnreadPart.SCORE, id="out_of_range"),
+        pytest.param(scored(score=-1), UnreadPart.SCORE, id="negative"),
+        pytest.param(scored(score=2.5), UnreadPart.SCORE, id="a_half"),
+        pytest.param(scored(score=True), UnreadPart.SCORE, id="true"),
+        pytest.param(scored(score="often"), UnreadPart.SCORE, id="a_word"),
+        pytest.param(scored(score=[2]), UnreadPart.SCORE, id="a_list"),
+        pytest.param(scored(score=float("nan")), UnreadPart.SCORE, id="nan"),
+        pytest.param(scored(score=1e999), UnreadPart.SCORE, id="infinity"),
+        pytest.param(scored(evidence=TIRED), UnreadPart.EVIDENCE, id="evidence_as_a_text"),
+        pytest.param(scored(evidence=[TIRED, 1]), UnreadPart.EVIDENCE, id="a_number_in_it"),
+        pytest.param(scored(evidence={"quote": TIRED}), UnreadPart.EVIDENCE, id="an_object"),
+        pytest.param(scored(evidence=["\ud800"]), UnreadPart.EVIDENCE, id="half_a_character"),
+        pytest.param(scored(evidence=[TIRED] * 101), UnreadPart.EVIDENCE, id="too_many_quotes"),
+        pytest.param(TIRED_TWICE, UnreadPart.ITEM, id="twice"),
+        pytest.param(
+            scored().replace('"PHQ8_Tired"', '"PHQ8_Fatigue"'), UnreadPart.ITEM, id="missing"
+        ),
+        pytest.param(
+            scored().replace('"PHQ8_Failure": {', '"phq8 tired": {'), UnreadPart.ITEM, id="renamed"
+        ),
+        pytest.param(json.dumps({"result": {"PHQ8_Sleep": WHOLE}}), UnreadPart.ITEM, id="wrapped"),
+    ],
+)
+def test_item_that_cannot_be_read_costs_itself_alone(reply: str, unread: UnreadPart) -> None:
+    result, failures = in_part(reply)
+    sleep, tired = item(result, "Sleep"), item(result, "Tired")
+    assert (sleep.score, sleep.confidence, sleep.warnings) == (3, 5, ())
+    assert (tired.score, tired.proposed_score) == (None, None)
+    assert (tired.unknown_reason, tired.warnings) == (UnknownReason.SCORING_FAILED, (unread,))
+    assert [quote.text for quote in tired.quotes] == [TIRED]
+    assert result.is_scored
+    assert not result.is_accepted
+    (failure,) = failures
+    assert (failure.category, failure.severity, failure.stage, failure.code) == (
+        FailureCategory.PARTIAL_REPLY,
+        FailureSeverity.WARNING,
+        "quantitative",
+        FailureCode.OUTPUT_REJECTED,
+    )
+    assert failure.context["lost_count"] == sum(
+        one.unknown_reason is UnknownReason.SCORING_FAILED for one in result.items
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "unread"),
+    [
+        *(({"confidence": said}, UnreadPart.CONFIDENCE) for said in ("high", 90, 0, True, 4.5)),
+        ({"confidence": float("inf")}, UnreadPart.CONFIDENCE),
+        ({"reason": "bad \ud800 sleep"}, UnreadPart.REASON),
+    ],
+)
+def test_field_that_cannot_be_read_costs_itself_alone(
+    fields: dict[str, object], unread: UnreadPart
+) -> None:
+    result, failures = in_part(scored("Tired", **fields))
+    tired = item(result, "Tired")
+    assert (tired.score, tired.unknown_reason, tired.warnings) == (2, None, (unread,))
+    assert (tired.confidence is None) == (unread is UnreadPart.CONFIDENCE)
+    assert (tired.reason == "") == (unread is UnreadPart.REASON)
+    assert item(result, "Sleep").score == 3
+    assert result.is_accepted
+    assert [one.category for one in failures] == [FailureCategory.PARTIAL_REPLY]
+    assert (failures[0].context["unread_count"], failures[0].context["lost_count"]) == (1, 0)
+
+
+def test_raw_half_of_a_character_costs_its_field_as_an_escaped_one_does() -> None:
+    raw = json.dumps(json.loads(scored(reason="\ud800")[9:-10]), ensure_ascii=False)
+    assert "\ud800" in raw
+    tired = item(in_part(raw)[0], "Tired")
+    assert (tired.score, tired.reason, tired.warnings) == (2, "", (UnreadPart.REASON,))
+
+
+def test_part_is_kept_only_where_no_later_reply_is_whole() -> None:
+    result, failures = in_part(scored(score=7), scored())
+    assert item(result, "Tired").score == 2
+    assert (result.is_accepted, failures) == (True, [])
+    result, failures = in_part(scored(score=7), "prose", plain=scored(score=1))
+    assert item(result, "Tired").score == 1
+    assert (result.is_accepted, failures) == (True, [])
+
+
+def test_reply_that_lost_least_stands_and_the_later_one_of_equals() -> None:
+    worse = scores(Sleep=WHOLE, Tired={"score": 9}, Moving={"score": 9})
+    result, _ = in_part(scored(score=7), worse, "prose")
+    assert item(result, "Moving").unknown_reason is UnknownReason.NO_MENTION
+    result, _ = in_part(worse, scored("Moving", score=9, evidence=[]), "prose")
+    assert item(result, "Tired").unknown_reason is UnknownReason.SCORE_NA_WITH_EVIDENCE
+
+
+def test_cut_off_reply_and_draft_stay_refused() -> None:
+    for reply in (scored()[:-40], f"<think>{scored(score=7)}", f"{scored(score=7)}\nCorrection: 2"):
+        result, failures = in_part(reply)
+        assert not result.is_scored
+        assert [one.category for one in failures] == [FailureCategory.AGENT_FAILED]
+
+
+def test_whole_answer_of_the_next_model_beats_a_part_of_the_first() -> None:
+    first = ScriptedModel([evidence(Tired=[TIRED]), scored(score=7)])
+    second = ScriptedModel([scored(score=1)])
+    chain = (route(first, name="first"), route(second, name="second"))
+    built = QuantitativeAssessmentAgent(chain, pydantic_ai_settings=PydanticAISettings(retries=1))
+    result = assess(built)
+    assert item(result, "Tired").score == 1
+    assert result.is_accepted
+    assert (len(first.sent), len(second.sent)) == (3, 1)
+
+
+def test_part_of_the_first_model_stands_where_the_next_gives_nothing() -> None:
+    first = ScriptedModel([evidence(Tired=[TIRED], Sleep=[SLEEP]), scored(score=7)])
+    chain = (route(first, name="first"), route(ScriptedModel(["no"]), name="second"))
+    built = QuantitativeAssessmentAgent(chain, pydantic_ai_settings=PydanticAISettings(retries=0))
+    with collect_failures() as failures:
+        result = assess(built)
+    assert item(result, "Sleep").score == 3
+    assert [one.context["model"] for one in failures] == ["first"]
 
 
 @pytest.mark.parametrize(

@@ -29,25 +29,28 @@ class NamedItems:
     """How many keys were written in another way than the task has them."""
 
 
-def by_item(value: dict[str, object]) -> NamedItems:
-    """Find the items by their keys, whatever the case, spaces and hyphens in them."""
+def by_item(value: dict[str, object], *, voids_repeated: bool = False) -> NamedItems:
+    """Find the items by their keys, whatever the case, spaces and hyphens in them.
+
+    An item that is given twice is refused, or with `voids_repeated` has no value.
+    """
     items: dict[str, object] = {}
     renamed = 0
     for key, said in value.items():
         item = _ITEM_OF_NAME.get(_NO_LETTER.sub("", key).lower())
         if item is None:
             continue
-        if item in items:
+        if item in items and not voids_repeated:
             raise OutputRejected(
                 RejectionCode.DUPLICATE_KEY, f"{item} is given twice. Give each item once."
             )
-        items[item] = said
+        items[item] = None if item in items else said
         renamed += key != item
     return NamedItems(values=items, unknown_keys=len(value) - len(items), renamed=renamed)
 
 
-def unwrapped(value: object) -> object:
-    """Return the object of all eight items that a value wraps, else the value as it is."""
+def unwrapped(value: object, *, least: int = len(PHQ8_DOMAIN_KEYS)) -> object:
+    """Return the object of at least so many items that a value wraps, else the value as it is."""
     match value:
         case [only]:
             inner = only
@@ -64,5 +67,7 @@ def unwrapped(value: object) -> object:
     if isinstance(inner, str):
         with suppress(OutputRejected):
             inner = parse_whole(inner.strip()).value
-    is_whole = isinstance(inner, dict) and set(by_item(inner).values) == set(PHQ8_DOMAIN_KEYS)
-    return inner if is_whole else value
+    if not isinstance(inner, dict):
+        return value
+    items = by_item(inner, voids_repeated=least < len(PHQ8_DOMAIN_KEYS)).values
+    return inner if len(items) >= least else value

@@ -1,19 +1,23 @@
 """The reply of a judge: an explanation and a score."""
 
 import re
+from contextlib import suppress
 from typing import Final
 
 from ai_psychiatrist.agents.output_models import (
     JudgeMetricOutput,
     JudgesOutput,
     MetricJudgement,
+    PartialJudgement,
+    PartialJudgements,
     words_of,
 )
-from ai_psychiatrist.agents.replies.parts import required_block
+from ai_psychiatrist.agents.replies.parts import required_block, valid_part
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.validation.checks.coercion.text_values import read_whole_number
+from ai_psychiatrist.validation.reply.limits import HALF_CHARACTER, marked_halves
 from ai_psychiatrist.validation.reply.thinking import without_thinking
 
 _NUMBER: Final = (
@@ -46,6 +50,31 @@ _LONGEST_MATCH_CHARACTERS: Final = 512
 def read_judgement(text: str) -> JudgeMetricOutput:
     """Read the last score of a judge's reply, and the explanation."""
     reply = without_thinking(text)
+    score, found = _score(reply)
+    return JudgeMetricOutput(score=score, explanation=_explanation(reply, found))
+
+
+@valid_part
+def judgement_in_part(text: str) -> PartialJudgement | None:
+    """Read the score of a refused reply whose explanation is missing or cannot be read."""
+    return _in_part(without_thinking(marked_halves(text, has_escapes=False)))
+
+
+def _in_part(reply: str) -> PartialJudgement:
+    score, found = _score(reply)
+    try:
+        explanation = _explanation(reply, found)
+    except OutputRejected as rejection:
+        if rejection.code is not RejectionCode.EMPTY_FIELD:
+            raise
+        explanation = HALF_CHARACTER
+    if HALF_CHARACTER in explanation:
+        return PartialJudgement(score=score, explanation="", unread=(UnreadPart.EXPLANATION,))
+    return PartialJudgement(score=score, explanation=explanation, unread=())
+
+
+def _score(reply: str) -> tuple[int, re.Match[str]]:
+    """Return the last score, and where it stands; raises `OutputRejected`."""
     found = _last_score(reply)
     if found is None or found[1] is None:
         raise OutputRejected(
@@ -60,7 +89,7 @@ def read_judgement(text: str) -> JudgeMetricOutput:
         raise OutputRejected(
             RejectionCode.SCORE_INVALID, "The score line names several numbers. Give one score."
         )
-    return JudgeMetricOutput(score=number.value, explanation=_explanation(reply, found))
+    return number.value, found
 
 
 def read_judgements(text: str) -> JudgesOutput:
@@ -81,6 +110,17 @@ def read_judgements(text: str) -> JudgesOutput:
     if refused is not None and not scores:
         raise refused
     return JudgesOutput(scores=scores)
+
+
+@valid_part
+def judgements_in_part(text: str) -> PartialJudgements | None:
+    """Read the scores of a refused reply about all metrics."""
+    reply = without_thinking(marked_halves(text, has_escapes=False))
+    scores: dict[Metric, PartialJudgement] = {}
+    for metric in Metric:
+        with suppress(OutputRejected):
+            scores[metric] = _in_part(required_block(reply, metric.value))
+    return PartialJudgements(scores=scores) if scores else None
 
 
 def _last_score(reply: str) -> re.Match[str] | None:

@@ -2,15 +2,22 @@
 
 from typing import Final
 
-from ai_psychiatrist.agents.output_models import MetaReviewOutput, words_of
-from ai_psychiatrist.agents.replies.parts import number_of_words, required_block
+from ai_psychiatrist.agents.output_models import MetaReviewOutput, PartialMetaReview, words_of
+from ai_psychiatrist.agents.replies.parts import (
+    is_unread_text,
+    number_of_words,
+    required_block,
+    valid_part,
+)
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, read_whole_number
 from ai_psychiatrist.validation.reply.json_decoder import ParsedObject
+from ai_psychiatrist.validation.reply.limits import PARTS_LIMITS, marked_halves
 from ai_psychiatrist.validation.reply.parse import parse_object
 from ai_psychiatrist.validation.reply.thinking import without_thinking
 
+_MARKS: Final = "*_[]\"' "
 _SEVERITY_WORDS: Final = (
     ("minimal",),
     ("mild",),
@@ -25,10 +32,46 @@ def read_meta_review(text: str) -> MetaReviewOutput:
     reply = without_thinking(text)
     if "<severity>" not in reply.lower() and "{" in reply:
         return _meta_review_of(parse_object(text))
-    written = required_block(reply, "severity").strip("*_[]\"' ")
+    written = required_block(reply, "severity").strip(_MARKS)
     return MetaReviewOutput(
         severity=_severity(written).value, explanation=required_block(reply, "explanation")
     )
+
+
+@valid_part
+def meta_review_in_part(text: str) -> PartialMetaReview | None:
+    """Read what a refused reply says of severity or explanation; a reply that is cut off, nothing.
+
+    What would come after the cut may be another severity.
+    """
+    reply = without_thinking(marked_halves(text, has_escapes=False))
+    if "<severity>" not in reply.lower() and "{" in reply:
+        parsed = parse_object(marked_halves(text, has_escapes=True), PARTS_LIMITS)
+        severity, explanation = parsed.value.get("severity"), parsed.value.get("explanation")
+    else:
+        severity, explanation = _block(reply, "severity"), _block(reply, "explanation")
+    unread: list[UnreadPart] = []
+    number = None
+    try:
+        number = _severity(severity.strip(_MARKS) if isinstance(severity, str) else severity).value
+    except OutputRejected:
+        unread.append(UnreadPart.SEVERITY)
+    if not isinstance(explanation, str) or is_unread_text(explanation) or not words_of(explanation):
+        explanation = ""
+        unread.append(UnreadPart.EXPLANATION)
+    if number is None and not explanation:
+        return None
+    return PartialMetaReview(severity=number, explanation=explanation, unread=tuple(unread))
+
+
+def _block(reply: str, tag: str) -> str | None:
+    """Return the words between two tags, `None` where there are none; raises for a cut reply."""
+    try:
+        return required_block(reply, tag)
+    except OutputRejected as rejection:
+        if rejection.code is RejectionCode.TRUNCATED:
+            raise
+        return None
 
 
 def _meta_review_of(parsed: ParsedObject) -> MetaReviewOutput:

@@ -1,12 +1,17 @@
 """What replies of several agents hold: tagged texts, lists of quotes, numbers with their words."""
 
+import math
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.validation.reply.limits import HALF_CHARACTER
 from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
+
+PartT = TypeVar("PartT")
 
 MAX_QUOTES: Final = 100
 """Most quotes in one list of a reply."""
@@ -60,3 +65,23 @@ def number_of_words(value: object, words: Sequence[Sequence[str]]) -> object:
     if found is None or int(found[1]) >= len(words):
         return value
     return found[1] if found[2].lower() in words[int(found[1])] else value
+
+
+def valid_part(read: Callable[[str], PartT | None]) -> Callable[[str], PartT | None]:
+    """Let a reading of what is valid of a refused reply find nothing where it finds no answer."""
+
+    @wraps(read)
+    def reader(text: str) -> PartT | None:
+        try:
+            return read(text)
+        except (OutputRejected, ValueError, RecursionError):
+            return None
+
+    return reader
+
+
+def is_unread_text(value: object) -> bool:
+    """Return whether a value that has to be a text was given twice, or holds half a character."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    return isinstance(value, str) and HALF_CHARACTER in value

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.danger import reading_in_part
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
@@ -22,6 +23,7 @@ from ai_psychiatrist.interview.record import (
     UnexaminedAnswer,
 )
 from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.output import OnKept, PartialOutput
 from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk
 
@@ -36,8 +38,11 @@ class DangerReader(Protocol):
         """How many calls a reading may cost."""
         ...
 
-    async def read(self, case: Case) -> ModelReading:
-        """Return the signs, or why there are none to be had."""
+    async def read(self, case: Case, *, on_kept: OnKept | None = None) -> ModelReading:
+        """Return the signs, or why there are none to be had.
+
+        `on_kept`: gets the signs of refused replies, in case the reading is broken off.
+        """
         ...
 
 
@@ -90,11 +95,13 @@ async def read_by_model(
 ) -> ModelReading:
     """Have a model read an answer; one that is later than `seconds` has failed."""
     case = open_case(exchange(f"{question.text}\n", answer.text))
+    kept: list[PartialOutput] = []
     try:
         async with timed(calls, seconds) as in_time:
-            return await reader.read(replace(case, calls=in_time))
+            return await reader.read(replace(case, calls=in_time), on_kept=kept.append)
     except TimeoutError:
-        return ModelReading(status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED)
+        last = kept[-1] if kept else None
+        return await reading_in_part(case, last, FailureCode.DEADLINE_EXCEEDED)
 
 
 def note_reading(interview: Interview, turn: int, reading: ModelReading) -> Interview:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
-from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.domain.failures import FailureCode, RejectionCode, UnreadPart
 
 FAILURE_CODES: Final[Mapping[Enum, str]] = {
     FailureCode.OUTPUT_REJECTED: "every reply was refused",
@@ -56,6 +56,19 @@ REJECTION_CODES: Final[Mapping[Enum, str]] = {
     RejectionCode.TOO_LONG: "a text was too long",
     RejectionCode.NO_PROBABILITIES: "the model's server tells no probabilities",
 }
+UNREAD_PARTS: Final[Mapping[Enum, str]] = {
+    UnreadPart.ITEM: "the answer could not be read",
+    UnreadPart.SCORE: "the score could not be read",
+    UnreadPart.EVIDENCE: "the quotes of the answer could not be read",
+    UnreadPart.CONFIDENCE: "the confidence could not be read",
+    UnreadPart.REASON: "the reason could not be read",
+    UnreadPart.SEVERITY: "the severity could not be read",
+    UnreadPart.EXPLANATION: "the explanation could not be read",
+    UnreadPart.QUOTE: "the quote could not be read",
+    UnreadPart.KIND: "the kind could not be read",
+    UnreadPart.POLARITY: "the polarity could not be read",
+    UnreadPart.LEVEL: "the level could not be read",
+}
 RULES: Final[Mapping[str, str]] = {
     "eight_items": "an item is missing",
     "na_means_no_score": "a score is given where the model says that there is none",
@@ -69,5 +82,6 @@ RULES: Final[Mapping[str, str]] = {
     "no_affirmed_evidence": "no quote says clearly that it is so",
     "quote_shared": "a quote is given for several items",
     "na_with_high_confidence": "left open, and sure of it",
+    **{str(part): words for part, words in UNREAD_PARTS.items()},
 }
 """The rules over one item, by their names."""

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.domain.failures import AttemptOutcome, FailureRecord, FailureSeverity
+from ai_psychiatrist.domain.failures import (
+    AttemptOutcome,
+    FailureCategory,
+    FailureRecord,
+    FailureSeverity,
+)
 from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import QuantitativePart
@@ -23,7 +28,7 @@ _STAGES: Final = {
 def total_words(result: FullResult) -> str:
     """Return the total or its range."""
     scores = result.quantitative
-    if scores is None or scores.total_score_min is None or not scores.accepted:
+    if scores is None or scores.total_score_min is None or not scores.has_answers:
         return "none"
     if _is_unread(scores):
         return "none"
@@ -35,7 +40,7 @@ def total_words(result: FullResult) -> str:
 def band_words(result: FullResult) -> str:
     """Return the severity, or from which to which it may be, and why there is none."""
     scores = result.quantitative
-    if scores is None or scores.total_score_min is None or not scores.accepted:
+    if scores is None or scores.total_score_min is None or not scores.has_answers:
         return "the items were not scored"
     if _is_unread(scores):
         return "the participant's words are in a language that is not read"
@@ -80,12 +85,19 @@ def _is_unread(scores: QuantitativePart) -> bool:
 
 
 def made_by(result: FullResult, agent: str) -> str:
-    """Return whose answers of an agent were accepted."""
-    names = dict.fromkeys(
+    """Return whose answers of an agent were accepted, or else stand in part."""
+    accepted = (
         one.model
         for one in result.attempts
         if one.outcome is AttemptOutcome.ACCEPTED and one.agent == agent
     )
+    in_part = (
+        str(one.context["model"])
+        for one in result.failures
+        if one.category is FailureCategory.PARTIAL_REPLY and one.stage == agent
+        if "model" in one.context
+    )
+    names = dict.fromkeys((*accepted, *in_part))
     return " and ".join(map(model_words, names)) or "a call that is not listed"
 
 

@@ -22,6 +22,7 @@ from ai_psychiatrist.domain.failures import (
     FailureCode,
     FailureSeverity,
     RejectionCode,
+    UnreadPart,
 )
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, Severity, UnknownReason
 from ai_psychiatrist.domain.references import NoReferences
@@ -36,7 +37,12 @@ from ai_psychiatrist.domain.risk import (
     RiskSource,
 )
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.results.page.failure_words import FAILURE_CODES, REJECTION_CODES, RULES
+from ai_psychiatrist.results.page.failure_words import (
+    FAILURE_CODES,
+    REJECTION_CODES,
+    RULES,
+    UNREAD_PARTS,
+)
 from ai_psychiatrist.services.transcripts.utterances import ReadingNote
 
 _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
@@ -222,6 +228,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         FailureCategory.EVIDENCE_HALLUCINATION: "quotes that nobody said",
         FailureCategory.EVIDENCE_SCHEMA: "quotes in a wrong form",
         FailureCategory.AGENT_FAILED: "no usable answer",
+        FailureCategory.PARTIAL_REPLY: "a part of the answer could not be read",
         FailureCategory.REFERENCES_FAILED: "examples could not be looked up",
         FailureCategory.STAGE_SKIPPED: "skipped",
         FailureCategory.TRANSCRIPT_UNREADABLE: "the transcript could not be read",
@@ -232,6 +239,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
     },
     FailureCode: FAILURE_CODES,
     RejectionCode: REJECTION_CODES,
+    UnreadPart: UNREAD_PARTS,
     Speaker: {
         Speaker.INTERVIEWER: "interviewer",
         Speaker.PARTICIPANT: "participant",

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, Generic, NoReturn, TypeAlias, TypeVar
 
@@ -112,6 +113,9 @@ def object_of(members: list[tuple[str, object]], limits: ParseLimits) -> dict[st
     value = dict(members)
     if len(value) == len(members):
         return value
+    if limits.voids_repeated_keys:
+        counts = Counter(name for name, _ in members)
+        return {name: said if counts[name] == 1 else math.nan for name, said in value.items()}
     if not limits.keeps_last_key or sum(name == _SOLE_KEY for name, _ in members) > 1:
         raise rejected(RejectionCode.DUPLICATE_KEY)
     return value

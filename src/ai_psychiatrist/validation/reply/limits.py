@@ -1,5 +1,6 @@
 """What a reply may hold, and what a model is told when it holds something else."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,9 +33,13 @@ class ParseLimits:
     """Whether NaN and infinite numbers are read, for a caller that names their places."""
     keeps_last_key: bool = False
     """Whether of a key that occurs twice the last value counts, not the whole object is refused."""
+    voids_repeated_keys: bool = False
+    """Whether a key that occurs twice holds NaN, which no field takes, and the others count."""
 
 
 STRICT_LIMITS: Final = ParseLimits()
+PARTS_LIMITS: Final = ParseLimits(keeps_non_finite=True, voids_repeated_keys=True)
+"""For a reply that is refused as a whole: a fault of one value is the fault of that value."""
 
 
 def rejected(code: RejectionCode) -> OutputRejected:
@@ -51,3 +56,24 @@ def refuse_broken_text(text: str) -> None:
             RejectionCode.UNREPAIRABLE,
             "The reply holds half a character. Write each character whole, without \\u escapes.",
         ) from None
+
+
+HALF_CHARACTER: Final = "\ufdd0"
+"""Stands for a lone surrogate; Unicode gives it to no character."""
+_HALF: Final = re.compile(r"[\ud800-\udfff]")
+_ESCAPED: Final = re.compile(
+    r"\\u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    re.DOTALL,
+)
+
+
+def marked_halves(text: str, *, has_escapes: bool) -> str:
+    """Return a text with a mark in the place of each half of a character.
+
+    `has_escapes`: whether it is JSON, which can write a character as an escape.
+    """
+    marked = _HALF.sub(HALF_CHARACTER, text)
+    if not has_escapes:
+        return marked
+    return _ESCAPED.sub(lambda found: HALF_CHARACTER if found["half"] else found[0], marked)
