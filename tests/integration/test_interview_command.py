@@ -239,6 +239,12 @@ def test_what_is_unknown_is_left_unknown_and_told_by_the_status(tmp_path: Path) 
     assert "between 0 and 24" in done.out
 
 
+def test_no_after_a_refusal_stays_unknown(tmp_path: Path) -> None:
+    answers = "5\n" * 8 + "no\nnope\nnever\nno, not at all\nskip\nI said no\n1\nnext\n"
+    done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
+    assert scores(document(done)["report"]) == [None, None, 0, 0, None, None, 0, None]
+
+
 def test_danger_holds_the_interview_and_says_where_to_turn(tmp_path: Path) -> None:
     done = interview(
         tmp_path,

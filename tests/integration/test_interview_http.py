@@ -229,6 +229,19 @@ def test_refusal_stays_unknown_and_is_never_a_zero(client: httpx.Client) -> None
     assert report["total"]["total_score_max"] == 24
 
 
+@pytest.mark.parametrize("again", ["no", "Nope.", "I said no", "no thanks", "next"])
+def test_no_to_a_question_repeated_after_a_refusal_is_never_a_zero(
+    client: httpx.Client, again: str
+) -> None:
+    interview = begin(client)
+    for _ in ITEMS:
+        interview = answered(client, interview, option_id=declining(interview))
+    while interview["question"]:
+        interview = answered(client, interview, text=again)
+    items = read(client, interview, "/report")["items"].values()
+    assert {(item["score"], item["unknown_reason"]) for item in items} == {(None, "declined")}
+
+
 def test_danger_holds_the_interview_in_the_same_turn(client: httpx.Client) -> None:
     interview = answered(client, begin(client), text="I want to kill myself.")
     assert (interview["state"], interview["question"]) == ("safety_hold", None)

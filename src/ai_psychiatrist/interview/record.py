@@ -177,6 +177,10 @@ class Interview:
         """Return what was answered about an item, in order."""
         return tuple(reading for reading in self.readings if reading.item is item)
 
+    def was_declined(self, item: Item) -> bool:
+        """Return whether the person has refused to speak of an item."""
+        return any(one.reason is UnansweredReason.DECLINED for one in self.readings_of(item))
+
     def proposal_for(self, item: Item) -> Proposal | None:
         """Return what a model took an answer about an item for, `None` when none was asked."""
         return next((proposal for proposal in self.proposals if proposal.item is item), None)

@@ -22,7 +22,8 @@ def is_for_model(policy: AnswerPolicy, interview: Interview) -> bool:
     item = interview.goal(question.goal_id).item
     if item is None or answer.option_id is not None or interview.proposal_for(item) is not None:
         return False
-    return read_answer(item, answer.text).kind is ReadingKind.AMBIGUOUS
+    read = read_answer(item, answer.text, was_declined=interview.was_declined(item))
+    return read.kind is ReadingKind.AMBIGUOUS
 
 
 def anchors_of(policy: AnswerPolicy) -> tuple[Offered, ...]:

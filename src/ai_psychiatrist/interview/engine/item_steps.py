@@ -80,7 +80,7 @@ def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Int
 def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interview) -> ItemReading:
     option = question.chosen(answer)
     if option is None:
-        by_rules = _read_words(item, answer)
+        by_rules = _read_words(item, answer, was_declined=interview.was_declined(item))
         if not question.is_confirmation:
             return by_rules
         return reading_of_reply(interview.proposals[-1], answer, by_rules)
@@ -96,8 +96,8 @@ def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interv
     )
 
 
-def _read_words(item: Item, answer: GivenAnswer) -> ItemReading:
-    reading = read_answer(item, answer.text)
+def _read_words(item: Item, answer: GivenAnswer, *, was_declined: bool) -> ItemReading:
+    reading = read_answer(item, answer.text, was_declined=was_declined)
     return ItemReading(
         item=item,
         turn=answer.turn,

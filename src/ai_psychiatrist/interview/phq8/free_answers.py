@@ -61,15 +61,18 @@ class _Said:
         return spoken[-1:] == [PhraseKind.CORRECTION]
 
 
-def read_answer(item: Item, text: str) -> AnswerReading:
+def read_answer(item: Item, text: str, *, was_declined: bool = False) -> AnswerReading:
     """Read an answer; any wording of the question counts the days on which a difficulty was there.
 
+    `was_declined`: whether the item was refused before; then a bare "no" may be a refusal too.
     Deterministic, for any text.
     """
     clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
     if not clauses:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
     if any(_is_refusal(item, clause) for clause in clauses):
+        return AnswerReading(kind=ReadingKind.DECLINED)
+    if was_declined and _may_refuse_again(item, clauses):
         return AnswerReading(kind=ReadingKind.DECLINED)
     said = [_Said(clause=clause, phrases=phrases_in(item, clause.spoken)) for clause in clauses]
     kinds = {phrase.kind for one in said for phrase in one.phrases}
@@ -99,8 +102,20 @@ def _is_refusal(item: Item, clause: AnswerClause) -> bool:
     if refusal_wording("within").search(clause.spoken):
         return True
     rest, refusals = refusal_wording("whole").subn("", clause.spoken)
-    left = {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
-    return refusals > 0 and left <= {PhraseKind.FILLER, PhraseKind.YES}
+    return refusals > 0 and _kinds(item, rest) <= {PhraseKind.FILLER, PhraseKind.YES}
+
+
+def _may_refuse_again(item: Item, clauses: tuple[AnswerClause, ...]) -> bool:
+    """Whether an answer says no more than a "no", which may refuse again as well as deny."""
+    again = refusal_wording("again")
+    return any(again.search(clause.spoken) for clause in clauses) and all(
+        _kinds(item, again.sub("", clause.spoken)) <= {PhraseKind.FILLER} for clause in clauses
+    )
+
+
+def _kinds(item: Item, rest: str) -> set[PhraseKind]:
+    """Return what is left to say by the words that remain of a clause."""
+    return {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
 
 
 def _settled(text: str, said: list[_Said]) -> AnswerReading:

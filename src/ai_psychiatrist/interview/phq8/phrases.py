@@ -131,7 +131,7 @@ def _tables(item: Item) -> tuple[tuple[PhraseKind, Days | None, re.Pattern[str]]
 
 @cache
 def refusal_wording(key: str) -> re.Pattern[str]:
-    """Return the wordings of a refusal: `whole` or `within`."""
+    """Return the wordings of a refusal: `whole`, `within`, or `again`."""
     return re.compile(rf"(?<!\S){_alternatives(_wording()['refusal'][key])}(?!\S)")
 
 
