@@ -396,6 +396,19 @@ def test_kept_interviews_are_listed_and_deleted(tmp_path: Path) -> None:
     assert ids[0] not in interview(tmp_path, "list").out
 
 
+def test_held_interviews_are_listed_first(tmp_path: Path) -> None:
+    ids = [
+        id_in(interview(tmp_path, "--protocol", "phq8", *script(tmp_path, answers)))
+        for answers in ("1", "I want to kill myself.", "stop")
+    ]
+    listed = interview(tmp_path, "list").out.splitlines()
+    assert [tuple(line.split()[:3:2]) for line in listed] == [
+        (ids[1], "safety_hold"),
+        (ids[2], "done"),
+        (ids[0], "paused"),
+    ]
+
+
 def own_protocol(folder: Path, old: str = "", new: str = "") -> Path:
     """Copy the items' protocol under an id of its own, with one more change."""
     own = folder / "own"

@@ -70,9 +70,8 @@ def read_answer(item: Item, text: str, *, was_declined: bool = False) -> AnswerR
     clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
     if not clauses:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
-    if any(_is_refusal(item, clause) for clause in clauses):
-        return AnswerReading(kind=ReadingKind.DECLINED)
-    if was_declined and _may_refuse_again(item, clauses):
+    is_refused = any(_is_refusal(item, clause) for clause in clauses)
+    if is_refused or (was_declined and _may_refuse_again(item, clauses)):
         return AnswerReading(kind=ReadingKind.DECLINED)
     said = [_Said(clause=clause, phrases=phrases_in(item, clause.spoken)) for clause in clauses]
     kinds = {phrase.kind for one in said for phrase in one.phrases}
