@@ -245,6 +245,24 @@ def test_no_after_a_refusal_stays_unknown(tmp_path: Path) -> None:
     assert scores(document(done)["report"]) == [None, None, 0, 0, None, None, 0, None]
 
 
+def test_correction_is_asked_about_in_a_file_of_answers(tmp_path: Path) -> None:
+    answers = "2\nsorry, I meant most days\n1\n" + "1\n" * 7
+    done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
+    assert scores(document(done)["report"]) == [2, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_correction_is_asked_about_on_a_terminal(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "--protocol", "phq8") as terminal:
+        terminal.type("2\r")
+        terminal.type("wait, every day\r")
+        terminal.type("2\r")
+        for _ in range(6):
+            terminal.type("1\r")
+        assert terminal.end() == 0
+        assert "answer 2: “every day”" in terminal.shown
+        assert "Total: 4 of 24, minimal" in terminal.shown
+
+
 def test_danger_holds_the_interview_and_says_where_to_turn(tmp_path: Path) -> None:
     done = interview(
         tmp_path,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.domain.interview_items import AnswerQuote
+from ai_psychiatrist.domain.interview_items import AnswerQuote, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.answer_clauses import AnswerClause, answer_clauses
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
@@ -19,7 +19,7 @@ from ai_psychiatrist.interview.phq8.phrases import (
     refusal_wording,
 )
 
-_MOST_CHARACTERS: Final = 4_000
+MOST_CHARACTERS: Final = 4_000
 _ASIDE: Final = frozenset({PhraseKind.UNKNOWN, PhraseKind.NUMBER, PhraseKind.FILLER})
 _OPEN: Final = frozenset(
     {PhraseKind.UNKNOWN, PhraseKind.NUMBER, PhraseKind.UNCLEAR, PhraseKind.ALWAYS}
@@ -38,6 +38,14 @@ class ReadingKind(StrEnum):
     """It holds no words, or too many."""
 
 
+_REASONS: Final = {
+    ReadingKind.AMBIGUOUS: UnansweredReason.AMBIGUOUS_ANSWER,
+    ReadingKind.DECLINED: UnansweredReason.DECLINED,
+    ReadingKind.OFF_TOPIC: UnansweredReason.OFF_TOPIC,
+    ReadingKind.UNREADABLE: UnansweredReason.UNREADABLE_ANSWER,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReading:
     """What an answer says; a score, 0–3, and its words only with the kind `SCORE`."""
@@ -45,6 +53,11 @@ class AnswerReading:
     kind: ReadingKind
     score: int | None = None
     quote: AnswerQuote | None = None
+
+    @property
+    def reason(self) -> UnansweredReason | None:
+        """Why there is no score."""
+        return _REASONS.get(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +80,7 @@ def read_answer(item: Item, text: str, *, was_declined: bool = False) -> AnswerR
     `was_declined`: whether the item was refused before; then a bare "no" may be a refusal too.
     Deterministic, for any text.
     """
-    clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
+    clauses = answer_clauses(text) if len(text) <= MOST_CHARACTERS else ()
     if not clauses:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
     is_refused = any(_is_refusal(item, clause) for clause in clauses)
@@ -91,7 +104,7 @@ def read_answer(item: Item, text: str, *, was_declined: bool = False) -> AnswerR
 
 def is_agreement(text: str) -> bool:
     """Return whether a reply says yes to what was understood, and nothing else."""
-    clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
+    clauses = answer_clauses(text) if len(text) <= MOST_CHARACTERS else ()
     return bool(clauses) and all(
         agreement().fullmatch(one.spoken) and not one.is_question for one in clauses
     )
