@@ -239,6 +239,30 @@ def test_what_is_unknown_is_left_unknown_and_told_by_the_status(tmp_path: Path) 
     assert "between 0 and 24" in done.out
 
 
+def test_no_after_a_refusal_stays_unknown(tmp_path: Path) -> None:
+    answers = "5\n" * 8 + "no\nnope\nnever\nno, not at all\nskip\nI said no\n1\nnext\n"
+    done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
+    assert scores(document(done)["report"]) == [None, None, 0, 0, None, None, 0, None]
+
+
+def test_correction_is_asked_about_in_a_file_of_answers(tmp_path: Path) -> None:
+    answers = "2\nsorry, I meant most days\n1\n" + "1\n" * 7
+    done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
+    assert scores(document(done)["report"]) == [2, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_correction_is_asked_about_on_a_terminal(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "--protocol", "phq8") as terminal:
+        terminal.type("2\r")
+        terminal.type("wait, every day\r")
+        terminal.type("2\r")
+        for _ in range(6):
+            terminal.type("1\r")
+        assert terminal.end() == 0
+        assert "answer 2: “every day”" in terminal.shown
+        assert "Total: 4 of 24, minimal" in terminal.shown
+
+
 def test_danger_holds_the_interview_and_says_where_to_turn(tmp_path: Path) -> None:
     done = interview(
         tmp_path,
@@ -388,6 +412,19 @@ def test_kept_interviews_are_listed_and_deleted(tmp_path: Path) -> None:
     assert interview(tmp_path, "delete", ids[0]).code == 2
     assert interview(tmp_path, "delete", "-" * 32).code == 2
     assert ids[0] not in interview(tmp_path, "list").out
+
+
+def test_held_interviews_are_listed_first(tmp_path: Path) -> None:
+    ids = [
+        id_in(interview(tmp_path, "--protocol", "phq8", *script(tmp_path, answers)))
+        for answers in ("1", "I want to kill myself.", "stop")
+    ]
+    listed = interview(tmp_path, "list").out.splitlines()
+    assert [tuple(line.split()[:3:2]) for line in listed] == [
+        (ids[1], "safety_hold"),
+        (ids[2], "done"),
+        (ids[0], "paused"),
+    ]
 
 
 def own_protocol(folder: Path, old: str = "", new: str = "") -> Path:

@@ -229,6 +229,39 @@ def test_refusal_stays_unknown_and_is_never_a_zero(client: httpx.Client) -> None
     assert report["total"]["total_score_max"] == 24
 
 
+@pytest.mark.parametrize("again", ["no", "Nope.", "I said no", "no thanks", "next"])
+def test_no_to_a_question_repeated_after_a_refusal_is_never_a_zero(
+    client: httpx.Client, again: str
+) -> None:
+    interview = begin(client)
+    for _ in ITEMS:
+        interview = answered(client, interview, option_id=declining(interview))
+    while interview["question"]:
+        interview = answered(client, interview, text=again)
+    items = read(client, interview, "/report")["items"].values()
+    assert {(item["score"], item["unknown_reason"]) for item in items} == {(None, "declined")}
+
+
+def test_correction_without_a_name_is_asked_about_and_scores_neither_item(
+    client: httpx.Client,
+) -> None:
+    interview = answered(client, begin(client), option_id="a2")
+    interview = answered(client, interview, text="wait, nearly every day")
+    first, second = list(ITEMS)[:2]
+    items = interview["operator"]["items"]
+    assert (items[first]["score"], items[second]["score"]) == (None, None)
+    question = interview["question"]
+    assert [one["kind"] for one in question["options"]] == ["item", "item", "ask_again", "decline"]
+    interview = answered(client, interview, option_id=question["options"][0]["id"])
+    items = interview["operator"]["items"]
+    assert (items[first]["score"], items[second]["score"]) == (3, None)
+    assert items[first]["answer_turn"] == 2
+    assert items[first]["quote"] == {"text": "nearly every day", "start": 6, "end": 22}
+    assert (interview["question"]["item"], interview["question"]["id"]) == (second, "q4")
+    interview = answered(client, interview, text="not at all")
+    assert interview["operator"]["items"][second]["score"] == 0
+
+
 def test_danger_holds_the_interview_in_the_same_turn(client: httpx.Client) -> None:
     interview = answered(client, begin(client), text="I want to kill myself.")
     assert (interview["state"], interview["question"]) == ("safety_hold", None)

@@ -135,6 +135,20 @@ def test_levels_of_danger_are_told_of_many_assessments_at_once(tmp_path: Path) -
     assert of(found, "danger_signs_total") == TOLD_TOGETHER
 
 
+def test_a_held_interview_is_counted_at_once(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path, **ON)) as client:
+        assert of(counted(client), "interviews_held_total") == 0
+        for said, held in (("no", 0), ("I want to kill myself.", 1), ("No, never.", 1)):
+            begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+            answer = {"question_id": "q1", "idempotency_key": "k1", "version": 1, "text": said}
+            path = f"/v1/interviews/{begun['interview_id']}"
+            for _ in range(2):
+                assert client.post(f"{path}/answers", json=answer).status_code == 200
+            client.post(f"{path}/retry")
+            client.get(path)
+            assert of(counted(client), "interviews_held_total") == held
+
+
 def test_jobs_are_counted_until_and_at_their_end(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path, **ON)) as client:
         found = counted(client)

@@ -52,6 +52,8 @@ ANSWERS = (
     {"text": f"some, {CANARY}"},
     {"text": f"{CANARY} {CANARY}"},
     {"text": f"I would rather not say, {CANARY}"},
+    {"text": "several days"},
+    {"text": f"wait, three days, {CANARY}"},
 )
 Json = dict[str, Any]
 _IDS = re.compile(r'"interview_id":"([^"]+)"')
@@ -187,6 +189,9 @@ def _driven(client: httpx.Client, scripts: Sequence[str]) -> Iterator[httpx.Resp
     ):
         yield from _held(client, body)
     begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
+    path = f"/v1/interviews/{begun['interview_id']}"
+    yield client.post(f"{path}/answers", json=_answer(text=f"I want to kill myself, {CANARY}."))
+    begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
     for send in BAD_REQUESTS.values():
         yield send(client, f"/v1/interviews/{begun['interview_id']}")
     # Calls that fail are made again after seconds: all interviews wait at the same time.
@@ -257,7 +262,14 @@ def test_server_keeps_words_and_ids_to_itself(tmp_path: Path, log_format: str) -
 def _assert_only_allowed_keys(done: Finished) -> None:
     lines = done.served_lines
     events = {line["event"] for line in lines}
-    assert {"interview_created", "interview_turn_finished", "request_finished"} <= events
+    expected = {
+        "interview_created",
+        "interview_turn_finished",
+        "interview_held",
+        "request_finished",
+    }
+    assert expected <= events
+    assert {line["level"] for line in lines if line["event"] == "interview_held"} == {"warning"}
     assert not {"unnamed_event", "request_failed"} & events
     for line in lines:
         assert set(line) <= ALLOWED_KEYS

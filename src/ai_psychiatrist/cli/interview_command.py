@@ -106,7 +106,7 @@ def schemas() -> None:
 
 @interview_app.command("list")
 def list_interviews() -> None:
-    """Print the ids of the interviews that are kept, the latest first."""
+    """Print the ids of the interviews that are kept: held ones first, then the latest."""
     with refusing_bad_input():
         kept = kept_interviews(quiet(read_settings()))
     for one in kept:

@@ -72,6 +72,10 @@ class AnswerKind(StrEnum):
     """What the person was understood to say is right; it carries that score."""
     REJECT = "reject"
     """What the person was understood to say is wrong."""
+    ITEM = "item"
+    """The answer before was meant for this item."""
+    ASK_AGAIN = "ask_again"
+    """It was meant for all of the items in question, or for none: they are asked about again."""
 
 
 class MessageSpeaker(StrEnum):
@@ -149,6 +153,8 @@ class AnswerOption:
     """0–3 for an anchor."""
     rationale: str = field(default="", repr=False)
     """Why a model offered it; never leaves the server."""
+    item: Item | None = None
+    """The item that the answer before was meant for, with the kind `ITEM`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

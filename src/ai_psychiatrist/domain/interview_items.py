@@ -94,6 +94,27 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """An answer that may correct an earlier one: it scores nothing before the person said which."""
+
+    turn: int
+    """The turn of the answer."""
+    start: int
+    """Where in the answer the words begin that may be a score, in code points."""
+    earlier: tuple[Item, ...]
+    """The items whose answers it may correct, the one that was answered last at the end."""
+    current: Item
+    """The item that was asked about."""
+    settled_turn: int | None = None
+    """The turn in which the person said which item is meant."""
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All items that it may be about."""
+        return (self.current, *self.earlier)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOutcome:
     """One item after the interview: a score with where it comes from, or why there is none."""
 

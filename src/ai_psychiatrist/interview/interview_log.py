@@ -5,7 +5,9 @@ import time
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.infrastructure.telemetry.watching import tell
+from ai_psychiatrist.infrastructure.telemetry.work import InterviewHeld
+from ai_psychiatrist.interview.record import Danger, Interview
 
 logger = get_logger(__name__)
 
@@ -29,3 +31,16 @@ def log_interview(
         code=code or interview.failure,
         duration_ms=duration,
     )
+
+
+def report_hold(interview: Interview, danger: Danger) -> None:
+    """Warn that an interview is held, and count it: a person has to look."""
+    logger.warning(
+        "interview_held",
+        interview_hash=keyed_digest(interview.id),
+        # `level` is that of the line.
+        severity=danger.level,
+        category=",".join(danger.categories),
+        turn=interview.turn,
+    )
+    tell(InterviewHeld())

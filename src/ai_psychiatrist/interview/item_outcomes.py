@@ -32,12 +32,19 @@ def _outcome(
     return _answered(interview, item, goal, assessed.unknown_reason if assessed else None)
 
 
+def _in_question(interview: Interview) -> tuple[Item, ...]:
+    """Return the items that an answer may be about of which the person has not said it yet."""
+    correction = interview.open_correction
+    return correction.items if correction is not None else ()
+
+
 def _answered(
     interview: Interview, item: Item, goal: Goal | None, before: UnknownReason | None
 ) -> ItemOutcome:
     readings = interview.readings_of(item)
     last = readings[-1] if readings else None
-    if last is not None and last.score is not None:
+    is_in_question = item in _in_question(interview)
+    if last is not None and last.score is not None and not is_in_question:
         return ItemOutcome(
             item=item,
             score=last.score,
@@ -52,6 +59,8 @@ def _answered(
     is_open = asks > len(readings)
     if is_open and interview.danger is not None:
         reason = UnansweredReason.SAFETY_HOLD
+    elif is_in_question:
+        reason = UnansweredReason.AMBIGUOUS_ANSWER
     elif last is not None and last.reason is not None:
         reason = last.reason
     else:

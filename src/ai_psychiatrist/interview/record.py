@@ -15,11 +15,13 @@ from ai_psychiatrist.domain.interview import (
     GoalStatus,
     InterviewState,
     Message,
+    MessageSpeaker,
     Question,
 )
 from ai_psychiatrist.domain.interview_items import (
     AnswerQuote,
     AssessmentInput,
+    Correction,
     Proposal,
     UnansweredReason,
 )
@@ -147,6 +149,8 @@ class Interview:
     readings: tuple[ItemReading, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     """What a model took unclear answers for; at most one for each item."""
+    corrections: tuple[Correction, ...] = ()
+    """The answers of which the person was asked what they are about; one for each item asked."""
     progress: tuple[GoalProgress, ...] = ()
     drift: Drift | None = None
     """What the last free text was found to be; of an offered answer nothing is asked."""
@@ -176,6 +180,23 @@ class Interview:
     def readings_of(self, item: Item) -> tuple[ItemReading, ...]:
         """Return what was answered about an item, in order."""
         return tuple(reading for reading in self.readings if reading.item is item)
+
+    def was_declined(self, item: Item) -> bool:
+        """Return whether the person has refused to speak of an item."""
+        return any(one.reason is UnansweredReason.DECLINED for one in self.readings_of(item))
+
+    @property
+    def open_correction(self) -> Correction | None:
+        """The answer of which the person has not said yet what it is about."""
+        return next((one for one in self.corrections if one.settled_turn is None), None)
+
+    def words_of(self, turn: int) -> str:
+        """Return what the person said in a turn."""
+        return next(
+            message.text
+            for message in self.messages
+            if message.turn == turn and message.speaker is MessageSpeaker.PARTICIPANT
+        )
 
     def proposal_for(self, item: Item) -> Proposal | None:
         """Return what a model took an answer about an item for, `None` when none was asked."""

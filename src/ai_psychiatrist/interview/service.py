@@ -180,7 +180,10 @@ class InterviewService:
         logger.info("interview_deleted", interview_hash=keyed_digest(interview_id))
 
     async def list(self) -> tuple[InterviewListing, ...]:
-        """Return all interviews, the latest first; one that cannot be read is marked."""
+        """Return all interviews, those that are held first, then the latest.
+
+        One that cannot be read is marked.
+        """
         return await self._stored.run(lambda store: store.list())
 
     async def remove_expired(self) -> None:

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.errors import InterviewNotFound, StoreUnusable, VersionConflict
+from ai_psychiatrist.interview.interview_log import report_hold
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.store.interview_store import InterviewStore, TakenAnswer
@@ -58,6 +59,8 @@ class StoredSteps:
                 raise
             # Another process has taken the step meanwhile: what it stored stands.
             return await self.load(interview.id)
+        if numbered.danger is not None and interview.danger is None:
+            report_hold(numbered, numbered.danger)
         return numbered
 
     async def load(self, interview_id: str) -> Interview:

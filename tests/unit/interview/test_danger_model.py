@@ -1,6 +1,7 @@
 """A model reads free answers for danger beside the rules; what it finds holds the interview."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -88,6 +89,33 @@ def test_what_is_no_grave_sign_in_the_answer_holds_nothing(
     at, _, _ = hold_by(tmp_path, protocol, [reply])
     assert at.snapshot.state is InterviewState.AWAITING
     assert (at.snapshot.danger, at.snapshot.danger_readings) == (None, ANSWERED)
+
+
+@BOTH
+@pytest.mark.parametrize("level", ["moderate", "high"])
+@pytest.mark.parametrize("polarity", ["past", "quoted"])
+def test_what_a_model_calls_past_or_quoted_holds_nothing(
+    tmp_path: Path, protocol: str, polarity: str, level: str
+) -> None:
+    reply = danger_text(HINT, level=level, polarity=polarity, kind="attempt")
+    at, _, _ = hold_by(tmp_path, protocol, [reply])
+    assert at.snapshot.state is InterviewState.AWAITING
+    assert (at.snapshot.danger, at.snapshot.danger_readings) == (None, ANSWERED)
+
+
+@BOTH
+def test_what_holds_is_told_without_what_is_past(tmp_path: Path, protocol: str) -> None:
+    said = f"Years ago I tried, never since. {HINT}."
+    signs = [
+        json.loads(danger_text("Years ago I tried", polarity="past"))["signs"][0],
+        json.loads(danger_text(HINT, level="moderate", polarity="hypothetical"))["signs"][0],
+    ]
+    at, _, _ = hold_by(tmp_path, protocol, [json.dumps({"signs": signs})], said)
+    assert at.snapshot.state is InterviewState.SAFETY_HOLD
+    assert at.snapshot.danger is not None
+    assert at.snapshot.danger.level is RiskLevel.MODERATE
+    (place,) = at.snapshot.danger.places
+    assert said[place.start : place.end] == HINT
 
 
 @BOTH

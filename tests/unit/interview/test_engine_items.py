@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.interview.built import PROTOCOLS, Desk, assessed, desk
+from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker
 from ai_psychiatrist.domain.interview_items import ItemReport, ItemSource, UnansweredReason
@@ -242,14 +243,30 @@ def test_signs_of_danger_hold_the_interview_in_the_same_turn(
     assert report.danger == held.danger
 
 
-def test_a_denial_of_danger_holds_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", ["phq8", "incident"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I would never hurt myself. I sleep badly nearly every day.",
+        "No, never.",
+        "No, never. I have never wanted to hurt myself.",
+        "Ten years ago I tried, never since.",
+        "Ten years ago I tried to kill myself, never since.",
+        "Twenty years ago I took an overdose. That is long over.",
+    ],
+)
+def test_what_is_denied_or_past_and_over_holds_nothing(
+    said: str, protocol: str, tmp_path: Path
+) -> None:
     async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
-        await at.say("I would never hurt myself. I sleep badly nearly every day.")
+        unknown = assessed(Item.SLEEP, Item.MOVING) if protocol == "phq8" else None
+        await at.begin(protocol, assessment=unknown)
+        await at.say(said)
 
-    with desk(tmp_path) as at:
+    with desk(tmp_path, ScriptedAgents()) as at:
         asyncio.run(work(at))
         assert at.snapshot.state is InterviewState.AWAITING
+        assert at.snapshot.danger is None
 
 
 def test_who_stops_ends_it_and_what_is_open_stays_unknown(tmp_path: Path) -> None:

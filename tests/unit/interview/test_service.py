@@ -16,6 +16,7 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 from ai_psychiatrist.interview.errors import (
@@ -513,6 +514,57 @@ def test_the_logs_hold_neither_words_nor_ids(tmp_path: Path) -> None:
     assert SECRET not in str(logs)
     assert at.snapshot.id not in str(logs)
     assert all(set(line) - {"log_level"} <= ALLOWED_KEYS for line in logs)
+
+
+@pytest.mark.parametrize("protocol", ["phq8", "incident"])
+def test_a_hold_is_a_warning_without_words_once(protocol: str, tmp_path: Path) -> None:
+    said = f"I want to kill myself, {SECRET}."
+
+    async def work(at: Desk) -> None:
+        await at.begin(protocol)
+        submission = at.submission(text=said)
+        for _ in range(2):
+            at.snapshot = await at.service.answer(at.snapshot.id, submission)
+        await at.retry()
+        await at.service.make_report(at.snapshot.id)
+
+    with desk(tmp_path, ScriptedAgents()) as at, captured_events() as logs:
+        asyncio.run(work(at))
+    (held,) = [line for line in logs if line["log_level"] == "warning"]
+    assert held.pop("interview_hash") == keyed_digest(at.snapshot.id)
+    assert held == {
+        "event": "interview_held",
+        "log_level": "warning",
+        "severity": "high",
+        "category": "suicidal_ideation",
+        "turn": 1,
+    }
+    assert SECRET not in str(logs)
+
+
+@pytest.mark.parametrize("protocol", ["phq8", "incident"])
+def test_no_warning_is_written_where_nothing_is_held(protocol: str, tmp_path: Path) -> None:
+    async def work(at: Desk) -> None:
+        await at.begin(protocol)
+        await at.say("No, never.")
+        await at.say("Ten years ago I tried, never since.")
+
+    with desk(tmp_path, ScriptedAgents()) as at, captured_events() as logs:
+        asyncio.run(work(at))
+    assert not [line for line in logs if line["log_level"] != "info"]
+
+
+def test_holds_are_listed_before_later_interviews(tmp_path: Path) -> None:
+    async def work(at: Desk) -> list[tuple[str, str]]:
+        ids = []
+        for said in ("no", "I want to kill myself.", "no", "I will end my life tonight.", "no"):
+            ids.append((await at.begin()).id)
+            await at.say(said)
+        expected = [ids[number] for number in (3, 1, 4, 2, 0)]
+        return list(zip(expected, (one.id for one in await at.service.list()), strict=True))
+
+    with desk(tmp_path) as at:
+        assert all(expected == found for expected, found in asyncio.run(work(at)))
 
 
 def test_no_snapshot_shows_words_or_its_id_in_its_repr(tmp_path: Path) -> None:

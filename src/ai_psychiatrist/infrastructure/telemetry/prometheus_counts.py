@@ -10,6 +10,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from ai_psychiatrist.domain.failures import Attempt
 from ai_psychiatrist.infrastructure.telemetry.prometheus_metrics import (
     AssessmentMetrics,
+    InterviewMetrics,
     JobMetrics,
     Maker,
     ModelMetrics,
@@ -20,6 +21,7 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     AssessmentWork,
     CallWork,
     Event,
+    InterviewHeld,
     JobEnded,
     QueueSeen,
     RequestWork,
@@ -41,6 +43,7 @@ class PrometheusCounts:
         self._assessments = AssessmentMetrics(make)
         self._models = ModelMetrics(make)
         self._jobs = JobMetrics(make)
+        self._interviews = InterviewMetrics(make)
 
     @contextmanager
     def watching(self, work: Work) -> Iterator[None]:
@@ -57,6 +60,8 @@ class PrometheusCounts:
                 self._models.count_attempt(event)
             case JobEnded():
                 self._jobs.count(event)
+            case InterviewHeld():
+                self._interviews.count_hold()
 
     def text(self, queue: QueueSeen | None) -> bytes:
         """Return all of them in Prometheus's text form.

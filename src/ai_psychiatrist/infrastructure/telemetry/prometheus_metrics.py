@@ -182,3 +182,17 @@ class JobMetrics:
         for state, count in queue.by_state.items():
             self._open.labels(state).set(count)
         self._oldest.set(queue.oldest_waiting_seconds or 0.0)
+
+
+class InterviewMetrics:
+    """About interviews with a person."""
+
+    def __init__(self, make: Maker) -> None:
+        """Begin at nothing."""
+        self._held = make.counter(
+            "interviews_held", "Interviews that were held for danger: a person has to look."
+        )
+
+    def count_hold(self) -> None:
+        """Count an interview that was held, at once: who watches over it is needed now."""
+        self._held.inc()

@@ -95,8 +95,13 @@ class JobEnded:
     """Since it was asked for."""
 
 
-Event: TypeAlias = Attempt | JobEnded
-"""What has no duration of its own: how a reply was judged, how a job ended."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewHeld:
+    """An interview that was held because an answer states a danger; nothing says which."""
+
+
+Event: TypeAlias = Attempt | JobEnded | InterviewHeld
+"""What has no duration of its own: how a reply was judged, how a job ended, a held interview."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer
 from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
+from ai_psychiatrist.interview.engine.correction import correction_in
 from ai_psychiatrist.interview.engine.turns import Offered, Wording
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, is_agreement, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
@@ -19,10 +20,13 @@ def is_for_model(policy: AnswerPolicy, interview: Interview) -> bool:
     question, answer = interview.question, interview.answer
     if policy.confirmation is None or question is None or answer is None:
         return False
+    if interview.open_correction is not None or correction_in(interview) is not None:
+        return False
     item = interview.goal(question.goal_id).item
     if item is None or answer.option_id is not None or interview.proposal_for(item) is not None:
         return False
-    return read_answer(item, answer.text).kind is ReadingKind.AMBIGUOUS
+    read = read_answer(item, answer.text, was_declined=interview.was_declined(item))
+    return read.kind is ReadingKind.AMBIGUOUS
 
 
 def anchors_of(policy: AnswerPolicy) -> tuple[Offered, ...]:

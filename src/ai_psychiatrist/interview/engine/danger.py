@@ -12,7 +12,13 @@ from ai_psychiatrist.agents.danger import reading_in_part
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
-from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskLevel, RiskSignal
+from ai_psychiatrist.domain.risk import (
+    ModelReading,
+    ReadingStatus,
+    RiskGroup,
+    RiskLevel,
+    RiskSignal,
+)
 from ai_psychiatrist.domain.transcript import exchange
 from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.record import (
@@ -61,8 +67,15 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
 def danger_of(
     signals: Sequence[RiskSignal], question: Question, answer: GivenAnswer
 ) -> Danger | None:
-    """Return what signals in an answer hold the interview for, `None` when none is grave enough."""
-    holding = [signal for signal in signals if signal.level.rank >= _HOLDS_FROM.rank]
+    """Return what signals in an answer hold the interview for, `None` when none is grave enough.
+
+    What is past and over, quoted, about others or denied holds nothing, whatever its level.
+    """
+    holding = [
+        signal
+        for signal in signals
+        if signal.group is RiskGroup.READ_NOW and signal.level.rank >= _HOLDS_FROM.rank
+    ]
     if not holding:
         return None
     said_from = len(question.text) + 1

@@ -12,7 +12,12 @@ from ai_psychiatrist.domain.interview import (
     GoalStatus,
     Question,
 )
-from ai_psychiatrist.domain.interview_items import AnswerQuote, ProposalOutcome, UnansweredReason
+from ai_psychiatrist.domain.interview_items import (
+    AnswerQuote,
+    Correction,
+    ProposalOutcome,
+    UnansweredReason,
+)
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.confirmation import (
     anchors_of,
@@ -21,6 +26,13 @@ from ai_psychiatrist.interview.engine.confirmation import (
     reading_of_reply,
     settled,
 )
+from ai_psychiatrist.interview.engine.correction import (
+    asking_wording,
+    correction_in,
+    goal_of,
+    settled_correction,
+    unclear_readings,
+)
 from ai_psychiatrist.interview.engine.turns import (
     Wording,
     end,
@@ -28,16 +40,10 @@ from ai_psychiatrist.interview.engine.turns import (
     put_question,
     with_progress,
 )
-from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import read_answer
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
 from ai_psychiatrist.interview.record import Interview, ItemReading
 
-_REASONS: Final = {
-    ReadingKind.AMBIGUOUS: UnansweredReason.AMBIGUOUS_ANSWER,
-    ReadingKind.DECLINED: UnansweredReason.DECLINED,
-    ReadingKind.OFF_TOPIC: UnansweredReason.OFF_TOPIC,
-    ReadingKind.UNREADABLE: UnansweredReason.UNREADABLE_ANSWER,
-}
 _UNSCORED: Final = {
     AnswerKind.DECLINE: UnansweredReason.DECLINED,
     AnswerKind.REJECT: UnansweredReason.AMBIGUOUS_ANSWER,
@@ -59,7 +65,8 @@ def begin_items(protocol: InterviewProtocol, interview: Interview) -> Interview:
 def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Interview:
     """Work the stored answer in and go on; an interview without one stays as it is.
 
-    What a model took the answer for, where one was asked, is put to the person.
+    What a model took the answer for, where one was asked, is put to the person. So is what seems
+    to correct an earlier answer: which question it is about.
     """
     question, answer = interview.question, interview.answer
     if question is None or answer is None:
@@ -67,6 +74,11 @@ def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Int
     goal = interview.goal(question.goal_id)
     if goal.item is None:
         return interview
+    if interview.open_correction is not None:
+        return _ask_or_end(protocol, _with_readings(*settled_correction(interview, answer)))
+    correction = correction_in(interview)
+    if correction is not None:
+        return _ask_or_end(protocol, _with_correction(interview, correction))
     reading = _read(goal.item, question, answer, interview)
     worked_in = replace(
         interview,
@@ -77,10 +89,28 @@ def digest_item_answer(protocol: InterviewProtocol, interview: Interview) -> Int
     return _ask_or_end(protocol, with_progress(worked_in, (_updated(goal, reading),)))
 
 
+def _with_correction(interview: Interview, correction: Correction) -> Interview:
+    """Return an interview in which it is open what an answer is about; asked once for each item.
+
+    The next time neither the item that was asked about nor the earlier one has a score any more.
+    """
+    if any(one.current is correction.current for one in interview.corrections):
+        return _with_readings(interview, unclear_readings(correction))
+    return replace(interview, corrections=(*interview.corrections, correction))
+
+
+def _with_readings(interview: Interview, readings: tuple[ItemReading, ...]) -> Interview:
+    """Add what an answer said of several items, or of another one than was asked about."""
+    by_item = {goal.item: goal for goal in interview.goals}
+    updated = tuple(_updated(by_item[reading.item], reading) for reading in readings)
+    read = replace(interview, readings=(*interview.readings, *readings))
+    return with_progress(read, updated)
+
+
 def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interview) -> ItemReading:
     option = question.chosen(answer)
     if option is None:
-        by_rules = _read_words(item, answer)
+        by_rules = _read_words(item, answer, was_declined=interview.was_declined(item))
         if not question.is_confirmation:
             return by_rules
         return reading_of_reply(interview.proposals[-1], answer, by_rules)
@@ -96,13 +126,13 @@ def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interv
     )
 
 
-def _read_words(item: Item, answer: GivenAnswer) -> ItemReading:
-    reading = read_answer(item, answer.text)
+def _read_words(item: Item, answer: GivenAnswer, *, was_declined: bool) -> ItemReading:
+    reading = read_answer(item, answer.text, was_declined=was_declined)
     return ItemReading(
         item=item,
         turn=answer.turn,
         score=reading.score,
-        reason=_REASONS.get(reading.kind),
+        reason=reading.reason,
         quote=reading.quote,
     )
 
@@ -117,7 +147,7 @@ def _drift(protocol: InterviewProtocol, answer: GivenAnswer, reading: ItemReadin
 
 def _updated(goal: Goal, reading: ItemReading) -> Goal:
     if reading.score is None:
-        return replace(goal, status=GoalStatus.IN_PROGRESS)
+        return replace(goal, status=GoalStatus.IN_PROGRESS, confidence=0)
     return replace(goal, status=GoalStatus.COMPLETE, confidence=_CERTAIN)
 
 
@@ -127,6 +157,10 @@ def _ask_or_end(protocol: InterviewProtocol, interview: Interview) -> Interview:
     is_to_confirm = any(one.outcome is ProposalOutcome.OPEN for one in interview.proposals)
     if not is_to_confirm and _asked_turns(interview) >= protocol.stop.max_turns:
         return end(protocol, interview, EndReason.TURNS_SPENT)
+    correction = interview.open_correction
+    if correction is not None:
+        wording = asking_wording(protocol.answers.correction, correction)
+        return put_question(protocol, interview, goal_of(interview, correction.current).id, wording)
     for goal in _in_order(interview):
         wording = _next_wording(protocol, interview, goal)
         if wording is not None:
@@ -151,9 +185,12 @@ def _in_order(interview: Interview) -> tuple[Goal, ...]:
 
     A refused item is only come back to at the end, so that nobody is pressed.
     """
-    last = interview.readings[-1] if interview.readings else None
-    is_unclear = last is not None and last.reason not in {None, UnansweredReason.DECLINED}
-    again = {last.item} if last is not None and is_unclear else set()
+    again = {
+        reading.item
+        for reading in interview.readings
+        if reading.turn == interview.readings[-1].turn
+        and reading.reason not in {None, UnansweredReason.DECLINED}
+    }
     return tuple(sorted(interview.goals, key=lambda goal: (goal.item not in again, goal.asks > 0)))
 
 
@@ -169,7 +206,7 @@ def _next_wording(protocol: InterviewProtocol, interview: Interview, goal: Goal)
     if most is not None and asks >= most:
         return None
     stem, anchors = protocol.items[goal.item], anchors_of(protocol.answers)
-    if not asks:
+    if not asks and not is_repeated(interview, stem.question):
         return Wording(text=stem.question, offered=anchors)
     clarifying = Wording(text=stem.clarifying, offered=anchors, is_clarifying=True)
     again = Wording(text=stem.second_ask, offered=anchors)

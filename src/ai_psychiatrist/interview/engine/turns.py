@@ -17,6 +17,7 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     Question,
 )
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Danger, GoalProgress, Interview
@@ -39,6 +40,7 @@ class Offered(NamedTuple):
     kind: AnswerKind
     score: int | None = None
     rationale: str = ""
+    item: Item | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,8 @@ class Wording:
     text: str
     offered: tuple[Offered, ...]
     is_clarifying: bool = False
+    is_ask: bool = True
+    """Whether it asks for the goal itself, and not what an answer was about."""
     rationale: str = ""
 
 
@@ -70,7 +74,7 @@ def put_question(
     goal, policy = interview.goal(goal_id), protocol.answers
     decline = [] if policy.decline is None else [Offered(policy.decline, AnswerKind.DECLINE)]
     question = Question(
-        id=f"q{sum(one.asks for one in interview.goals) + 1}",
+        id=f"q{interview.turn + 1}",
         text=wording.text,
         goal_id=goal_id,
         options=tuple(
@@ -83,7 +87,7 @@ def put_question(
         is_clarifying=wording.is_clarifying,
     )
     return replace(
-        with_goals(spoken, [replace(goal, asks=goal.asks + 1)]),
+        with_goals(spoken, [replace(goal, asks=goal.asks + wording.is_ask)]),
         state=InterviewState.AWAITING,
         question=question,
         answer=None,

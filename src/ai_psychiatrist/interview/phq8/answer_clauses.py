@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 _TOKEN: Final = re.compile(
@@ -24,6 +25,12 @@ class AnswerClause:
     start: int
     end: int
     is_question: bool
+    word_starts: tuple[tuple[int, int], ...] = ()
+    """Of each word its first character in `spoken` and in the answer."""
+
+    def place_of(self, at: int) -> int:
+        """Return where in the answer the first word stands from a character of `spoken` on."""
+        return next((place for began, place in self.word_starts if began >= at), self.end)
 
 
 def answer_clauses(text: str) -> tuple[AnswerClause, ...]:
@@ -33,12 +40,14 @@ def answer_clauses(text: str) -> tuple[AnswerClause, ...]:
 
     def close(*, is_question: bool) -> None:
         if any(word[0].isalnum() for word, _, _ in words):
+            lengths = accumulate((len(word) + 1 for word, _, _ in words), initial=0)
             found.append(
                 AnswerClause(
                     spoken=" ".join(word for word, _, _ in words),
                     start=words[0][1],
                     end=words[-1][2],
                     is_question=is_question,
+                    word_starts=tuple(zip(lengths, (at for _, at, _ in words), strict=False)),
                 )
             )
         words.clear()

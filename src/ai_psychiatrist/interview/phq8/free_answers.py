@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.domain.interview_items import AnswerQuote
+from ai_psychiatrist.domain.interview_items import AnswerQuote, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.answer_clauses import AnswerClause, answer_clauses
 from ai_psychiatrist.interview.phq8.day_counts import ALL, ANY_DAY, NEARLY_EVERY_DAY, NO_DAY, Days
@@ -19,7 +19,7 @@ from ai_psychiatrist.interview.phq8.phrases import (
     refusal_wording,
 )
 
-_MOST_CHARACTERS: Final = 4_000
+MOST_CHARACTERS: Final = 4_000
 _ASIDE: Final = frozenset({PhraseKind.UNKNOWN, PhraseKind.NUMBER, PhraseKind.FILLER})
 _OPEN: Final = frozenset(
     {PhraseKind.UNKNOWN, PhraseKind.NUMBER, PhraseKind.UNCLEAR, PhraseKind.ALWAYS}
@@ -38,6 +38,14 @@ class ReadingKind(StrEnum):
     """It holds no words, or too many."""
 
 
+_REASONS: Final = {
+    ReadingKind.AMBIGUOUS: UnansweredReason.AMBIGUOUS_ANSWER,
+    ReadingKind.DECLINED: UnansweredReason.DECLINED,
+    ReadingKind.OFF_TOPIC: UnansweredReason.OFF_TOPIC,
+    ReadingKind.UNREADABLE: UnansweredReason.UNREADABLE_ANSWER,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReading:
     """What an answer says; a score, 0–3, and its words only with the kind `SCORE`."""
@@ -45,6 +53,11 @@ class AnswerReading:
     kind: ReadingKind
     score: int | None = None
     quote: AnswerQuote | None = None
+
+    @property
+    def reason(self) -> UnansweredReason | None:
+        """Why there is no score."""
+        return _REASONS.get(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +74,17 @@ class _Said:
         return spoken[-1:] == [PhraseKind.CORRECTION]
 
 
-def read_answer(item: Item, text: str) -> AnswerReading:
+def read_answer(item: Item, text: str, *, was_declined: bool = False) -> AnswerReading:
     """Read an answer; any wording of the question counts the days on which a difficulty was there.
 
+    `was_declined`: whether the item was refused before; then a bare "no" may be a refusal too.
     Deterministic, for any text.
     """
-    clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
+    clauses = answer_clauses(text) if len(text) <= MOST_CHARACTERS else ()
     if not clauses:
         return AnswerReading(kind=ReadingKind.UNREADABLE)
-    if any(_is_refusal(item, clause) for clause in clauses):
+    is_refused = any(_is_refusal(item, clause) for clause in clauses)
+    if is_refused or (was_declined and _may_refuse_again(item, clauses)):
         return AnswerReading(kind=ReadingKind.DECLINED)
     said = [_Said(clause=clause, phrases=phrases_in(item, clause.spoken)) for clause in clauses]
     kinds = {phrase.kind for one in said for phrase in one.phrases}
@@ -89,7 +104,7 @@ def read_answer(item: Item, text: str) -> AnswerReading:
 
 def is_agreement(text: str) -> bool:
     """Return whether a reply says yes to what was understood, and nothing else."""
-    clauses = answer_clauses(text) if len(text) <= _MOST_CHARACTERS else ()
+    clauses = answer_clauses(text) if len(text) <= MOST_CHARACTERS else ()
     return bool(clauses) and all(
         agreement().fullmatch(one.spoken) and not one.is_question for one in clauses
     )
@@ -99,8 +114,20 @@ def _is_refusal(item: Item, clause: AnswerClause) -> bool:
     if refusal_wording("within").search(clause.spoken):
         return True
     rest, refusals = refusal_wording("whole").subn("", clause.spoken)
-    left = {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
-    return refusals > 0 and left <= {PhraseKind.FILLER, PhraseKind.YES}
+    return refusals > 0 and _kinds(item, rest) <= {PhraseKind.FILLER, PhraseKind.YES}
+
+
+def _may_refuse_again(item: Item, clauses: tuple[AnswerClause, ...]) -> bool:
+    """Whether an answer says no more than a "no", which may refuse again as well as deny."""
+    again = refusal_wording("again")
+    return any(again.search(clause.spoken) for clause in clauses) and all(
+        _kinds(item, again.sub("", clause.spoken)) <= {PhraseKind.FILLER} for clause in clauses
+    )
+
+
+def _kinds(item: Item, rest: str) -> set[PhraseKind]:
+    """Return what is left to say by the words that remain of a clause."""
+    return {phrase.kind for phrase in phrases_in(item, " ".join(rest.split()))}
 
 
 def _settled(text: str, said: list[_Said]) -> AnswerReading:

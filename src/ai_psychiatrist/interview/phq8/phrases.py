@@ -43,6 +43,7 @@ class Phrase:
     """A phrase of an answer."""
 
     kind: PhraseKind
+    words: str
     days: Days | None = None
     """Only with the kind `DAYS`."""
 
@@ -78,13 +79,14 @@ def _next(item: Item, spoken: str, at: int) -> tuple[Phrase, int]:
         if match is not None:
             days = frequency.days(match)
             kind = PhraseKind.NUMBER if days is None else PhraseKind.DAYS
-            found.append((Phrase(kind=kind, days=days), match.end()))
+            found.append((Phrase(kind=kind, words=match[0], days=days), match.end()))
     for kind, days, expression in _tables(item):
         match = expression.match(spoken, at)
         if match is not None:
-            found.append((Phrase(kind=kind, days=days), match.end()))
+            found.append((Phrase(kind=kind, words=match[0], days=days), match.end()))
     end = spoken.find(" ", at)
-    unknown = (Phrase(kind=PhraseKind.UNKNOWN), len(spoken) if end < 0 else end)
+    end = len(spoken) if end < 0 else end
+    unknown = (Phrase(kind=PhraseKind.UNKNOWN, words=spoken[at:end]), end)
     return max(found, key=lambda phrase: phrase[1], default=unknown)
 
 
@@ -131,8 +133,27 @@ def _tables(item: Item) -> tuple[tuple[PhraseKind, Days | None, re.Pattern[str]]
 
 @cache
 def refusal_wording(key: str) -> re.Pattern[str]:
-    """Return the wordings of a refusal: `whole` or `within`."""
+    """Return the wordings of a refusal: `whole`, `within`, or `again`."""
     return re.compile(rf"(?<!\S){_alternatives(_wording()['refusal'][key])}(?!\S)")
+
+
+@cache
+def correction_wording(key: str) -> re.Pattern[str]:
+    """Return the wordings of a correction of an earlier answer, by their key in the tables."""
+    wording = _wording()
+    phrases = list(wording["correction"][key])
+    if key == "head":
+        phrases += wording["frame"]["correction"]
+    return re.compile(rf"(?<!\S){_alternatives(phrases)}(?!\S)")
+
+
+@cache
+def item_wording(item: Item) -> re.Pattern[str]:
+    """Return the wordings that name an item."""
+    of_item = _wording()["item"][item.value]
+    label = re.sub(r"\W+", " (?:- )?", item.label.casefold())
+    named = _alternatives([*of_item["topic"], *of_item["trouble"], *of_item["well"]])
+    return re.compile(rf"(?<!\S)(?:{named}|{label})(?!\S)")
 
 
 @cache

@@ -17,6 +17,12 @@ from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_ex
 from ai_psychiatrist.validation.nearest import did_you_mean
 
 _PLACE: Final = "anchor"
+_CORRECTION_PLACES: Final[Mapping[str, Sequence[str]]] = {
+    "question": ("earlier", "current"),
+    "earlier": ("item",),
+    "current": ("item",),
+    "again": (),
+}
 _PERIOD: Final = re.compile(r"\b(?:two weeks|fortnight|(?:14|fourteen) (?:days|nights))\b")
 _WORD: Final = re.compile(r"\w+")
 _NO_CONFIDENCE: Final = "an item is answered or it is not; there is no confidence to reach"
@@ -32,6 +38,7 @@ _MEANINGLESS: Final[Mapping[ProtocolKind, Mapping[tuple[str, ...], str]]] = {
         ("items",): "a model asks the questions",
         ("answers", "anchors"): "only items are scored by their frequency",
         ("answers", "confirmation"): "only answers about items are taken for a frequency",
+        ("answers", "correction"): "only answers about items are scored",
         ("stop", "max_asks"): "how often a goal is asked about is the model's choice",
     },
 }
@@ -130,6 +137,15 @@ def _check_sentences(document: Document, inputs: Collection[str]) -> None:
         if f"{{{_PLACE}}}" not in text:
             document.error(location, "no_place", f"the question has no place {{{_PLACE}}}")
 
+    for key, places in _CORRECTION_PLACES.items():
+        for location, text in _texts(document, "answers", "correction", key):
+            check_places(document, location, text, places)
+            for place in places:
+                if f"{{{place}}}" not in text:
+                    document.error(location, "no_place", f"the text has no place {{{place}}}")
+    for location, text in _texts(document, "answers", "correction", "question"):
+        _check_question(document, location, text)
+
 
 def _check_wordings(document: Document) -> None:
     """Report questions about items that cannot be asked, or are asked already."""
@@ -168,6 +184,9 @@ def _check_options(document: Document) -> None:
         *_texts(document, "answers", "decline"),
         *_texts(document, "answers", "confirmation", "agree"),
         *_texts(document, "answers", "confirmation", "disagree"),
+        *_texts(document, "answers", "correction", "earlier"),
+        *_texts(document, "answers", "correction", "current"),
+        *_texts(document, "answers", "correction", "again"),
     ):
         folded = " ".join(text.casefold().split()).rstrip(".")
         if folded in seen:

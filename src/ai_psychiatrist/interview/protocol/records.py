@@ -142,6 +142,16 @@ class Confirmation(Section):
     disagree: Wording
 
 
+class CorrectionPolicy(Section):
+    """How a person is asked which question an answer is about that may correct an earlier one."""
+
+    question: Wording = "I want to be sure which question you mean: {earlier}, or {current}?"
+    """`{earlier}` and `{current}` stand for short names of items."""
+    earlier: Wording = "An earlier question: {item}"
+    current: Wording = "The question just asked: {item}"
+    again: Wording = "Please ask me again"
+
+
 class AnswerPolicy(Section):
     """How a question can be answered."""
 
@@ -154,6 +164,8 @@ class AnswerPolicy(Section):
     """How the refusal is worded that stands beside the answers, `None` for none."""
     confirmation: Confirmation | None = None
     """`None` where no model is asked what an unclear answer says."""
+    correction: CorrectionPolicy = CorrectionPolicy()
+    """Only in a protocol of items."""
     max_length: Annotated[int, between(1, _LONGEST)]
     """Of a free answer, in code points."""
 

@@ -186,7 +186,10 @@ class InterviewStore:
         return removed
 
     def list(self) -> tuple[InterviewListing, ...]:
-        """Return all interviews, the latest first; one that cannot be read is marked."""
+        """Return all interviews, those that are held first, then the latest.
+
+        One that cannot be read is marked.
+        """
         with _translated():
             rows = self._database.stream(queries.LIST, (self._oldest(),))
             return tuple(map(self._listing, rows))

@@ -16,7 +16,8 @@ LIST: Final = """
     SELECT id_hash, sealed_id, protocol, version, interviews.state AS standing, created_at,
         updated_at, origins.body AS origin, interviews.body AS state
     FROM interviews LEFT JOIN origins USING (id_hash)
-    WHERE kept_from > ? ORDER BY created_at DESC, interviews.rowid DESC
+    WHERE kept_from > ?
+    ORDER BY interviews.state IS 'safety_hold' DESC, created_at DESC, interviews.rowid DESC
 """
 IS_THERE: Final = "SELECT 1 FROM interviews WHERE id_hash = ?"
 DELETE: Final = "DELETE FROM interviews WHERE id_hash = ?"
