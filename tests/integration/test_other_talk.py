@@ -135,7 +135,9 @@ def test_an_answer_that_was_not_read_is_no_silence() -> None:
 
 
 def test_two_readings_are_unclear() -> None:
-    result = assessed("How do you sleep?", "I have insomnia.", "Any trouble sleeping?", "No, I sleep well.")
+    result = assessed(
+        "How do you sleep?", "I have insomnia.", "Any trouble sleeping?", "No, I sleep well."
+    )
     assert result.quantitative is not None
     sleep = result.quantitative.items[SLEEP]
     assert (sleep.score, sleep.unknown_reason) == (None, UnknownReason.UNCLEAR)
