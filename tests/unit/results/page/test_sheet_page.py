@@ -124,7 +124,7 @@ def test_page_without_its_text_still_has_the_quotes() -> None:
     view = sheet_view(example_result(), None)
     page = ParsedPage(sheet_html(view))
     assert page.of("mark") == []
-    assert len(page.with_class("card")) == 14
+    assert len(page.with_class("card")) == 13
     assert any("transcript is not in this result" in one.text for one in page.of("p"))
 
 
