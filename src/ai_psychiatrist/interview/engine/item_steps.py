@@ -159,8 +159,8 @@ def _ask_or_end(protocol: InterviewProtocol, interview: Interview) -> Interview:
         return end(protocol, interview, EndReason.TURNS_SPENT)
     correction = interview.open_correction
     if correction is not None:
-        wording = asking_wording(protocol.answers.correction, correction)
-        return put_question(protocol, interview, goal_of(interview, correction.current).id, wording)
+        asking = asking_wording(protocol.answers.correction, correction)
+        return put_question(protocol, interview, goal_of(interview, correction.current).id, asking)
     for goal in _in_order(interview):
         wording = _next_wording(protocol, interview, goal)
         if wording is not None:

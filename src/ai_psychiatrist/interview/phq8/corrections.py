@@ -3,6 +3,7 @@
 A correction inside of one answer ("a few days, no wait, most days") is read with the answer.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,9 +20,16 @@ from ai_psychiatrist.interview.phq8.phrases import (
     item_wording,
     phrases_in,
 )
+from ai_psychiatrist.services.language.frequency import NUMBERS
 
 _FREQUENCY: Final = frozenset({PhraseKind.DAYS, PhraseKind.NUMBER, PhraseKind.ALWAYS})
+_COUNT: Final = re.compile(rf"(?:\d+|{'|'.join(NUMBERS)})\b")
+_ANSWERING: Final = _FREQUENCY | {PhraseKind.UNCLEAR}
+"""What a person may take back in the same answer."""
 _BARE_NO: Final = frozenset({"no", "nope", "nah", "naw"})
+_STARRED: Final = re.compile(r"\s*\*(?=\w)[^*]*\Z")
+"""As corrections are typed in chats: "*three days"."""
+_NO_ANSWER: Final = _BARE_NO | {"not"}
 _SENTENCE_ENDS: Final = frozenset(".!?;\n…")
 _LEAST_DAYS: Final = 2
 """After a bare "no" fewer days deny what was asked: "no, one day at most"."""
@@ -55,7 +63,7 @@ def correction_start(current: Item, earlier: Item, text: str) -> int | None:
     if not clauses:
         return None
     answer = _Answer(current, text, clauses)
-    if answer.speaks_of_another_question:
+    if answer.speaks_of_another_question or _STARRED.match(text):
         return 0
     if answer.names(current) and not answer.names(earlier):
         return None
@@ -109,7 +117,7 @@ class _Answer:
         self._clauses = clauses
         self._marks = tuple(_marks(clauses))
         self._rest = [phrases_in(item, spoken) for spoken in _without(clauses, self._marks)]
-        first = self._first_frequency()
+        first = self._first_answer()
         self._marks_at_head = tuple(one for one in self._marks if (one.clause, one.start) < first)
 
     @property
@@ -151,13 +159,13 @@ class _Answer:
             return clause.place_of(last.end)
         return next((one.start for one in self._clauses[last.clause + 1 :]), None)
 
-    def _first_frequency(self) -> tuple[int, int]:
-        """Return the clause and the character in it where it first says how often."""
+    def _first_answer(self) -> tuple[int, int]:
+        """Return the clause and the character in it where it first says something to take back."""
         marked = {(mark.clause, at) for mark in self._marks for at in range(mark.start, mark.end)}
         for number, clause in enumerate(self._clauses):
             at = 0
             for phrase in phrases_in(self._item, clause.spoken):
-                is_said = phrase.kind in _FREQUENCY and phrase.words not in _BARE_NO
+                is_said = phrase.kind in _ANSWERING and phrase.words not in _NO_ANSWER
                 if is_said and (number, at) not in marked:
                     return number, at
                 at += len(phrase.words) + 1
@@ -195,7 +203,7 @@ class _Answer:
         denied = [
             after
             for before, after in pairwise(said)
-            if before.words == "not" and after.kind in _FREQUENCY
+            if before.words == "not" and _COUNT.match(after.words)
         ]
         return bool(denied) and len(_frequencies(said)) > len(denied)
 
