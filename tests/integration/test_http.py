@@ -100,7 +100,14 @@ EVALUATION = {
     "iteration",
     "rounds",
 }
-META_REVIEW = {"severity", "severity_label", "explanation", "is_mdd", "contradicts_item_scores"}
+META_REVIEW = {
+    "severity",
+    "severity_label",
+    "explanation",
+    "is_mdd",
+    "contradicts_item_scores",
+    "warnings",
+}
 ITEM = {
     "frequency",
     "label",

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,6 +33,7 @@ from ai_psychiatrist.agents.output_models import ItemScoreOutput, JudgeMetricOut
 from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output import ModelOutput, PartsReader
 from ai_psychiatrist.llm.rejection import ReplyRejected
 
@@ -526,11 +528,14 @@ def test_no_reply_raises_anything_but_a_rejection(extract: Extract, text: str) -
         assert isinstance(extract(text), ModelOutput)
 
 
-IN_PART = [
-    definition.parts
-    for definition in (QUANTITATIVE, *JUDGE.values(), JUDGES, META_REVIEW, DANGER)
-    if definition.parts is not None
-]
+DEFINITIONS: tuple[AgentDefinition[Any], ...] = (
+    QUANTITATIVE,
+    *JUDGE.values(),
+    JUDGES,
+    META_REVIEW,
+    DANGER,
+)
+IN_PART = [one.parts for one in DEFINITIONS if one.parts is not None]
 
 
 @pytest.mark.parametrize("parts", IN_PART)
