@@ -1,6 +1,6 @@
 """The pages of one assessment: how far it is, what came out, and its rating without that."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
@@ -15,7 +15,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
 from ai_psychiatrist.results.page.item_questions import ITEM_QUESTIONS
-from ai_psychiatrist.results.page.views import SheetView, turn_views
+from ai_psychiatrist.results.page.views import DangerView, danger_view
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
 from ai_psychiatrist.reviews.archive.records import Record, StageEvent
@@ -56,7 +56,7 @@ class RatedItem:
 class _ToRate:
     """What is shown of a record to whoever rates it."""
 
-    sheet: SheetView
+    danger: DangerView
     items: tuple[RatedItem, ...]
 
 
@@ -122,7 +122,7 @@ async def rate(
         id=assessment_id,
         draft=_draft_name(assessment_id, principal),
         is_blind=found.phase is not ReviewPhase.SEEN,
-        sheet=to_rate.sheet,
+        danger=to_rate.danger,
         items=to_rate.items,
     )
 
@@ -138,9 +138,9 @@ def _draft_name(assessment_id: str, principal: Principal) -> str:
 
 def _without_scores(record: Record) -> _ToRate:
     whole = view_of(record)
-    turns = turn_views(record.transcript, (), whole.signs)
+    seconds = whole.result.transcript.turn_seconds
     return _ToRate(
-        sheet=replace(whole, items=(), turns=tuple(turns)),
+        danger=danger_view(whole.result.risk, record.transcript, seconds=seconds),
         items=tuple(
             RatedItem(
                 key=one.item.value,

@@ -2,8 +2,8 @@
 
 import json
 
-from ai_psychiatrist.domain.evidence import Frequency, Quote, UnverifiedQuote
-from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.evidence import Frequency, Quote, UnreadAnswer, UnverifiedQuote
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
@@ -52,6 +52,10 @@ class EvidenceItemResult(Result):
     """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None
     """Why there is no score; null where there is one."""
+    not_examined_cause: NotExaminedCause | None = None
+    """Why nothing was read, where the reason is `not_examined`."""
+    unread_answer: UnreadAnswer | None = None
+    """The question for the item and the answer from which nothing was read."""
     evidence: tuple[Quote, ...]
     """The participant's words about the item, each with its place."""
     unverified_quotes: tuple[UnverifiedQuote, ...]

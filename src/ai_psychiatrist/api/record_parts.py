@@ -30,6 +30,8 @@ _EVIDENCE: Final = (
     "label",
     "score",
     "unknown_reason",
+    "not_examined_cause",
+    "unread_answer",
     "evidence",
     "unverified_quotes",
     "frequency",

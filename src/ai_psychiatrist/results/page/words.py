@@ -59,7 +59,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
     },
     UnknownReason: {
         UnknownReason.NO_MENTION: "nothing was found",
-        UnknownReason.UNCLEAR: "what is said can be read in two ways, or the answer was not read",
+        UnknownReason.UNCLEAR: "two readings stand",
         UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
         UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
         UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or tell of the past",
@@ -192,9 +192,9 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         RiskKind.UNSPECIFIED: "danger of no named kind",
     },
     RiskGroup: {
-        RiskGroup.READ_NOW: "affirmed, hypothetical or unclear: read now",
-        RiskGroup.PAST_OR_OF_OTHERS: "past, quoted, or about somebody else",
-        RiskGroup.DENIED: "asked and denied",
+        RiskGroup.READ_NOW: "Read now: affirmed, hypothetical or unclear",
+        RiskGroup.PAST_OR_OF_OTHERS: "Past, quoted, or about somebody else",
+        RiskGroup.DENIED: "Asked and denied",
     },
     RiskPolarity: {
         RiskPolarity.AFFIRMED: "said to be so",
