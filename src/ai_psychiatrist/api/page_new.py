@@ -6,19 +6,20 @@ from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.admission import AdmittedRoute
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.begun_job import begin_job
+from ai_psychiatrist.api.begun_job import begin_again, begin_job
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.kept_assessment import Asked
 from ai_psychiatrist.api.page_example import example_text
 from ai_psychiatrist.api.page_forms import Form, read_form
-from ai_psychiatrist.api.page_frame import sent_to, shown
+from ai_psychiatrist.api.page_frame import sent_to, shown, told
 from ai_psychiatrist.api.query_options import ScoringInQuery
-from ai_psychiatrist.api.records_of import RecordsOf
+from ai_psychiatrist.api.records_of import RecordId, RecordsOf
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.api.transcript_preview import previewed
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
+from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.services.transcripts.preview import Preview
 from ai_psychiatrist.services.transcripts.speaker_labels import given_roles
 from ai_psychiatrist.wiring import Services
@@ -69,6 +70,21 @@ async def new(
         return await _again(request, entered, problem=str(error), status=422)
     note_record(request, record_id)
     return sent_to(request, f"/assessments/{record_id}")
+
+
+@router.post("/assessments/{assessment_id}/again")
+async def again(
+    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Assess the stored text of an assessment without a result again, with the same options."""
+    await read_form(request)
+    try:
+        begun = await begin_again(assessment_id, records, request, principal)
+    except RecordNotFound:
+        return await told(request, "Not here", "No assessment has this address.", status=404)
+    if begun is not None:
+        note_record(request, begun)
+    return sent_to(request, f"/assessments/{begun or assessment_id}")
 
 
 def _entered(form: Form) -> Entered:

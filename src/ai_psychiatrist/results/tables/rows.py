@@ -111,10 +111,10 @@ def item_rows(result: FullResult, *, with_words: bool = False) -> Iterator[Row]:
 def _words_of(found: ItemResult | None) -> Row:
     unread = None if found is None else found.unread_answer
     return {
-        "reason": None if found is None else found.reason,
-        "quotes": () if found is None else tuple(quote.text for quote in found.evidence),
         "unread_question": None if unread is None else unread.question,
         "unread_answer": None if unread is None else unread.answer,
+        "reason": None if found is None else found.reason,
+        "quotes": () if found is None else tuple(quote.text for quote in found.evidence),
     }
 
 

@@ -16,6 +16,7 @@ from ai_psychiatrist.reviews.archive.jobs import (
     GIVEN_UP,
     MOST_TAKEN,
     EndedJob,
+    LeftByFailure,
     NewJob,
     TakenJob,
 )
@@ -131,12 +132,30 @@ class JobRows:
             )
             return self._end(row, RecordState.FINISHED)
 
-    def fail(self, record_id: str, runner: str, reason: str) -> EndedJob | None:
+    def fail(
+        self, record_id: str, runner: str, reason: str, left: LeftByFailure | None = None
+    ) -> EndedJob | None:
         """Say why a job has no result; `None` where it was this process's no more."""
+        row = self.rows.row(record_id)
+        sealed = None
+        if left is not None:
+            with self.rows.readable(record_id):
+                seal = self.rows.seals.of(row["subject_id"])
+                sealed = seal.put(left.account, record_id, RESULT)
         with self._transaction():
             if not self.is_run_by(record_id, runner):
                 return None
-            return self._end(self.rows.row(record_id), RecordState.FAILED, reason)
+            if left is not None and sealed is not None:
+                self.rows.put(record_id, RESULT, sealed)
+                change = "UPDATE records SET danger = ? WHERE id = ?"
+                self.database.execute(change, (left.danger.rank, record_id))
+            return self._end(row, RecordState.FAILED, reason)
+
+    def request(self, record_id: str) -> bytes:
+        """Return how a job was to be made; raises `RecordUnreadable`."""
+        seal = self.rows.seal_of(record_id)
+        with self.rows.readable(record_id):
+            return self.rows.take(record_id, REQUEST, seal)
 
     def cancel(self, record_id: str) -> EndedJob | None:
         """End a job; `None` where that was done before. Raises `JobOver` for one that has ended."""
