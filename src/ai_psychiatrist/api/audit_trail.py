@@ -49,7 +49,7 @@ _LOCATION: Final = re.compile(r"/v1/(?:assessments|batches|interviews|jobs)/([^/
 
 
 def note_record(request: Request, record_id: str) -> None:
-    """Let the row of a request name another record than the one in its path or in `Location`."""
+    """Let the row of a request name a record that is neither in its path nor in `Location`."""
     request.scope.setdefault("state", {})[_RECORD] = record_id
 
 
@@ -123,7 +123,7 @@ class _AuditedAnswer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.is_begun = True
-            record_id = _noted(self.scope) or self.deed.record_id or _located(message)
+            record_id = self.deed.record_id or _told_record(self.scope, message)
             deed = replace(self.deed, record_id=record_id)
             status = _REFUSED if is_refused_login(self.scope) else message["status"]
             self.is_refused = not await _write(self.scope, deed, str(status))
@@ -149,13 +149,11 @@ def _deed(scope: Scope) -> _Deed | None:
     return None
 
 
-def _noted(scope: Scope) -> str:
-    noted = scope.get("state", {}).get(_RECORD)
-    return noted if isinstance(noted, str) else ""
-
-
-def _located(start: Message) -> str:
+def _told_record(scope: Scope, start: Message) -> str:
     """Return the id of a record that was just made."""
+    noted = scope.get("state", {}).get(_RECORD)
+    if isinstance(noted, str):
+        return noted
     found = _LOCATION.match(Headers(raw=start["headers"]).get("location", ""))
     return "" if found is None else found[1]
 

@@ -52,7 +52,6 @@ ACTIONS: Final = {
     RouteKey("GET", f"{_INTERVIEW}/report"): Action.REPORT_SEEN,
     RouteKey("GET", "/"): Action.ASSESSMENTS_LISTED,
     RouteKey("POST", "/new"): Action.ASSESSMENT_MADE,
-    RouteKey("POST", "/assessments/{assessment_id}/again"): Action.ASSESSMENT_MADE,
     RouteKey("GET", "/assessments/{assessment_id}"): Action.PAGE_SEEN,
     RouteKey("GET", "/assessments/{assessment_id}/rate"): Action.TRANSCRIPT_SEEN,
     RouteKey("GET", "/next"): Action.QUEUE_SEEN,

@@ -13,13 +13,14 @@ from ai_psychiatrist.api.page_example import example_text
 from ai_psychiatrist.api.page_forms import Form, read_form
 from ai_psychiatrist.api.page_frame import sent_to, shown, told
 from ai_psychiatrist.api.query_options import ScoringInQuery
-from ai_psychiatrist.api.records_of import RecordId, RecordsOf
+from ai_psychiatrist.api.records_of import RecordsOf
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.api.transcript_preview import previewed
-from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound
+from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.services.transcripts.preview import Preview
 from ai_psychiatrist.services.transcripts.speaker_labels import given_roles
 from ai_psychiatrist.wiring import Services
@@ -49,9 +50,14 @@ async def new_page(request: Request) -> Response:
 async def new(
     request: Request, services: ServicesOf, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
-    """Begin an assessment, or ask who is who; what was entered stays on the page."""
+    """Begin an assessment, or ask who is who; what was entered stays on the page.
+
+    An assessment without a result is tried again with what is stored of it.
+    """
     form = await read_form(request)
     entered, action = _entered(form), form.get("action")
+    if action == "again":
+        return await _try_again(form.get("id"), request, records, principal)
     try:
         if action == "preview":
             return await _again(request, entered, preview=await _preview(entered, services))
@@ -72,19 +78,17 @@ async def new(
     return sent_to(request, f"/assessments/{record_id}")
 
 
-@router.post("/assessments/{assessment_id}/again")
-async def again(
-    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
+async def _try_again(
+    record_id: str, request: Request, records: Records, principal: Principal
 ) -> Response:
     """Assess the stored text of an assessment without a result again, with the same options."""
-    await read_form(request)
     try:
-        begun = await begin_again(assessment_id, records, request, principal)
+        begun = await begin_again(record_id, records, request, principal)
     except RecordNotFound:
         return await told(request, "Not here", "No assessment has this address.", status=404)
     if begun is not None:
         note_record(request, begun)
-    return sent_to(request, f"/assessments/{begun or assessment_id}")
+    return sent_to(request, f"/assessments/{begun or record_id}")
 
 
 def _entered(form: Form) -> Entered:
