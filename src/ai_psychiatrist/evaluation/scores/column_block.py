@@ -18,6 +18,7 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     ItemPrediction,
     ItemSignals,
     UnitPrediction,
+    signs_to_read,
 )
 from ai_psychiatrist.evaluation.scores.prediction_columns import (
     REASONS,
@@ -103,7 +104,7 @@ class ColumnBlock:
     def add(self, record: Any, wanted: Container[str] | None) -> None:  # noqa: ANN401
         """Take in a record as JSON has it, if its unit is wanted."""
         unit_id, status, mode, items, review, risk, *others = _of_unit(record)
-        to_read, unread, attempts, failures, changes = others
+        counted, unread, attempts, failures, changes = others
         require(len(record) == _UNIT_WIDTH and type(unit_id) is str and unit_id != "")
         require(mode in _MODES and risk in _RISKS)
         if wanted is not None and unit_id not in wanted:
@@ -112,7 +113,13 @@ class ColumnBlock:
         self.unit_ids.append(unit_id)
         self._units.append(
             (
-                *(_STATUS_PLACES[status], bool(items), review, to_read, unread),
+                *(
+                    _STATUS_PLACES[status],
+                    bool(items),
+                    review,
+                    signs_to_read(counted, risk),
+                    unread,
+                ),
                 *(len(attempts), bool(failures)),
             )
         )

@@ -208,6 +208,16 @@ class UnitPrediction:
         return UnknownReason.SCORING_FAILED if found is None else found.unknown_reason
 
 
+def signs_to_read(count: int | None, level: str | None) -> int | None:
+    """Return how many signs a person has to read; `None` where the transcript was not read.
+
+    Of predictions that were made before they were counted, whether their level says that there are.
+    """
+    if count is not None or level is None:
+        return count
+    return int(RiskLevel(level).rank >= RiskLevel.MODERATE.rank)
+
+
 def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     """Return what an assessment says about a unit, without its text."""
     review = assessment.meta_review
