@@ -85,7 +85,7 @@ def _of_danger(source: Source) -> Element:
         **_issued_when_made(source),
         **_by_program(source),
         **_level(risk.level),
-        "note": [note(text) for text in (danger_headline(risk), risk.statement, *said)],
+        "note": [note(text) for text in (risk.statement, danger_headline(risk), *said)],
         "derivedFrom": [reference(source.document)],
     }
 
