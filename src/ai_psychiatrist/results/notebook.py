@@ -4,8 +4,12 @@ from collections.abc import Iterator
 from html import escape
 
 from ai_psychiatrist.results.models import Envelope, ItemResult, QuantitativePart
-from ai_psychiatrist.results.page.words import words
-from ai_psychiatrist.results.wording import danger_headline, signal_groups, unknown_words
+from ai_psychiatrist.results.wording import (
+    RISK_GROUPS,
+    danger_headline,
+    signal_groups,
+    unknown_words,
+)
 
 
 def html_of(result: Envelope, scores: QuantitativePart | None) -> str:
@@ -30,9 +34,8 @@ def _parts(result: Envelope, scores: QuantitativePart | None) -> Iterator[str]:
 
 def _counts(result: Envelope) -> str:
     """Return how many statements there are of each group, as a sentence."""
-    counts = [
-        f"{words(one.group)}: {len(one.signals)}" for one in signal_groups(result.risk.signals)
-    ]
+    groups = signal_groups(result.risk.signals)
+    counts = [f"{RISK_GROUPS[one.group]}: {len(one.signals)}" for one in groups]
     return f"{escape('. '.join(counts))}. " if counts else ""
 
 

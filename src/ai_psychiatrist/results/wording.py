@@ -1,19 +1,46 @@
 """What a result says of danger and of unknown items, in the same words wherever it is shown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.definition import EVIDENCE
 from ai_psychiatrist.domain.failures import AttemptOutcome
-from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.risk import RiskCategory, RiskGroup, RiskLevel
 from ai_psychiatrist.results.models import Envelope, ItemResult
-from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
 from ai_psychiatrist.services.risk.questions import questions_in
 
+UNKNOWN_REASONS: Final[Mapping[Enum, str]] = {
+    UnknownReason.NO_MENTION: "nothing was found",
+    UnknownReason.UNCLEAR: "two readings stand",
+    UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
+    UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
+    UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or tell of the past",
+    UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, but nobody says that it is not there",
+    UnknownReason.NOT_ABOUT_ITEM: "the quotes are about something or somebody else",
+    UnknownReason.NOT_EXAMINED: "what is said was not read",
+    UnknownReason.SCORING_FAILED: "the scoring failed",
+}
+NOT_EXAMINED_CAUSES: Final[Mapping[Enum, str]] = {
+    NotExaminedCause.LANGUAGE: "the words are in a language that is not read",
+    NotExaminedCause.READER_FAILED: "the reading failed",
+}
+RISK_LEVELS: Final[Mapping[Enum, str]] = {
+    RiskLevel.NONE: "nothing found",
+    RiskLevel.LOW: "low",
+    RiskLevel.NOT_EXAMINED: "not examined",
+    RiskLevel.MODERATE: "moderate",
+    RiskLevel.HIGH: "high",
+}
+RISK_GROUPS: Final[Mapping[Enum, str]] = {
+    RiskGroup.READ_NOW: "Read now: affirmed, hypothetical or unclear",
+    RiskGroup.PAST_OR_OF_OTHERS: "Past, quoted, or about somebody else",
+    RiskGroup.DENIED: "Asked and denied",
+}
 _MOST_PLACES: Final = 5
 """Turns that a headline names; the statements themselves are all listed below it."""
 _TOPICS: Final = {
@@ -65,7 +92,7 @@ def danger_headline(risk: RiskResult, *, where: str = "") -> str:
 
     `where`: such as ` in the transcript`.
     """
-    found = f"Signs of danger{where}: {words(risk.level)}"
+    found = f"Signs of danger{where}: {RISK_LEVELS[risk.level]}"
     if not has_denials_alone(risk):
         return found
     denied = _denied(risk.signals, where)
@@ -121,9 +148,9 @@ def unknown_words(item: ItemResult, result: Envelope) -> str:
         case UnknownReason.UNCLEAR if item.unread_answer is not None:
             return unread_words(item.unread_answer.question_turn)
         case UnknownReason.NOT_EXAMINED if item.not_examined_cause is not None:
-            return f"not examined: {words(item.not_examined_cause)}"
+            return f"not examined: {NOT_EXAMINED_CAUSES[item.not_examined_cause]}"
         case reason:
-            return words(reason)
+            return UNKNOWN_REASONS[reason]
 
 
 def unread_words(question_turn: int) -> str:
@@ -141,5 +168,5 @@ def _nothing_found(result: Envelope) -> str:
     scored = result.models.get("quantitative")
     models = models or ([] if scored is None else [*scored.answered_by])
     if not models:
-        return words(UnknownReason.NO_MENTION)
+        return UNKNOWN_REASONS[UnknownReason.NO_MENTION]
     return "nothing found by the rules" if models[-1] == BASELINE else "the model named no evidence"

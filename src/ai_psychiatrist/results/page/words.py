@@ -37,6 +37,12 @@ from ai_psychiatrist.domain.risk import (
 )
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.results.page.failure_words import FAILURE_CODES, REJECTION_CODES, RULES
+from ai_psychiatrist.results.wording import (
+    NOT_EXAMINED_CAUSES,
+    RISK_GROUPS,
+    RISK_LEVELS,
+    UNKNOWN_REASONS,
+)
 from ai_psychiatrist.services.transcripts.utterances import ReadingNote
 
 _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
@@ -57,21 +63,8 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         Metric.SPECIFICITY: "specificity",
         Metric.ACCURACY: "accuracy",
     },
-    UnknownReason: {
-        UnknownReason.NO_MENTION: "nothing was found",
-        UnknownReason.UNCLEAR: "two readings stand",
-        UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
-        UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
-        UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or tell of the past",
-        UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, but nobody says that it is not there",
-        UnknownReason.NOT_ABOUT_ITEM: "the quotes are about something or somebody else",
-        UnknownReason.NOT_EXAMINED: "what is said was not read",
-        UnknownReason.SCORING_FAILED: "the scoring failed",
-    },
-    NotExaminedCause: {
-        NotExaminedCause.LANGUAGE: "the words are in a language that is not read",
-        NotExaminedCause.READER_FAILED: "the reading failed",
-    },
+    UnknownReason: UNKNOWN_REASONS,
+    NotExaminedCause: NOT_EXAMINED_CAUSES,
     Severity: {band: band.label for band in Severity},
     Match: {
         Match.EXACT: "word for word",
@@ -160,13 +153,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         ScoringEnd.NOT_MADE: "not made",
         ScoringEnd.FAILED: "failed",
     },
-    RiskLevel: {
-        RiskLevel.NONE: "nothing found",
-        RiskLevel.LOW: "low",
-        RiskLevel.NOT_EXAMINED: "not examined",
-        RiskLevel.MODERATE: "moderate",
-        RiskLevel.HIGH: "high",
-    },
+    RiskLevel: RISK_LEVELS,
     RiskCategory: {
         RiskCategory.SUICIDAL_IDEATION: "suicidal ideation",
         RiskCategory.SELF_HARM: "self-harm",
@@ -191,11 +178,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         RiskKind.GOODBYE: "a farewell",
         RiskKind.UNSPECIFIED: "danger of no named kind",
     },
-    RiskGroup: {
-        RiskGroup.READ_NOW: "Read now: affirmed, hypothetical or unclear",
-        RiskGroup.PAST_OR_OF_OTHERS: "Past, quoted, or about somebody else",
-        RiskGroup.DENIED: "Asked and denied",
-    },
+    RiskGroup: RISK_GROUPS,
     RiskPolarity: {
         RiskPolarity.AFFIRMED: "said to be so",
         RiskPolarity.DENIED: "denied",
