@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize
 
 from tests.browser.site import Person, Site, site_of
+from tests.fakes.shown_results import DANGEROUS
 
 _LOOKS: Final[dict[int, Literal["light", "dark"]]] = {1280: "light", 390: "dark"}
 """The width of each window, and the colours in it."""
@@ -56,3 +57,23 @@ def _is_open_to_all(person: Person) -> None:
         person.page.emulate_media(color_scheme=colours)
         person.axe()
         assert person.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_failed_assessment_is_open_to_all_and_tried_again_by_its_button(
+    browser: Browser, tmp_path: Path
+) -> None:
+    gone = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "MODEL_DEFAULT": "openai-chat:gone"}
+    with site_of(browser, tmp_path, **gone) as site:
+        person = site.person()
+        person.named("Ada")
+        page = person.page
+        person.assess(DANGEROUS)
+        assert page.inner_text("h1") == "The assessment failed"
+        assert page.locator("#danger .signs li").count() > 8
+        assert page.locator(".turn").count() == 18
+        _is_open_to_all(person)
+        first = page.url
+        page.click("text=Try again")
+        page.wait_for_url(lambda url: url != first and "/assessments/" in url)
+        page.wait_for_selector("h1:not(:has-text('under way'))")
+        assert page.inner_text("h1") == "The assessment failed"

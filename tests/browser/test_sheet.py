@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -14,6 +14,7 @@ from ai_psychiatrist.results.page.sheet import sheet_html
 from ai_psychiatrist.results.page.views import SheetView
 from tests.fakes.shown_results import (
     EXAMPLE,
+    dangerous_view,
     eventful_view,
     example_result,
     example_view,
@@ -25,6 +26,7 @@ from tests.fakes.shown_results import (
 VIEWS: dict[str, Callable[[], SheetView]] = {
     "example": example_view,
     "eventful": eventful_view,
+    "dangerous": dangerous_view,
     "failed": lambda: view_of(failed_fields(_text()), _text()),
 }
 LOOKS: dict[str, dict[str, Any]] = {
@@ -57,6 +59,35 @@ def test_axe_finds_nothing_in_any_look_and_it_fits_any_width(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert _found_in_looks(page) == {}
     assert told == []
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_all_signs_of_danger_are_seen_at_every_width(
+    media: Literal["screen", "print"], page: Page, tmp_path: Path
+) -> None:
+    view = dangerous_view()
+    page.goto(_file(tmp_path, view))
+    page.emulate_media(media=media)
+    for width in (390, 768, 1280):
+        page.set_viewport_size(ViewportSize(width=width, height=700))
+        assert page.locator("#danger .signs li").count() == len(view.danger.signs) > 8
+        assert page.evaluate(_CUT) == []
+
+
+_CUT = """() => {
+  const panel = document.getElementById("danger").getBoundingClientRect();
+  const seen = [...document.querySelectorAll("#danger, #danger *")];
+  const scrolls = (one) => one.scrollHeight > one.clientHeight + 1
+    && !["visible", ""].includes(getComputedStyle(one).overflowY);
+  const is_out = (one) => {
+    const place = one.getBoundingClientRect();
+    const [left, right] = [panel.left - 1, panel.right + 1];
+    return place.height < 1 || place.left < left || place.right > right
+      || place.top < panel.top - 1 || place.bottom > panel.bottom + 1;
+  };
+  return seen.filter((one) => scrolls(one) || is_out(one)).map((one) => one.outerHTML.slice(0, 80));
+}"""
+"""What of the panel scrolls inside, is cut off, or is not there at all."""
 
 
 def test_axe_finds_nothing_in_the_table_of_many(page: Page, tmp_path: Path) -> None:

@@ -99,6 +99,28 @@ def eventful_view() -> SheetView:
     return view_of(eventful_fields(text), text, name="eventful.txt")
 
 
+DANGEROUS: Final = "".join(
+    f"Interviewer: {asked}\nParticipant: {said}\n"
+    for asked, said in (
+        ("Are you having thoughts of suicide?", "I want to die. I bought a rope last week."),
+        ("And before?", "Ten years ago I took an overdose."),
+        ("What about your family?", "My brother killed himself, and my mother found him."),
+        ("Any thoughts of hurting other people?", "No, never."),
+        ("Has anybody hurt you at home?", "My husband hits me when he drinks."),
+        ("Do you hurt yourself?", "I cut myself on Sunday, with the razor, as often before."),
+        ("What do they say?", "They would be better off without me."),
+        ("Did you say goodbye to anybody?", "I wrote a suicide note on Sunday."),
+        ("How do you sleep?", "I hardly sleep, nearly every night."),
+    )
+)
+"""An interview with more signs of danger than a screen of a telephone holds, of every group."""
+
+
+def dangerous_view() -> SheetView:
+    """Return the page of an interview with many signs of danger."""
+    return view_of(json.loads(result_json(DANGEROUS)), DANGEROUS, name="dangerous.txt")
+
+
 def failed_fields(text: str) -> dict[str, Any]:
     """Return the fields of a result of which no part finished."""
     fields: dict[str, Any] = json.loads(result_json(text))

@@ -1,18 +1,24 @@
 """Jobs that are begun: their transcripts are read while the caller waits, then they are stored."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fastapi import Request
 
 from ai_psychiatrist.api.callbacks import destinations, expect_callbacks
 from ai_psychiatrist.api.jobs_of import jobs_of
 from ai_psychiatrist.api.kept_assessment import Asked
+from ai_psychiatrist.api.limits import charge_characters
 from ai_psychiatrist.api.wanted_assessment import Scorable, reading_to_score
 from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.jobs.webhooks.places import Destination
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
 from ai_psychiatrist.reviews.archive.jobs import NewJob
-from ai_psychiatrist.reviews.archive.records import Figures, NewRecord
+from ai_psychiatrist.reviews.archive.records import Figures, NewRecord, Record
+from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.wiring.job_request import JobRequest
 
 
@@ -57,6 +63,54 @@ def new_job(
         batch_id=batch_id,
         place=place,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ended:
+    """A job without a result, as it was stored."""
+
+    record: Record
+    request: bytes = field(repr=False)
+    subject: str | None = field(repr=False)
+
+
+async def begin_again(
+    record_id: str, records: Records, request: Request, principal: Principal
+) -> str | None:
+    """Return the id of a job that assesses a stored text again, with the options of the first.
+
+    `None` where the first has a result, or is still to have one. Raises `RecordNotFound`.
+    """
+
+    def read(archive: Archive) -> _Ended | None:
+        archive.refuse_full()
+        record = archive.get(record_id)
+        if record.summary.state not in {RecordState.FAILED, RecordState.CANCELLED}:
+            return None
+        return _Ended(
+            record=record,
+            request=archive.jobs.request(record_id),
+            subject=archive.subject_name(record.subject_id),
+        )
+
+    found = await records.ask(read)
+    if found is None:
+        return None
+    first = found.record
+    await charge_characters(request, len(first.transcript.text))
+    again = NewJob(
+        record=NewRecord(
+            id=begin_assessment(),
+            transcript=first.transcript,
+            subject=found.subject,
+            figures=Figures(danger=first.summary.figures.danger),
+        ),
+        request=found.request,
+        asked_by=principal.id,
+    )
+    await records.ask(lambda archive: archive.add_jobs([again]))
+    jobs_of(request).submissions.add(records.tenant, [again.record.id])
+    return again.record.id
 
 
 async def store_jobs(

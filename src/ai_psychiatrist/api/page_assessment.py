@@ -1,6 +1,6 @@
 """The pages of one assessment: how far it is, what came out, and its rating without that."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
@@ -8,18 +8,21 @@ from fastapi import APIRouter, Request, Response
 from ai_psychiatrist.api.doors_of import PrincipalOf, requires
 from ai_psychiatrist.api.page_frame import sent_to, shown, told
 from ai_psychiatrist.api.page_ratings import ratings_view
-from ai_psychiatrist.api.record_sheet import view_of
+from ai_psychiatrist.api.record_sheet import danger_of, view_of
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf
+from ai_psychiatrist.api.served import ServicesOf
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
+from ai_psychiatrist.results.page.failure_words import end_words
 from ai_psychiatrist.results.page.item_questions import ITEM_QUESTIONS
-from ai_psychiatrist.results.page.views import SheetView, turn_views
+from ai_psychiatrist.results.page.views import DangerView, danger_view
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
 from ai_psychiatrist.reviews.archive.records import Record, StageEvent
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
+from ai_psychiatrist.wiring import Services
 
 router = APIRouter(prefix="/assessments", include_in_schema=False)
 
@@ -56,13 +59,17 @@ class RatedItem:
 class _ToRate:
     """What is shown of a record to whoever rates it."""
 
-    sheet: SheetView
+    danger: DangerView
     items: tuple[RatedItem, ...]
 
 
 @router.get("/{assessment_id}", dependencies=[requires()])
 async def assessment(
-    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
+    assessment_id: RecordId,
+    request: Request,
+    records: RecordsOf,
+    services: ServicesOf,
+    principal: PrincipalOf,
 ) -> Response:
     """Show how far an assessment is, or what came out; whoever rates it blind is sent there."""
     wants_scores = "show" in request.query_params
@@ -90,7 +97,7 @@ async def assessment(
     except StillBlind:
         return sent_to(request, f"/assessments/{assessment_id}/rate")
     if found.record.summary.state is not RecordState.FINISHED:
-        return await _progress(request, found)
+        return await _progress(request, found, principal, services)
     if _asks_first(principal, found.phase) and not wants_scores:
         here = f"/assessments/{assessment_id}"
         ways = {"Rate it blind": f"{here}/rate", "Show the result": f"{here}?show=result"}
@@ -122,7 +129,7 @@ async def rate(
         id=assessment_id,
         draft=_draft_name(assessment_id, principal),
         is_blind=found.phase is not ReviewPhase.SEEN,
-        sheet=to_rate.sheet,
+        danger=to_rate.danger,
         items=to_rate.items,
     )
 
@@ -138,9 +145,9 @@ def _draft_name(assessment_id: str, principal: Principal) -> str:
 
 def _without_scores(record: Record) -> _ToRate:
     whole = view_of(record)
-    turns = turn_views(record.transcript, (), whole.signs)
+    seconds = whole.result.transcript.turn_seconds
     return _ToRate(
-        sheet=replace(whole, items=(), turns=tuple(turns)),
+        danger=danger_view(whole.result.risk, record.transcript, seconds=seconds),
         items=tuple(
             RatedItem(
                 key=one.item.value,
@@ -153,16 +160,26 @@ def _without_scores(record: Record) -> _ToRate:
     )
 
 
-async def _progress(request: Request, found: _Read) -> Response:
+async def _progress(
+    request: Request, found: _Read, principal: Principal, services: Services
+) -> Response:
+    """Show the words and the signs of danger in them, and why there is no result."""
     summary = found.record.summary
+    told = await danger_of(found.record, services)
+    may_see = not principal.scopes.isdisjoint({Scope.READ, Scope.REVIEW})
     return await shown(
         request,
         "progress",
         id=summary.id,
         is_over=summary.state.is_last,
         state=summary.state.value,
-        reason=(summary.reason or "").replace("_", " "),
+        reason="" if summary.reason is None else end_words(summary.reason),
+        causes=() if told.result is None else services.connections.causes(told.result),
+        failures=() if told.result is None else told.result.failures,
+        danger=told.view(found.record.transcript) if may_see else None,
+        level=told.risk.level,
         stages=found.stages,
+        may_assess=Scope.ASSESS in principal.scopes,
     )
 
 

@@ -1,9 +1,7 @@
 """What a caller gets of the parts of a stored assessment."""
 
-import json
-
-from ai_psychiatrist.domain.evidence import Frequency, Quote, UnverifiedQuote
-from ai_psychiatrist.domain.phq8 import UnknownReason
+from ai_psychiatrist.domain.evidence import Frequency, Quote, UnreadAnswer, UnverifiedQuote
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
@@ -39,8 +37,8 @@ class StoredTranscriptResult(Result):
     """The text that offsets count in."""
     turns: tuple[TurnResult, ...]
     """All of it, speaker by speaker."""
-    risk: RiskResult | None
-    """Signs of danger with their words; null while there is no result."""
+    risk: RiskResult
+    """Signs of danger with their words; while there is no result, those that rules find."""
 
 
 class EvidenceItemResult(Result):
@@ -52,6 +50,10 @@ class EvidenceItemResult(Result):
     """0-3, or null for unknown."""
     unknown_reason: UnknownReason | None
     """Why there is no score; null where there is one."""
+    not_examined_cause: NotExaminedCause | None = None
+    """Why nothing was read, where the reason is `not_examined`."""
+    unread_answer: UnreadAnswer | None = None
+    """The question for the item and the answer from which nothing was read."""
     evidence: tuple[Quote, ...]
     """The participant's words about the item, each with its place."""
     unverified_quotes: tuple[UnverifiedQuote, ...]
@@ -82,9 +84,8 @@ class SubjectResult(Result):
     """How many of this subject are stored."""
 
 
-def transcript_result(record: Record) -> StoredTranscriptResult:
-    """Return the interview of a record."""
-    risk = json.loads(record.result)["risk"] if record.result else None
+def transcript_result(record: Record, risk: RiskResult) -> StoredTranscriptResult:
+    """Return the interview of a record and the signs of danger in it."""
     return StoredTranscriptResult(
         assessment_id=record.id,
         text=record.transcript.text,
@@ -100,5 +101,5 @@ def transcript_result(record: Record) -> StoredTranscriptResult:
             )
             for turn in record.transcript.turns
         ),
-        risk=None if risk is None else RiskResult.model_validate(risk),
+        risk=risk,
     )

@@ -15,6 +15,7 @@ from ai_psychiatrist.api.record_part_models import (
     transcript_result,
 )
 from ai_psychiatrist.api.record_routes import ERASING, OF_SCORES, PREFIX, PROBLEMS, SEEING, TAGS
+from ai_psychiatrist.api.record_sheet import danger_of
 from ai_psychiatrist.api.records_of import RecordId, RecordsOf, SubjectId
 from ai_psychiatrist.api.scored_record import scored
 from ai_psychiatrist.api.served import ServicesOf, json_of
@@ -30,6 +31,8 @@ _EVIDENCE: Final = (
     "label",
     "score",
     "unknown_reason",
+    "not_examined_cause",
+    "unread_answer",
     "evidence",
     "unverified_quotes",
     "frequency",
@@ -41,10 +44,13 @@ subjects = APIRouter(prefix="/v1/subjects", tags=TAGS, responses=PROBLEMS, depen
 
 
 @router.get("/{assessment_id}/transcript", response_model=StoredTranscriptResult)
-async def read_transcript(assessment_id: RecordId, records: RecordsOf) -> Response:
+async def read_transcript(
+    assessment_id: RecordId, records: RecordsOf, services: ServicesOf
+) -> Response:
     """Return the interview: its text, its turns, and the signs of danger in it, never hidden."""
     record = await records.ask(lambda archive: archive.get(assessment_id))
-    return json_of(transcript_result(record))
+    told = await danger_of(record, services)
+    return json_of(transcript_result(record, told.risk))
 
 
 @router.get("/{assessment_id}/evidence", response_model=EvidenceResult, responses=OF_SCORES)

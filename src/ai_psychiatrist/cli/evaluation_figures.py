@@ -10,6 +10,7 @@ from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.dataset_options import LabelledOption, SplitOption
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.repeats_table import print_repeats
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.measuring import (
@@ -18,6 +19,7 @@ from ai_psychiatrist.evaluation.measuring import (
     metrics_in_words,
     report_run,
 )
+from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.repeats import repeated_runs
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 
@@ -87,6 +89,7 @@ def metrics(
         measured = measure_run(run, compare or (), selection, workers=_CORES)
         if as_json:
             print_json(measured.as_json())
+            typer.echo(plain(to_read_in_words(measured.provenance.readings)), err=True)
         else:
             # What it needs is an extra, whose absence the measuring names with its cure.
             from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
@@ -140,4 +143,6 @@ def report(
 ) -> None:
     """Write one HTML file about a run that opens in any browser, without a network."""
     with refusing_bad_input():
-        typer.echo(str(report_run(run, compare or (), out, workers=_CORES)))
+        written = report_run(run, compare or (), out, workers=_CORES)
+        typer.echo(str(written.path))
+        typer.echo(plain(to_read_in_words(written.readings)), err=True)

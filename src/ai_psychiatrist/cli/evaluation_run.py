@@ -12,11 +12,13 @@ import typer
 from ai_psychiatrist.cli.batch_choice import LIVE, BatchChoice
 from ai_psychiatrist.cli.dataset_options import DatasetChoice
 from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, status_of
+from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState
@@ -158,7 +160,7 @@ def conclude(state: RunState) -> ExitCode:
 
 
 def _lines(state: RunState) -> Iterator[str]:
-    """Yield counts alone: names of files may be those of people."""
+    """Yield counts, and of units the ids of those alone that a person has to read."""
     account, carried = state.counts, state.carried
     with_failures = f" ({carried.units} of these carry failures)" if carried.units else ""
     yield (
@@ -189,3 +191,4 @@ def _lines(state: RunState) -> Iterator[str]:
         kinds = ", ".join(f"{code} {count}" for code, count in state.not_read.items())
         lost = sum(state.not_read.values())
         yield f"not read and no units: {lost} files or lines ({kinds}); {_CHECK_SAYS}"
+    yield plain(to_read_in_words(state.readings))

@@ -210,7 +210,7 @@ class _Session:
                 self.services.pipeline.assess(transcript, parts=frozenset({Part.SCORES}))
             )
         risk = risk_result(assessment, crisis_resources=self.services.crisis_resources)
-        if risk.level is not RiskLevel.NONE:
+        if risk.signals or risk.level is not RiskLevel.NONE:
             print_risk(self.out, risk, where=" in the transcript")
         if assessment.quantitative is None:
             typer.echo("error: the transcript was not scored, because a model failed", err=True)

@@ -11,6 +11,7 @@ from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
 from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.report.differences import Differences, differences_of
 from ai_psychiatrist.evaluation.report.figure_row import FigureRow
 from ai_psychiatrist.evaluation.report.groups import RowGroup, evidence_of, headline_of, items_of
@@ -37,6 +38,10 @@ def print_metrics(measured: Measured, console: Console | None = None) -> None:
     out.print(_figures((*groups, *items_of(metrics), *evidence_of(metrics))))
     _account(out, metrics)
     print_differences(measured.comparisons, out)
+    out.print()
+    # In one line, however narrow the window is: ids are copied from it.
+    line = Text(plain(to_read_in_words(measured.provenance.readings)), style="bold")
+    out.print(line, soft_wrap=True)
 
 
 def print_differences(comparisons: Sequence[ComparedRuns], console: Console | None = None) -> None:

@@ -1,6 +1,6 @@
 """An assessment for people to read in a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,7 +13,7 @@ from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.drive_words import STYLES, has_drives, item_drive
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.risk_report import print_risk
-from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
+from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe, UnreadAnswer
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     EvaluationPart,
@@ -23,6 +23,7 @@ from ai_psychiatrist.results.models import (
     QuantitativePart,
 )
 from ai_psychiatrist.results.page.sentences import band_words, total_words
+from ai_psychiatrist.results.wording import unknown_words
 
 _PIPE_WIDTH = 100
 _ITEM_WIDTH = 13
@@ -98,7 +99,7 @@ def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
         table.add_column("Does the evidence drive it?", ratio=4, overflow="fold")
     for item in items:
         evidence = _evidence(item, result.transcript.turn_seconds)
-        table.add_row(Text(item.label), _score(item), evidence, *_drive(item))
+        table.add_row(Text(item.label), _score(result, item), evidence, *_drive(item))
     out.print(table)
     if scores.na_count and total_words(result) != "none":
         out.print(Text("An unknown item is not a 0: the total is a range.", style="dim"))
@@ -111,16 +112,15 @@ def _drive(item: ItemResult) -> tuple[Text, ...]:
     return (Text(item_drive(item.drive), style=STYLES[item.drive.verdict]),)
 
 
-def _score(item: ItemResult) -> Text:
-    shown, believed = _answer(item), item_belief(item)
+def _score(result: FullResult, item: ItemResult) -> Text:
+    shown, believed = _answer(result, item), item_belief(item)
     return shown.append(f"\n{believed}", style="not bold dim") if believed else shown
 
 
-def _answer(item: ItemResult) -> Text:
+def _answer(result: FullResult, item: ItemResult) -> Text:
     if item.score is None:
-        reason = item.unknown_reason.value.replace("_", " ") if item.unknown_reason else ""
         proposed = "" if item.proposed_score is None else f"\n(proposed {item.proposed_score})"
-        return Text(f"unknown: {reason}{proposed}", style="yellow")
+        return Text(f"unknown: {unknown_words(item, result)}{proposed}", style="yellow")
     confidence = "" if item.confidence is None else f"\nconfidence {item.confidence}/5"
     shown = Text(f"{item.score}{confidence}", style="bold")
     if item.score and item.frequency is Frequency.UNSTATED:
@@ -129,7 +129,12 @@ def _answer(item: ItemResult) -> Text:
 
 
 def _evidence(item: ItemResult, turn_seconds: Sequence[float | None]) -> Text:
-    lines = Text("\n").join(_quote(quote, turn_seconds) for quote in item.evidence)
+    lines = Text("\n").join(
+        [
+            *(_quote(quote, turn_seconds) for quote in item.evidence),
+            *_unread(item.unread_answer, turn_seconds),
+        ]
+    )
     for quote in item.unverified_quotes:
         reason = quote.reason.value.replace("_", " ") if quote.reason else "not checked"
         lines.append(f"\nunverified ({reason}): {plain(quote.text)}", style="red")
@@ -148,6 +153,18 @@ def _quote(quote: Quote, turn_seconds: Sequence[float | None]) -> Text:
     if quote.timeframe is not Timeframe.UNSTATED:
         facts.append(quote.timeframe.value)
     return shown.append(f"[{places}; {', '.join(facts)}]", style="dim")
+
+
+def _unread(found: UnreadAnswer | None, turn_seconds: Sequence[float | None]) -> Iterator[Text]:
+    """Yield the question for an item and the answer from which nothing was read."""
+    if found is None:
+        return
+    for who, said, turn in (
+        ("asked", found.question, found.question_turn),
+        ("not read", found.answer, found.answer_turn),
+    ):
+        line = Text(f"{who}: “{plain(said)}” ", style="yellow")
+        yield line.append(f"[turn {turn + 1}{_at(turn_seconds, turn)}]", style="dim")
 
 
 def _at(turn_seconds: Sequence[float | None], turn: int) -> str:

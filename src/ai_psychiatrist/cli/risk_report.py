@@ -4,8 +4,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ai_psychiatrist.cli.plain_text import plain
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskSource
-from ai_psychiatrist.results.risk_result import ExaminedResult, RiskResult
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskGroup, RiskLevel, RiskSource
+from ai_psychiatrist.results.page.words import words
+from ai_psychiatrist.results.risk_result import ExaminedResult, RiskResult, RiskSignalResult
+from ai_psychiatrist.results.wording import danger_headline, sentence_parts, signal_groups
 
 _LEVEL_STYLES = {
     RiskLevel.NONE: "dim",
@@ -15,25 +17,43 @@ _LEVEL_STYLES = {
     RiskLevel.HIGH: "bold red",
 }
 
+_GROUP_STYLES = {
+    RiskGroup.READ_NOW: "bold",
+    RiskGroup.PAST_OR_OF_OTHERS: "",
+    RiskGroup.DENIED: "dim",
+}
+
 
 def print_risk(out: Console, risk: RiskResult, *, where: str = "") -> None:
     """Print the signs of danger, what was not read for them, and whom to turn to."""
-    level = risk.level.value.replace("_", " ")
-    out.print(Text(f"Signs of danger{where}: {level}", style=_LEVEL_STYLES[risk.level]))
-    for signal in risk.signals:
-        by_model = ", found by a model" if signal.source is RiskSource.MODEL else ""
-        kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{by_model}"
-        line = Text(f"  {signal.level.value}: “{plain(signal.text)}” ")
-        place = f"[{kind}; turn {signal.turn + 1}, {signal.start}-{signal.end}]"
-        out.print(line.append(place, style="dim"))
+    out.print(Text(danger_headline(risk, where=where), style=_LEVEL_STYLES[risk.level]))
+    for group in signal_groups(risk.signals):
+        heading = f"{words(group.group)} ({len(group.signals)})"
+        out.print(Text(heading, style=_GROUP_STYLES[group.group]))
+        for signal in group.signals:
+            _statement(out, signal)
     if risk.signal_count > len(risk.signals):
         out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
     _unexamined(out, risk.examined)
     _reading(out, risk)
     out.print(Text(risk.statement, style="dim"))
-    if risk.level is not RiskLevel.NONE:
+    if risk.signals or risk.level is not RiskLevel.NONE:
         out.print(Text(plain(risk.resources), style="bold"))
     out.print()
+
+
+def _statement(out: Console, signal: RiskSignalResult) -> None:
+    """Print a statement: its question, the sentence that it stands in, and what it is taken for."""
+    if signal.question is not None and signal.question_turn is not None:
+        asked = f"  turn {signal.question_turn + 1}, interviewer: “{plain(signal.question)}”"
+        out.print(Text(asked, style="dim"))
+    level = "" if signal.group is RiskGroup.DENIED else f"{signal.level.value}, "
+    parts = sentence_parts(signal)
+    line = Text(f"  {level}turn {signal.turn + 1}: “{plain(parts.before)}")
+    line.append(plain(parts.said), style="bold").append(f"{plain(parts.after)}” ")
+    by_model = ", found by a model" if signal.source is RiskSource.MODEL else ""
+    kind = f"{words(signal.kind)}, {words(signal.polarity)}{by_model}"
+    out.print(line.append(f"[{kind}; {signal.start}-{signal.end}]", style="dim"))
 
 
 def _reading(out: Console, risk: RiskResult) -> None:
@@ -41,17 +61,17 @@ def _reading(out: Console, risk: RiskResult) -> None:
     model = risk.model
     if model.status is ReadingStatus.FAILED:
         code = "" if model.code is None else f" ({model.code.value})"
-        words = f"The model that reads for danger failed{code}: these are the fixed phrases' alone."
-        out.print(Text(words, style="bold yellow"))
+        said = f"The model that reads for danger failed{code}: these are the fixed phrases' alone."
+        out.print(Text(said, style="bold yellow"))
     if model.completed_count:
-        words = (
+        said = (
             f"  {model.completed_count} signs of the model could not be read whole: what is "
             "missing of them counts as said"
         )
-        out.print(Text(words, style="yellow"))
+        out.print(Text(said, style="yellow"))
     if model.refused_count:
-        words = f"  left out: {model.refused_count} signs of a model in words that nobody said"
-        out.print(Text(words, style="yellow"))
+        said = f"  left out: {model.refused_count} signs of a model in words that nobody said"
+        out.print(Text(said, style="yellow"))
 
 
 def _unexamined(out: Console, examined: ExaminedResult) -> None:

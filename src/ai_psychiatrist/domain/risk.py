@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.failures import FailureCode
@@ -224,6 +224,26 @@ def with_model_reading(report: RiskReport, reading: ModelReading) -> RiskReport:
         signal_count=report.signal_count + len(added),
         model=reading,
     )
+
+
+class Grouped(Protocol):
+    """A statement, as it was found or as a caller gets it."""
+
+    @property
+    def group(self) -> RiskGroup:
+        """The group that it is shown in."""
+        ...
+
+    @property
+    def level(self) -> RiskLevel:
+        """How soon a person should look."""
+        ...
+
+
+def is_to_be_read(signal: Grouped) -> bool:
+    """Whether a person has to read it: it may be so now, and is more than a faint sign."""
+    is_now = signal.group is RiskGroup.READ_NOW
+    return is_now and signal.level.rank >= RiskLevel.MODERATE.rank
 
 
 def urgency(signal: RiskSignal) -> tuple[int, int, bool]:

@@ -10,6 +10,7 @@ from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
@@ -19,6 +20,7 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_participants, read_units
 from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
@@ -63,7 +65,11 @@ class Measured:
     def as_json(self) -> dict[str, object]:
         """Return all figures."""
         compared = [comparison.as_json() for comparison in self.comparisons]
-        return {"metrics": self.metrics.model_dump(mode="json"), "comparisons": compared}
+        return {
+            "metrics": self.metrics.model_dump(mode="json"),
+            "comparisons": compared,
+            "readings": asdict(self.provenance.readings),
+        }
 
 
 def measure_run(
@@ -90,7 +96,10 @@ def measure_run(
     return Measured(
         metrics=metrics,
         provenance=Provenance(
-            run_name=folder.path.resolve().name, record=record, predictions=predictions
+            run_name=folder.path.resolve().name,
+            record=record,
+            predictions=predictions,
+            requested=_requested(folder, selection, labels),
         ),
         comparisons=comparisons,
     )
@@ -165,13 +174,28 @@ def _read(
     labels = read_label_columns(folder.labels)
     if selection == WHOLE:
         return labels, read_columns(folder.predictions, workers=workers)
-    wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
-    if selection.has_items:
-        wanted &= {*labels.where(labels.has_all_items).unit_ids}
+    wanted = _wanted(folder, selection, labels)
     return (
         labels.where(labels.is_among(wanted)),
         read_columns(folder.predictions, wanted, workers=workers),
     )
+
+
+def _wanted(folder: RunFolder, selection: Selection, labels: "LabelColumns") -> set[str]:
+    """Return the units of a selection, assessed or not."""
+    wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
+    if selection.has_items:
+        wanted &= {*labels.where(labels.has_all_items).unit_ids}
+    return wanted
+
+
+def _requested(folder: RunFolder, selection: Selection, labels: "LabelColumns") -> int:
+    """Return how many units are wanted, assessed or not; 0 for a run that does not list its own."""
+    if selection != WHOLE:
+        return len(_wanted(folder, selection, labels))
+    if not folder.units.exists():
+        return 0
+    return count_lines(folder.units, LineRange(start=0, size=folder.units.stat().st_size))
 
 
 def compare_runs(
@@ -206,10 +230,19 @@ def compare_runs(
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """A report that was written."""
+
+    path: Path
+    readings: ReadingList
+    """Which interviews a person has to read for danger."""
+
+
 def report_run(
     run: Path, others: Sequence[Path] = (), out: Path | None = None, *, workers: int = 1
-) -> Path:
-    """Measure a run, write its report, and return where it is; `workers` as in `measure_run`."""
+) -> Reported:
+    """Measure a run and write its report; `workers` as in `measure_run`."""
     measured = measure_run(run, others, workers=workers)
     from ai_psychiatrist.evaluation.report.differences import differences_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
@@ -225,7 +258,7 @@ def report_run(
         ],
         spent=read_cost(RunFolder(run)),
     )
-    return target
+    return Reported(path=target, readings=measured.provenance.readings)
 
 
 def metrics_in_words() -> Iterator[str]:

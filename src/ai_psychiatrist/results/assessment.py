@@ -10,7 +10,7 @@ from ai_psychiatrist.agents.definition import BELIEF_AGENTS, JUDGES
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS, PROMPT_DIGESTS_TOGETHER
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskSignal
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskReport, RiskSignal
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.results.account_result import AgentModels
 from ai_psychiatrist.results.examined import examined_result
@@ -129,13 +129,20 @@ def _transcript(transcript: Transcript) -> TranscriptResult:
 
 def risk_result(assessment: Assessment, *, crisis_resources: str) -> RiskResult:
     """Return the signs of danger in an assessment's transcript, with their words."""
-    reading = assessment.risk.model
+    return risk_result_of(assessment.transcript, assessment.risk, crisis_resources=crisis_resources)
+
+
+def risk_result_of(
+    transcript: Transcript, risk: RiskReport, *, crisis_resources: str
+) -> RiskResult:
+    """Return the signs of danger in a transcript, with their words."""
+    reading = risk.model
     has_read = reading.status is ReadingStatus.ANSWERED
     return RiskResult(
-        level=assessment.risk.level,
-        signals=tuple(_signal(assessment.transcript, one) for one in assessment.risk.signals),
-        signal_count=assessment.risk.signal_count,
-        examined=examined_result(assessment.risk.examined),
+        level=risk.level,
+        signals=tuple(_signal(transcript, one) for one in risk.signals),
+        signal_count=risk.signal_count,
+        examined=examined_result(risk.examined),
         model=risk_model(reading),
         statement=RISK_STATEMENT_WITH_MODEL if has_read else RISK_STATEMENT,
         resources=crisis_resources,

@@ -4,6 +4,12 @@ from collections.abc import Iterator
 from html import escape
 
 from ai_psychiatrist.results.models import Envelope, ItemResult, QuantitativePart
+from ai_psychiatrist.results.wording import (
+    RISK_GROUPS,
+    danger_headline,
+    signal_groups,
+    unknown_words,
+)
 
 
 def html_of(result: Envelope, scores: QuantitativePart | None) -> str:
@@ -16,22 +22,28 @@ def html_of(result: Envelope, scores: QuantitativePart | None) -> str:
 
 def _parts(result: Envelope, scores: QuantitativePart | None) -> Iterator[str]:
     yield f"<p><strong>PHQ-8 assessment: {escape(result.status.value)}</strong></p>"
-    danger = result.risk.level.value.replace("_", " ")
-    yield f"<p>Signs of danger: <strong>{escape(danger)}</strong>"
-    yield f" ({result.risk.signal_count}). {escape(result.risk.statement)}</p>"
+    yield f"<p><strong>{escape(danger_headline(result.risk))}</strong>. {_counts(result)}"
+    yield f"{escape(result.risk.statement)}</p>"
     if scores is not None and scores.has_answers:
-        yield from _scores(scores)
+        yield from _scores(result, scores)
     for failure in result.failures:
         code = "" if failure.code is None else f" ({failure.code.value})"
         yield f"<p>{escape(f'{failure.stage}: {failure.message}{code}')}</p>"
     yield f"<p><small>{escape(result.notice)}</small></p>"
 
 
-def _scores(scores: QuantitativePart) -> Iterator[str]:
+def _counts(result: Envelope) -> str:
+    """Return how many statements there are of each group, as a sentence."""
+    groups = signal_groups(result.risk.signals)
+    counts = [f"{RISK_GROUPS[one.group]}: {len(one.signals)}" for one in groups]
+    return f"{escape('. '.join(counts))}. " if counts else ""
+
+
+def _scores(result: Envelope, scores: QuantitativePart) -> Iterator[str]:
     yield f"<p>Total: {escape(_total(scores))}</p>"
     yield "<table><thead><tr><th>Item</th><th>Score</th><th>Quotes</th></tr></thead><tbody>"
     for item in (scores.items or {}).values():
-        yield f"<tr><td>{escape(item.label)}</td><td>{escape(_score(item))}</td>"
+        yield f"<tr><td>{escape(item.label)}</td><td>{escape(_score(result, item))}</td>"
         yield f"<td>{len(item.evidence)}</td></tr>"
     yield "</tbody></table>"
 
@@ -43,8 +55,7 @@ def _total(scores: QuantitativePart) -> str:
     return f"{between}, {scores.na_count} items unknown"
 
 
-def _score(item: ItemResult) -> str:
+def _score(result: Envelope, item: ItemResult) -> str:
     if item.score is not None:
         return str(item.score)
-    reason = "" if item.unknown_reason is None else item.unknown_reason.value.replace("_", " ")
-    return f"unknown: {reason}"
+    return f"unknown: {unknown_words(item, result)}"

@@ -49,9 +49,9 @@ class RiskSignalResult(Result):
     sentence: str
     """The whole sentence that they stand in."""
     question: str | None
-    """What the interviewer asked before it; null where the turn before is no question."""
+    """What the interviewer said before it, from the last question on; null where nobody did."""
     question_turn: int | None
-    """The turn of the question, from 0."""
+    """The turn of that, from 0."""
     turn: int
     """The turn, from 0."""
     start: int

@@ -38,6 +38,11 @@ _TOO_LATE: Final = "deadline_exceeded"
 class NothingFinished(AssessmentServiceError):
     """An assessment has nothing of what is wanted; its code says why."""
 
+    def __init__(self, code: str, result: FullResult) -> None:
+        """`result`: without parts; it says which calls failed, and what was found of danger."""
+        super().__init__(code)
+        self.result = result
+
 
 def reason_of(error: Exception) -> str:
     """Return the code of what ended a job: that of the problem that a caller would be told."""
@@ -82,7 +87,8 @@ class JobAssessment:
         if calls.error is not None:
             raise calls.error
         if assessment.status is AssessmentStatus.FAILED:
-            raise NothingFinished(_TOO_LATE if ended_too_late(assessment) else _BACKEND_FAILED)
+            code = _TOO_LATE if ended_too_late(assessment) else _BACKEND_FAILED
+            raise NothingFinished(code, await whole_result(assessment, self.taken.id, services))
         return await whole_result(
             assessment, self.taken.id, services, is_certified=wanted.is_certified
         )

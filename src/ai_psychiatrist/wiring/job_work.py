@@ -18,9 +18,9 @@ from ai_psychiatrist.reviews.archive.errors import (
     RecordNotFound,
     RecordUnreadable,
 )
-from ai_psychiatrist.reviews.archive.jobs import EndedJob, TakenJob
+from ai_psychiatrist.reviews.archive.jobs import EndedJob, LeftByFailure, TakenJob
 from ai_psychiatrist.reviews.archives import Records
-from ai_psychiatrist.wiring.job_assessment import JobAssessment, reason_of
+from ai_psychiatrist.wiring.job_assessment import JobAssessment, NothingFinished, reason_of
 from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
@@ -112,6 +112,13 @@ async def _state_of_left(job: JobRef, records: Records) -> RecordState:
     return state if state.is_last else RecordState.RUNNING
 
 
+def _left_by(error: Exception) -> LeftByFailure | None:
+    if not isinstance(error, NothingFinished):
+        return None
+    result = error.result
+    return LeftByFailure(account=result.model_dump_json().encode(), danger=result.risk.level)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
     work: JobWork
@@ -160,12 +167,12 @@ class _Run:
         except Exception as error:  # noqa: BLE001  whatever it is, the job says so
             reason = reason_of(error)
             logger.error("assessment_not_finished", reason=reason, error_type=type(error).__name__)
-            return await self._fail(reason)
+            return await self._fail(reason, _left_by(error))
         return await self._finish(result)
 
-    async def _fail(self, reason: str) -> RecordState:
+    async def _fail(self, reason: str, left: LeftByFailure | None) -> RecordState:
         ended = await self.records.ask(
-            lambda archive: archive.jobs.fail(self.taken.id, self.runner, reason)
+            lambda archive: archive.jobs.fail(self.taken.id, self.runner, reason, left)
         )
         return await self._told(ended, RecordState.FAILED, reason)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from ai_psychiatrist.evaluation.reading_list import ReadingList, UnitDanger, reading_list
 from ai_psychiatrist.evaluation.report.wording import grouped, in_words
 from ai_psychiatrist.evaluation.runs.provenance import changes_of
 
@@ -53,6 +54,23 @@ class Provenance:
     run_name: str
     record: Mapping[str, object]
     predictions: "PredictionColumns"
+    requested: int | None = None
+    """Of how many units; `None`: of those that there are predictions of."""
+
+    @cached_property
+    def readings(self) -> ReadingList:
+        """Which interviews a person has to read for danger."""
+        units, rows = self.predictions.unit_ids, self.predictions.rows
+        counts = zip(units, rows.signs_to_read.tolist(), rows.has_unread.tolist(), strict=True)
+        found = (
+            UnitDanger(
+                unit_id=unit_id,
+                signs_to_read=None if signs < 0 else signs,
+                turns_not_examined=int(has_unread),
+            )
+            for unit_id, signs, has_unread in counts
+        )
+        return reading_list(found, requested=max(self.requested or 0, len(units)))
 
     def at(self, *path: str) -> object | None:
         """Return what lies at a path, or `None` when nothing does."""

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.definition import EVIDENCE
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.evaluation.metrics.outcomes import SCORED
 from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, RunMetrics
@@ -12,7 +14,7 @@ from ai_psychiatrist.evaluation.report.wording import of, percent
 _NAMES: Final[Mapping[str, str]] = {
     SCORED: "scored",
     UnknownReason.NO_MENTION: "nothing was found",
-    UnknownReason.UNCLEAR: "two readings, or an answer not read",
+    UnknownReason.UNCLEAR: "two readings stand, or an answer was not read",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "model abstained despite evidence",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote accepted as evidence",
     UnknownReason.NOT_ABOUT_ITEM: "about something else",
@@ -60,22 +62,37 @@ class UnknownItems:
 
 def unknown_items_of(metrics: RunMetrics) -> UnknownItems:
     """Return one bar for each item, none when there are no units."""
-    found = metrics.coverage_by_reason
+    found, names = (
+        metrics.coverage_by_reason,
+        {**_NAMES, UnknownReason.NO_MENTION: _nothing(metrics)},
+    )
     present = [key for key in _NAMES if found.all[key]]
     if not present:
         return UnknownItems(summary="There are no units.", bars=())
     return UnknownItems(
         summary=f"Scored: {of(found.all[SCORED], found.all.total)} items of all units, with or "
         "without a label. An unknown item is not a 0.",
-        bars=tuple(_bar(one.label, one, present) for one in found.by_item.values()),
+        bars=tuple(_bar(one.label, one, present, names) for one in found.by_item.values()),
     )
 
 
-def _bar(name: str, counts: Counts, keys: list[str]) -> Bar:
+def _nothing(metrics: RunMetrics) -> str:
+    """Return who found nothing: the rules, a model, or now one and now the other."""
+    looked = {
+        one.model
+        for one in metrics.cost.by_agent_and_model
+        if one.agent == EVIDENCE.name and one.accepted
+    }
+    if not looked or (BASELINE in looked and len(looked) > 1):
+        return _NAMES[UnknownReason.NO_MENTION]
+    return "nothing found by the rules" if BASELINE in looked else "the model named no evidence"
+
+
+def _bar(name: str, counts: Counts, keys: list[str], names: Mapping[str, str]) -> Bar:
     parts, start = [], 0
     for key in keys:
         part = BarStretch(
-            name=_NAMES[key],
+            name=names[key],
             shade="c-scored" if key == SCORED else f"c{list(_NAMES).index(key)}",
             start=round(100 * start / counts.total, 3),
             width=round(100 * counts[key] / counts.total, 3),

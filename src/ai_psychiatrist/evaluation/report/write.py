@@ -9,6 +9,7 @@ from typing import Final
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.report import curves
 from ai_psychiatrist.evaluation.report.costs import CostRow, cost_rows
 from ai_psychiatrist.evaluation.report.curves import charts_of
@@ -90,6 +91,7 @@ def _render(
         evidence=evidence_of(metrics),
         failures=failures_in_words(metrics),
         cost=cost_in_words(metrics),
+        to_read=to_read_in_words(provenance.readings),
         spent=spent,
         differences=differences,
         severities=list(Severity),

@@ -1,14 +1,16 @@
 """The result files of a run, made from its ledger alone: when it was stopped leaves no trace."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import orjson
 
+from ai_psychiatrist.evaluation.reading_list import ReadingList, UnitDanger, reading_list
 from ai_psychiatrist.evaluation.runs.reconciling import reconcile_predictions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.scores.prediction import signs_to_read
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.ledger.store.ledger import Ledger
 
@@ -45,6 +47,25 @@ def carried_failures(ledger: Ledger) -> CarriedFailures:
             carried.units += 1
             carried.kinds.update({str(failure["category"]) for failure in failures})
     return carried
+
+
+def readings(ledger: Ledger) -> ReadingList:
+    """Return which interviews a person has to read, of all that the run is asked for."""
+    outputs = (row.record.output for row in ledger.current(ASSESSMENT_STEP))
+    units = (_danger(output) for output in outputs if output is not None)
+    return reading_list(units, requested=ledger.counts(ASSESSMENT_STEP).requested)
+
+
+def _danger(prediction: Mapping[str, object]) -> UnitDanger:
+    counted, level = prediction.get("signs_to_read"), prediction.get("risk_level")
+    unread = prediction.get("turns_not_examined")
+    return UnitDanger(
+        unit_id=str(prediction["unit_id"]),
+        signs_to_read=signs_to_read(
+            counted if isinstance(counted, int) else None, level if isinstance(level, str) else None
+        ),
+        turns_not_examined=unread if isinstance(unread, int) else None,
+    )
 
 
 def _predictions(ledger: Ledger) -> Iterator[bytes]:

@@ -6,8 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost, read_cost, write_cost
-from ai_psychiatrist.evaluation.runs.results import CarriedFailures, carried_failures, write_results
+from ai_psychiatrist.evaluation.runs.results import (
+    CarriedFailures,
+    carried_failures,
+    readings,
+    write_results,
+)
 from ai_psychiatrist.evaluation.runs.run import (
     EvaluationOptions,
     OnUnit,
@@ -39,6 +45,8 @@ class RunState:
     """Units of the run that have no transcript that can be read."""
     not_read: Mapping[str, int]
     """What of the dataset is no unit although it may be an interview: code → count."""
+    readings: ReadingList
+    """Which interviews a person has to read for danger."""
     cost: RunCost | None = None
     """What was planned of the run and used, all sessions together."""
     has_reached_ceiling: bool = False
@@ -96,6 +104,7 @@ def run_state(tools: RunTools, folder: RunFolder, *, paid_calls: int) -> RunStat
         cost=read_cost(folder),
         has_reached_ceiling=tools.purse is not None and tools.purse.has_refused,
         carried=carried_failures(tools.ledger),
+        readings=readings(tools.ledger),
         unbalanced_steps=unbalanced,
         unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.units.ids())),
         not_read=tools.dataset.not_read,

@@ -18,6 +18,7 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     ItemPrediction,
     ItemSignals,
     UnitPrediction,
+    signs_to_read,
 )
 from ai_psychiatrist.evaluation.scores.prediction_columns import (
     REASONS,
@@ -50,7 +51,7 @@ _UNIT_WIDTH: Final = len(fields(UnitPrediction)) + len(DERIVED)
 
 _of_unit = itemgetter(
     *("unit_id", "status", "mode", "items", "meta_review_severity", "risk_level"),
-    *("turns_not_examined", "attempts", "failures", "changes"),
+    *("signs_to_read", "turns_not_examined", "attempts", "failures", "changes"),
 )
 _of_totals = itemgetter(
     *("total", "total_min", "total_max"),
@@ -102,9 +103,8 @@ class ColumnBlock:
 
     def add(self, record: Any, wanted: Container[str] | None) -> None:  # noqa: ANN401
         """Take in a record as JSON has it, if its unit is wanted."""
-        unit_id, status, mode, items, review, risk, unread, attempts, failures, changes = _of_unit(
-            record
-        )
+        unit_id, status, mode, items, review, risk, *others = _of_unit(record)
+        counted, unread, attempts, failures, changes = others
         require(len(record) == _UNIT_WIDTH and type(unit_id) is str and unit_id != "")
         require(mode in _MODES and risk in _RISKS)
         if wanted is not None and unit_id not in wanted:
@@ -112,7 +112,16 @@ class ColumnBlock:
         place = len(self.unit_ids)
         self.unit_ids.append(unit_id)
         self._units.append(
-            (_STATUS_PLACES[status], bool(items), review, unread, len(attempts), bool(failures))
+            (
+                *(
+                    _STATUS_PLACES[status],
+                    bool(items),
+                    review,
+                    signs_to_read(counted, risk),
+                    unread,
+                ),
+                *(len(attempts), bool(failures)),
+            )
         )
         self._totals.extend(_of_totals(record))
         self._add_items(items)
@@ -167,8 +176,8 @@ class ColumnBlock:
     def close(self) -> None:
         """Make the rows, and check what was taken in."""
         shape = (len(self.unit_ids), _ITEMS)
-        columns = zip(*self._units, strict=True) if self._units else [()] * 6
-        status, has_items, review, unread, calls, failed = columns
+        columns = zip(*self._units, strict=True) if self._units else [()] * 7
+        status, has_items, review, to_read, unread, calls, failed = columns
         signals = whole_numbers(self._signals).reshape(*shape, 2)
         scores = whole_numbers(self._scores, most=3).reshape(shape)
         reasons = np.array([_REASON_PLACES[one] for one in self._reasons], np.int8).reshape(shape)
@@ -186,6 +195,7 @@ class ColumnBlock:
             belief=self._belief(scores),
             drive=np.array([_DRIVE_PLACES[one] for one in self._drive], np.int8).reshape(shape),
             review=whole_numbers(review, most=max(Severity)).astype(np.int8),
+            signs_to_read=narrow(whole_numbers(to_read)),
             has_unread=whole_numbers(unread) > 0,
             calls=np.array(calls, dtype=np.int32),
             carries_failure=np.array(failed, dtype=np.bool_),

@@ -27,6 +27,7 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.phq8 import (
     MAX_ITEM_SCORE,
     Item,
+    NotExaminedCause,
     Severity,
     TotalScore,
     UnknownReason,
@@ -34,7 +35,7 @@ from ai_psychiatrist.domain.phq8 import (
     total_of,
 )
 from ai_psychiatrist.domain.references import NoReferences, ShownReference
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import RiskLevel, is_to_be_read
 from ai_psychiatrist.evaluation.scores.belief_prediction import (
     BeliefPrediction,
     belief_prediction_of,
@@ -89,6 +90,10 @@ class ItemPrediction:
     """Why there are none, in a mode that shows them."""
     drive: DrivePrediction | None = None
     """Whether the evidence drives the score; `None` in runs that were made without it."""
+    not_examined_cause: NotExaminedCause | None = None
+    """Why nothing was read, where the item is unknown as not examined."""
+    unread_turn: Count | None = None
+    """The turn of the question, from 0, whose answer was not read."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
@@ -142,7 +147,9 @@ class UnitPrediction:
     """All eight items, or none when scoring failed."""
     meta_review_severity: Severity | None = None
     risk_level: RiskLevel | None = None
-    """`None` when the unit failed before its transcript was read, and the next with it."""
+    """`None` when the unit failed before its transcript was read, and the next two with it."""
+    signs_to_read: Count | None = None
+    """How many signs are affirmed, hypothetical or unclear at moderate or above."""
     turns_not_examined: Count | None = None
     """How many turns are in a language that is not read."""
     attempts: tuple[AttemptSummary, ...] = ()
@@ -201,6 +208,16 @@ class UnitPrediction:
         return UnknownReason.SCORING_FAILED if found is None else found.unknown_reason
 
 
+def signs_to_read(count: int | None, level: str | None) -> int | None:
+    """Return how many signs a person has to read; `None` where the transcript was not read.
+
+    Of predictions that were made before they were counted, whether their level says that there are.
+    """
+    if count is not None or level is None:
+        return count
+    return int(RiskLevel(level).rank >= RiskLevel.MODERATE.rank)
+
+
 def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
     """Return what an assessment says about a unit, without its text."""
     review = assessment.meta_review
@@ -211,6 +228,7 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
         items=_items_of(assessment.quantitative),
         meta_review_severity=None if review is None else review.severity,
         risk_level=assessment.risk.level,
+        signs_to_read=sum(map(is_to_be_read, assessment.risk.signals)),
         turns_not_examined=len(assessment.risk.examined.unread),
         attempts=tuple(_summary(AttemptSummary, made) for made in assessment.attempts),
         failures=tuple(_summary(FailureSummary, failure) for failure in assessment.failures),
@@ -237,6 +255,8 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
     return ItemPrediction(
         score=found.score,
         unknown_reason=found.unknown_reason,
+        not_examined_cause=found.not_examined_cause,
+        unread_turn=None if found.unread_answer is None else found.unread_answer.question_turn,
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         warnings=found.warnings,

@@ -76,6 +76,8 @@ class UnitRows:
     """(units, 8): places in `DriveVerdict`, or `UNKNOWN`."""
     review: Bytes
     """(units,): the severity that the meta-review says, or `UNKNOWN`."""
+    signs_to_read: Counts
+    """(units,): signs that a person has to read; `UNKNOWN` where the transcript was not read."""
     has_unread: Flags
     """(units,): whether turns are in a language that is not read."""
     calls: Counts
@@ -97,7 +99,9 @@ class UnitRows:
 _NOTHING: Final[Mapping[str, int]] = {
     "status": STATUSES.index(AssessmentStatus.FAILED),
     "reasons": REASONS.index(UnknownReason.SCORING_FAILED),
-    **dict.fromkeys(("scores", "confidence", "belief", "drive", "review"), UNKNOWN),
+    **dict.fromkeys(
+        ("scores", "confidence", "belief", "drive", "review", "signs_to_read"), UNKNOWN
+    ),
 }
 """What a unit has that gave nothing at all; 0 and false in all other columns."""
 

@@ -28,6 +28,7 @@ def prediction_row(prediction: UnitPrediction) -> Row:
         **total_cells(prediction.range if has_items else None),
         unknown_items=sum(prediction.score(item) is None for item in Item) if has_items else None,
         danger=None if danger is None else danger.value,
+        danger_read_now=prediction.signs_to_read,
         turns_not_examined=prediction.turns_not_examined,
         models=tuple(sorted(answered)),
         scores={item.value: prediction.score(item) for item in Item},
@@ -53,6 +54,10 @@ def _item_row(unit_id: str, item: Item, found: ItemPrediction) -> ItemRow:
         item=item.value,
         score=found.score,
         unknown_reason=None if reason is None else reason.value,
+        not_examined_cause=(
+            None if found.not_examined_cause is None else found.not_examined_cause.value
+        ),
+        unread_turn=found.unread_turn,
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         frequency=found.signals.frequency.value,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.phq8 import Item, NotExaminedCause, UnknownReason
 
 LOINC: Final = "http://loinc.org"
 ASSERTED_BY: Final = "http://terminology.hl7.org/CodeSystem/v3-ObservationValue"
@@ -56,6 +56,8 @@ _ABSENT_OF_REASON: Final = {
 }
 
 
-def absent_of(reason: UnknownReason) -> str:
+def absent_of(reason: UnknownReason, cause: NotExaminedCause | None = None) -> str:
     """Return the code of FHIR that comes closest to why an item has no score."""
+    if cause is NotExaminedCause.READER_FAILED:
+        return "error"
     return _ABSENT_OF_REASON.get(reason, "unknown")

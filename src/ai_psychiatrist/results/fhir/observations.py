@@ -18,6 +18,9 @@ from ai_psychiatrist.results.fhir.elements import (
 )
 from ai_psychiatrist.results.fhir.source import Source, instant
 from ai_psychiatrist.results.models import ItemResult
+from ai_psychiatrist.results.page.words import words
+from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
+from ai_psychiatrist.results.wording import danger_headline, signal_groups, unknown_words
 
 _INFERRED: Final = "inferred from interview"
 
@@ -70,7 +73,7 @@ def _of_total(source: Source) -> Element:
 
 def _of_danger(source: Source) -> Element:
     risk = source.result.risk
-    words = [signal.text for signal in risk.signals] if source.wanted.with_words else []
+    said = [_statement(one) for one in _in_groups(risk)] if source.wanted.with_words else []
     return {
         "resourceType": "Observation",
         "meta": asserted_by_software(),
@@ -82,9 +85,22 @@ def _of_danger(source: Source) -> Element:
         **_issued_when_made(source),
         **_by_program(source),
         **_level(risk.level),
-        "note": [note(text) for text in (risk.statement, *words)],
+        "note": [note(text) for text in (risk.statement, danger_headline(risk), *said)],
         "derivedFrom": [reference(source.document)],
     }
+
+
+def _in_groups(risk: RiskResult) -> Iterator[RiskSignalResult]:
+    """Yield the statements as people are shown them: by group, and by level within."""
+    for group in signal_groups(risk.signals):
+        yield from group.signals
+
+
+def _statement(signal: RiskSignalResult) -> str:
+    """Return a statement with its question, in the words of the interview."""
+    about = f"{words(signal.kind)}, {words(signal.polarity)}; turn {signal.turn + 1}"
+    asked = "" if signal.question is None else f"asked: {signal.question} "
+    return f"{words(signal.group)} ({about}): {asked}answered: {signal.sentence}"
 
 
 def _head(source: Source, *, is_unchanged: bool) -> Element:
@@ -122,12 +138,15 @@ def _why(item: Item, source: Source) -> Element:
     if source.rated is not None:
         return _absent("unknown", codes.CANNOT_TELL, "the rater cannot tell")
     found = _item(item, source)
-    return _unscored(None if found is None else found.unknown_reason)
+    if found is None or found.unknown_reason is None:
+        return _unscored()
+    code = codes.absent_of(found.unknown_reason, found.not_examined_cause)
+    return _absent(code, found.unknown_reason.value, unknown_words(found, source.result))
 
 
-def _unscored(reason: UnknownReason | None) -> Element:
-    known = reason or UnknownReason.SCORING_FAILED
-    return _absent(codes.absent_of(known), known.value, known.value.replace("_", " "))
+def _unscored() -> Element:
+    reason = UnknownReason.SCORING_FAILED
+    return _absent(codes.absent_of(reason), reason.value, words(reason))
 
 
 def _absent(code: str, own: str, text: str) -> Element:
@@ -138,14 +157,17 @@ def _absent(code: str, own: str, text: str) -> Element:
 def _notes(item: Item, source: Source) -> Element:
     """Return the quotes that carry the program's score; a rater's stands on the rater's reading."""
     found = _item(item, source) if source.rated is None else None
-    if found is None or not (source.wanted.with_words and found.evidence):
+    if found is None or not source.wanted.with_words:
         return {}
-    return {"note": [note(quote.text) for quote in found.evidence]}
+    said = [quote.text for quote in found.evidence]
+    if (unread := found.unread_answer) is not None:
+        said.append(f"not read: asked: {unread.question} answered: {unread.answer}")
+    return {"note": [note(text) for text in said]} if said else {}
 
 
 def _value_of_total(total: TotalScore | None) -> Element:
     if total is None:
-        return _unscored(None)
+        return _unscored()
     if total.exact is not None:
         return {"valueInteger": total.exact}
     return {"valueRange": {"low": {"value": total.minimum}, "high": {"value": total.maximum}}}

@@ -69,6 +69,23 @@ UNREAD_PARTS: Final[Mapping[Enum, str]] = {
     UnreadPart.POLARITY: "the polarity could not be read",
     UnreadPart.LEVEL: "the level could not be read",
 }
+_ENDS: Final[Mapping[str, str]] = {
+    "backend_failed": "No part of it was finished, because no model gave an answer that can be "
+    "used.",
+    "deadline_exceeded": "No part of it was finished in the time that JOBS_TIMEOUT_SECONDS gives.",
+    "internal_error": "This program had an error; the log of the server says more.",
+    "given_up": "The process that worked on it ended each time; the log of the server says why.",
+    "not_available": "It cannot be made in the mode that was asked for: the settings have changed.",
+    "assessment_unreadable": "What was stored of it cannot be read.",
+}
+"""Why a job has no result, by the code that is stored of it."""
+
+
+def end_words(reason: str) -> str:
+    """Return why a job has no result."""
+    return _ENDS.get(reason, reason.replace("_", " "))
+
+
 RULES: Final[Mapping[str, str]] = {
     "eight_items": "an item is missing",
     "na_means_no_score": "a score is given where the model says that there is none",

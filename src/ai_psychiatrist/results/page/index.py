@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.page.sentences import band_words, is_of_rules, total_words
 from ai_psychiatrist.results.page.sheet import file_html
+from ai_psychiatrist.results.page.words import words
+from ai_psychiatrist.results.risk_result import RiskResult
+from ai_psychiatrist.results.wording import has_denials_alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +30,9 @@ class IndexRow:
     unknown_items: int | None
     """`None` where nothing was scored."""
     danger: RiskLevel
-    signs: int
+    danger_words: str
+    to_read: int
+    """How many signs are affirmed, hypothetical or unclear."""
     is_of_rules: bool
     """Whether any of its answers came from the rule baseline."""
     has_transcript: bool
@@ -46,10 +51,16 @@ def index_row(result: FullResult, *, name: str, href: str, has_transcript: bool)
         band=band_words(result),
         unknown_items=None if scores is None else scores.na_count,
         danger=result.risk.level,
-        signs=result.risk.signal_count,
+        danger_words=_danger_words(result.risk),
+        to_read=sum(one.group is RiskGroup.READ_NOW for one in result.risk.signals),
         is_of_rules=is_of_rules(result),
         has_transcript=has_transcript,
     )
+
+
+def _danger_words(risk: RiskResult) -> str:
+    is_denied = risk.level is RiskLevel.NONE and has_denials_alone(risk)
+    return words(RiskGroup.DENIED).lower() if is_denied else words(risk.level)
 
 
 def index_html(rows: Sequence[IndexRow]) -> str:

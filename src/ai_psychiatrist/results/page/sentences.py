@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.failures import (
     FailureRecord,
     FailureSeverity,
 )
-from ai_psychiatrist.domain.phq8 import Severity, UnknownReason
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, Severity, UnknownReason
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import QuantitativePart
 from ai_psychiatrist.results.page.words import words
@@ -43,7 +43,7 @@ def band_words(result: FullResult) -> str:
     if scores is None or scores.total_score_min is None or not scores.has_answers:
         return "the items were not scored"
     if _is_unread(scores):
-        return "the participant's words are in a language that is not read"
+        return _why_unread(scores)
     if scores.severity_label is not None:
         return scores.severity_label
     bands = [
@@ -82,6 +82,13 @@ def believed_total(result: FullResult) -> str:
 def _is_unread(scores: QuantitativePart) -> bool:
     reasons = {item.unknown_reason for item in (scores.items or {}).values()}
     return reasons == {UnknownReason.NOT_EXAMINED}
+
+
+def _why_unread(scores: QuantitativePart) -> str:
+    causes = {item.not_examined_cause for item in (scores.items or {}).values()}
+    if causes == {NotExaminedCause.READER_FAILED}:
+        return "the participant's words were not read: the reading failed"
+    return "the participant's words are in a language that is not read"
 
 
 def made_by(result: FullResult, agent: str) -> str:

@@ -2,15 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.risk import RiskGroup
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import ItemResult
 from ai_psychiatrist.results.page.marks import Piece, Span, pieces_of
-from ai_psychiatrist.results.risk_result import RiskSignalResult, UnexaminedTurnResult
+from ai_psychiatrist.results.risk_result import (
+    RiskResult,
+    RiskSignalResult,
+    UnexaminedTurnResult,
+)
+from ai_psychiatrist.results.wording import SentenceParts, sentence_parts, signal_groups
 
 TAGS: Final = {
     Item.NO_INTEREST: "Interest",
@@ -74,7 +81,33 @@ class SignView:
     anchor: str
     tag: str
     sign: RiskSignalResult
+    sentence: SentenceParts
     place: PlaceView
+    question_turn: int | None
+    """Counted from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignGroupView:
+    """Signs of danger that a reader does the same with."""
+
+    group: RiskGroup
+    signs: tuple[SignView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DangerView:
+    """The signs of danger of a transcript, and its turns, with them marked."""
+
+    risk: RiskResult
+    groups: tuple[SignGroupView, ...]
+    turns: tuple["TurnView", ...]
+    """Empty where the text is not at hand."""
+
+    @property
+    def signs(self) -> tuple[SignView, ...]:
+        """All that are listed, in the order of the groups."""
+        return tuple(one for group in self.groups for one in group.signs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,28 +171,46 @@ class SheetView:
     """What the interview is called; empty for one without a name."""
     result: FullResult
     items: tuple[ItemView, ...]
-    signs: tuple[SignView, ...]
-    turns: tuple[TurnView, ...]
-    """Empty where the text is not at hand."""
+    danger: DangerView
+
+    @property
+    def turns(self) -> tuple[TurnView, ...]:
+        """The transcript; empty where the text is not at hand."""
+        return self.danger.turns
 
 
 def sheet_view(result: FullResult, transcript: Transcript | None, *, name: str = "") -> SheetView:
     """Return what the page of a result shows, with its transcript where it is at hand."""
     seconds = result.transcript.turn_seconds
     items = tuple(_items(result, seconds, has_text=transcript is not None))
-    signs = tuple(_signs(result.risk.signals, seconds, has_text=transcript is not None))
-    unread = {one.turn: one for one in result.risk.examined.turns_not_examined}
-    turns = () if transcript is None else tuple(turn_views(transcript, items, signs, unread))
-    return SheetView(name=name, result=result, items=items, signs=signs, turns=turns)
+    danger = danger_view(result.risk, transcript, items=items, seconds=seconds)
+    return SheetView(name=name, result=result, items=items, danger=danger)
 
 
-def turn_views(
+def danger_view(
+    risk: RiskResult,
+    transcript: Transcript | None,
+    *,
+    items: Sequence[ItemView] = (),
+    seconds: Sequence[float | None] = (),
+) -> DangerView:
+    """Return what a page shows of danger; the evidence of `items` is marked in the turns as well.
+
+    `seconds`: when each turn begins in the recording, where that is known.
+    """
+    groups = tuple(_groups(risk.signals, seconds, has_text=transcript is not None))
+    signs = [one for group in groups for one in group.signs]
+    unread = {one.turn: one for one in risk.examined.turns_not_examined}
+    turns = () if transcript is None else tuple(_turns(transcript, items, signs, unread))
+    return DangerView(risk=risk, groups=groups, turns=turns)
+
+
+def _turns(
     transcript: Transcript,
     items: Sequence[ItemView],
     signs: Sequence[SignView],
-    unread: Mapping[int, UnexaminedTurnResult] | None = None,
+    unread: Mapping[int, UnexaminedTurnResult],
 ) -> Iterator[TurnView]:
-    """Yield the turns of a transcript, the evidence of the items and the signs marked in them."""
     owners = {owner.anchor: owner for owner in _owners(items, signs)}
     spans = _spans_by_turn(items, signs)
     for turn in transcript.turns:
@@ -173,7 +224,7 @@ def turn_views(
             seconds=turn.start_seconds,
             start=turn.words_start,
             pieces=tuple(_piece(piece, owners) for piece in cut),
-            unread=(unread or {}).get(turn.index),
+            unread=unread.get(turn.index),
         )
 
 
@@ -203,16 +254,27 @@ def _items(
         )
 
 
-def _signs(
+def _groups(
     signals: Sequence[RiskSignalResult], seconds: Sequence[float | None], *, has_text: bool
-) -> Iterator[SignView]:
-    for at, sign in enumerate(signals, start=1):
-        yield SignView(
-            anchor=f"danger-{at}",
-            tag=f"Danger {at}",
-            sign=sign,
-            place=_place(sign, seconds, has_text),
+) -> Iterator[SignGroupView]:
+    """Yield the groups; the signs are numbered as they are shown."""
+    numbers = count(1)
+    for one in signal_groups(signals):
+        signs = (
+            _sign(sign, next(numbers), _place(sign, seconds, has_text)) for sign in one.signals
         )
+        yield SignGroupView(group=one.group, signs=tuple(signs))
+
+
+def _sign(sign: RiskSignalResult, number: int, place: PlaceView) -> SignView:
+    return SignView(
+        anchor=f"danger-{number}",
+        tag=f"Danger {number}",
+        sign=sign,
+        sentence=sentence_parts(sign),
+        place=place,
+        question_turn=None if sign.question_turn is None else sign.question_turn + 1,
+    )
 
 
 def _place(

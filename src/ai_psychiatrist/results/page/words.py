@@ -43,6 +43,12 @@ from ai_psychiatrist.results.page.failure_words import (
     RULES,
     UNREAD_PARTS,
 )
+from ai_psychiatrist.results.wording import (
+    NOT_EXAMINED_CAUSES,
+    RISK_GROUPS,
+    RISK_LEVELS,
+    UNKNOWN_REASONS,
+)
 from ai_psychiatrist.services.transcripts.utterances import ReadingNote
 
 _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
@@ -63,21 +69,8 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         Metric.SPECIFICITY: "specificity",
         Metric.ACCURACY: "accuracy",
     },
-    UnknownReason: {
-        UnknownReason.NO_MENTION: "nothing was found",
-        UnknownReason.UNCLEAR: "what is said can be read in two ways, or the answer was not read",
-        UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
-        UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
-        UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or tell of the past",
-        UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, but nobody says that it is not there",
-        UnknownReason.NOT_ABOUT_ITEM: "the quotes are about something or somebody else",
-        UnknownReason.NOT_EXAMINED: "what is said was not read",
-        UnknownReason.SCORING_FAILED: "the scoring failed",
-    },
-    NotExaminedCause: {
-        NotExaminedCause.LANGUAGE: "the words are in a language that is not read",
-        NotExaminedCause.READER_FAILED: "the reading failed",
-    },
+    UnknownReason: UNKNOWN_REASONS,
+    NotExaminedCause: NOT_EXAMINED_CAUSES,
     Severity: {band: band.label for band in Severity},
     Match: {
         Match.EXACT: "word for word",
@@ -166,13 +159,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         ScoringEnd.NOT_MADE: "not made",
         ScoringEnd.FAILED: "failed",
     },
-    RiskLevel: {
-        RiskLevel.NONE: "nothing found",
-        RiskLevel.LOW: "low",
-        RiskLevel.NOT_EXAMINED: "not examined",
-        RiskLevel.MODERATE: "moderate",
-        RiskLevel.HIGH: "high",
-    },
+    RiskLevel: RISK_LEVELS,
     RiskCategory: {
         RiskCategory.SUICIDAL_IDEATION: "suicidal ideation",
         RiskCategory.SELF_HARM: "self-harm",
@@ -197,11 +184,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         RiskKind.GOODBYE: "a farewell",
         RiskKind.UNSPECIFIED: "danger of no named kind",
     },
-    RiskGroup: {
-        RiskGroup.READ_NOW: "affirmed, hypothetical or unclear: read now",
-        RiskGroup.PAST_OR_OF_OTHERS: "past, quoted, or about somebody else",
-        RiskGroup.DENIED: "asked and denied",
-    },
+    RiskGroup: RISK_GROUPS,
     RiskPolarity: {
         RiskPolarity.AFFIRMED: "said to be so",
         RiskPolarity.DENIED: "denied",

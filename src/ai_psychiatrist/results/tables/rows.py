@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import Final, TypedDict
 
 from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
+from ai_psychiatrist.domain.risk import is_to_be_read
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import BeliefResult, ItemResult
 from ai_psychiatrist.results.tables.writing import Cell, Row
 
-_WORDS: Final = ("reason", "quotes")
+_WORDS: Final = ("unread_question", "unread_answer", "reason", "quotes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,8 @@ class AssessmentRow:
     severity: str | None
     unknown_items: int | None
     danger: str | None
+    danger_read_now: int | None
+    """How many signs are affirmed, hypothetical or unclear at moderate or above."""
     turns_not_examined: int | None
     models: tuple[str, ...]
     scores: dict[str, int | None]
@@ -46,6 +49,9 @@ class ItemRow:
     item: str
     score: int | None
     unknown_reason: str | None
+    not_examined_cause: str | None
+    unread_turn: int | None
+    """The turn of the question, from 0, whose answer was not read."""
     proposed_score: int | None
     confidence: int | None
     frequency: str | None
@@ -86,6 +92,7 @@ def assessment_row(result: FullResult, *, made_at: datetime | None = None) -> Ro
         **total_cells(total),
         unknown_items=None if scores is None else sum(one is None for one in scores.values()),
         danger=result.risk.level.value,
+        danger_read_now=sum(map(is_to_be_read, result.risk.signals)),
         turns_not_examined=result.risk.examined.count_not_examined,
         models=tuple(sorted(set(answered))),
         scores=scores or {},
@@ -98,10 +105,17 @@ def item_rows(result: FullResult, *, with_words: bool = False) -> Iterator[Row]:
     for item in Item:
         found = None if items is None else items.get(item.value)
         row = _item_row(result.assessment_id, item, found).as_row()
-        if with_words:
-            quotes = () if found is None else tuple(quote.text for quote in found.evidence)
-            row = {**row, "reason": None if found is None else found.reason, "quotes": quotes}
-        yield row
+        yield {**row, **_words_of(found)} if with_words else row
+
+
+def _words_of(found: ItemResult | None) -> Row:
+    unread = None if found is None else found.unread_answer
+    return {
+        "unread_question": None if unread is None else unread.question,
+        "unread_answer": None if unread is None else unread.answer,
+        "reason": None if found is None else found.reason,
+        "quotes": () if found is None else tuple(quote.text for quote in found.evidence),
+    }
 
 
 class TotalCells(TypedDict):
@@ -165,6 +179,10 @@ def _item_row(assessment_id: str, item: Item, found: ItemResult | None) -> ItemR
         item=item.value,
         score=found.score,
         unknown_reason=None if found.unknown_reason is None else found.unknown_reason.value,
+        not_examined_cause=(
+            None if found.not_examined_cause is None else found.not_examined_cause.value
+        ),
+        unread_turn=None if found.unread_answer is None else found.unread_answer.question_turn,
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         frequency=found.frequency.value,
@@ -182,6 +200,8 @@ def failed_item_row(assessment_id: str, item: Item) -> ItemRow:
         item=item.value,
         score=None,
         unknown_reason=UnknownReason.SCORING_FAILED.value,
+        not_examined_cause=None,
+        unread_turn=None,
         proposed_score=None,
         confidence=None,
         frequency=None,

@@ -208,7 +208,10 @@ class Archive:
         with self._rows.readable(record_id):
             seal = self._seals.of(summary.subject_id)
             text = self._rows.take(record_id, TRANSCRIPT, seal)
-            if summary.state is RecordState.FINISHED:
+            has_failed = summary.state is RecordState.FAILED
+            if summary.state is RecordState.FINISHED or (
+                has_failed and self._rows.has(record_id, RESULT)
+            ):
                 result = self._rows.take(record_id, RESULT, seal)
         return Record(
             id=record_id,

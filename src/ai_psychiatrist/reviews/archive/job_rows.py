@@ -16,6 +16,7 @@ from ai_psychiatrist.reviews.archive.jobs import (
     GIVEN_UP,
     MOST_TAKEN,
     EndedJob,
+    LeftByFailure,
     NewJob,
     TakenJob,
 )
@@ -117,8 +118,7 @@ class JobRows:
     ) -> EndedJob | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
         row = self.rows.row(record_id)
-        with self.rows.readable(record_id):
-            sealed = self.rows.seals.of(row["subject_id"]).put(result, record_id, RESULT)
+        sealed = self.rows.seal_of(record_id).put(result, record_id, RESULT)
         with self._transaction():
             if not self.is_run_by(record_id, runner):
                 return None
@@ -131,12 +131,25 @@ class JobRows:
             )
             return self._end(row, RecordState.FINISHED)
 
-    def fail(self, record_id: str, runner: str, reason: str) -> EndedJob | None:
+    def fail(
+        self, record_id: str, runner: str, reason: str, left: LeftByFailure | None = None
+    ) -> EndedJob | None:
         """Say why a job has no result; `None` where it was this process's no more."""
+        # Before the transaction: keys are always taken first.
+        seal = None if left is None else self.rows.seal_of(record_id)
         with self._transaction():
             if not self.is_run_by(record_id, runner):
                 return None
+            if left is not None and seal is not None:
+                self.rows.put(record_id, RESULT, seal.put(left.account, record_id, RESULT))
+                change = "UPDATE records SET danger = ? WHERE id = ?"
+                self.database.execute(change, (left.danger.rank, record_id))
             return self._end(self.rows.row(record_id), RecordState.FAILED, reason)
+
+    def request(self, record_id: str) -> bytes:
+        """Return how a job was to be made; raises `RecordUnreadable`."""
+        with self.rows.readable(record_id):
+            return self.rows.take(record_id, REQUEST, self.rows.seal_of(record_id))
 
     def cancel(self, record_id: str) -> EndedJob | None:
         """End a job; `None` where that was done before. Raises `JobOver` for one that has ended."""

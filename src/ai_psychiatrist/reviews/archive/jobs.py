@@ -42,6 +42,16 @@ class TakenJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftByFailure:
+    """What an assessment leaves of which no part finished."""
+
+    account: bytes = field(repr=False)
+    """JSON of a result without parts: its calls, its failures, and the signs of danger."""
+    danger: RiskLevel
+    """The level of these signs, a model's among them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndedJob:
     """A job that has just ended."""
 

@@ -61,6 +61,12 @@ class RecordRows:
         body: Value = rows[0]["body"] if rows else None
         return seal.take(body, record_id, part)
 
+    def has(self, record_id: str, part: str) -> bool:
+        """Return whether a record has a part."""
+        query = "SELECT 1 FROM bodies WHERE record_id = ? AND part = ?"
+        with translated():
+            return bool(self.database.fetch(query, (record_id, part)))
+
     def row(self, record_id: str) -> Row:
         """Return what stands in the clear; raises `RecordNotFound`, also once its erasing began."""
         with translated():

@@ -70,7 +70,10 @@ class Record:
     subject_id: str
     summary: RecordSummary
     result: bytes = field(repr=False)
-    """JSON of the whole result as it was made; empty while there is none."""
+    """JSON of the whole result as it was made; empty while there is none.
+
+    Of an assessment that failed it says which calls did, and what was found of danger.
+    """
     transcript: Transcript
 
     @property

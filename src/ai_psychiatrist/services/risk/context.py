@@ -1,15 +1,35 @@
 """The sentence that a statement stands in, and the question that it answers."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskSignal
-from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 
 _MOST_CHARACTERS: Final = 600
 """On either side of a statement, and of a question."""
-_SENTENCE_END: Final = re.compile(r"[.?!…]+[\"'”’)\]]*(?=\s)|\n\s*\n")
+_FEW_WORDS: Final = 8
+"""A line of fewer, without the mark of an end, is shown with its neighbours of the same speaker."""
+_SHORT_QUESTION: Final = 6
+"""In words; one of no more is shown with the question before it, such as "Or of self-harm?"."""
+_MOST_TURNS: Final = 6
+"""How far the lines of a sentence, and the question before a statement, are looked for."""
+_CUT: Final = "…"
+_END: Final = re.compile(r"[.?!…]+[\"'”’)\]]*(?=\s|$)|\n\s*\n")
+_PAUSE: Final = re.compile(r"(?:\.{2,}|…)[\"'”’)\]]*$")
+"""Ends a sentence only where no small letter follows."""
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|vs|approx|[a-hj-z]|(?:[a-z]\.)+[a-z])\.$", re.IGNORECASE
+)
+_LISTENING: Final = re.compile(
+    r"(?:\W*\b(?:m+-?h+m+|m+|uh-?huh|hm+|okay|ok|alright|right|yeah|yes|sure|i see|go on|of course|"
+    r"thank you|thanks|take your time)\b)+\W*",
+    re.IGNORECASE,
+)
+"""What an interviewer says who asks nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,9 +37,9 @@ class StatementContext:
     """What a reader needs to understand a statement without the transcript."""
 
     sentence: str = field(repr=False)
-    """The whole sentences that the statement touches."""
+    """The whole sentences that the statement touches, `…` where one is too long to be shown."""
     question: str | None = field(repr=False)
-    """The last sentence of the interviewer's turn before, a question if it holds one."""
+    """The last sentence of the interviewer before, a question if that turn holds one."""
     question_turn: int | None
     """Position of that turn, counted from 0."""
 
@@ -28,31 +48,103 @@ def context_of(transcript: Transcript, signal: RiskSignal) -> StatementContext:
     """Return the sentence of a statement and the question before it."""
     turn = transcript.turns[signal.turn]
     words = transcript.words(turn)
-    start, end = signal.start - turn.words_start, signal.end - turn.words_start
-    question = _question_before(transcript, signal.turn)
+    sentence = _sentence(words, signal.start - turn.words_start, signal.end - turn.words_start)
+    asked = _asking_turn(transcript, turn)
     return StatementContext(
-        sentence=_sentence(words, start, end),
-        question=question,
-        question_turn=None if question is None else signal.turn - 1,
+        sentence=_over_lines(transcript, turn, sentence),
+        question=None if asked is None else _question(transcript.words(asked)),
+        question_turn=None if asked is None else asked.index,
     )
 
 
 def _sentence(words: str, start: int, end: int) -> str:
-    before = words[max(0, start - _MOST_CHARACTERS) : start]
-    ends = [found.end() for found in _SENTENCE_END.finditer(before)]
-    opening = before[ends[-1] :] if ends else before
+    """Return the sentences that a stretch of words touches."""
+    first = max(0, start - 2 * _MOST_CHARACTERS)
+    near = words[first : end + 2 * _MOST_CHARACTERS]
+    ends = [first + at for at in _ends(near)]
+    opens = max((at for at in ends if at <= start), default=first)
     # A statement may itself end with the mark that ends its sentence.
-    after = words[max(start, end - 1) : end + _MOST_CHARACTERS]
-    closing = _SENTENCE_END.search(after)
-    rest = after if closing is None else after[: closing.end()]
-    return f"{opening}{words[start : max(start, end - 1)]}{rest}".strip()
+    closes = min((at for at in ends if at >= end), default=first + len(near))
+    opening, closing = words[opens:start], words[end:closes]
+    if len(opening) > _MOST_CHARACTERS:
+        opening = f"{_CUT} {opening[-_MOST_CHARACTERS:].partition(' ')[2]}"
+    if len(closing) > _MOST_CHARACTERS:
+        closing = f"{closing[:_MOST_CHARACTERS].rpartition(' ')[0]} {_CUT}"
+    return f"{opening}{words[start:end]}{closing}".strip()
 
 
-def _question_before(transcript: Transcript, turn: int) -> str | None:
-    before = transcript.turns[turn - 1] if turn else None
-    if before is None or before.speaker is not Speaker.INTERVIEWER:
-        return None
-    words = transcript.words(before)[-_MOST_CHARACTERS:].strip()
+def _ends(words: str) -> Iterator[int]:
+    """Yield where sentences end; a pause before a small letter and an abbreviation end none."""
+    for found in _END.finditer(words):
+        before, after = words[max(0, found.end() - 20) : found.end()], words[found.end() :]
+        is_pause = _PAUSE.search(before) and after[:20].lstrip()[:1].islower()
+        if not is_pause and not _ABBREVIATION.search(before):
+            yield found.end()
+
+
+def _over_lines(transcript: Transcript, turn: Turn, sentence: str) -> str:
+    """Return a sentence with the lines of its speaker that it runs over.
+
+    Recognisers of speech and people who write messages break sentences into lines.
+    """
+    words, parts = transcript.words(turn).strip(), [sentence]
+    if words.startswith(sentence):
+        for line in _lines(transcript, turn, -1):
+            if _is_enough(parts) or _is_ended(line):
+                break
+            parts.insert(0, line)
+    if words.endswith(sentence):
+        for line in _lines(transcript, turn, 1):
+            if _is_enough(parts) or _is_ended(parts[-1]):
+                break
+            parts.append(line)
+    return " ".join(parts)
+
+
+def _is_enough(parts: Sequence[str]) -> bool:
+    return sum(len(part.split()) for part in parts) >= _FEW_WORDS
+
+
+def _is_ended(line: str) -> bool:
+    return any(at == len(line) for at in _ends(line))
+
+
+def _lines(transcript: Transcript, turn: Turn, step: int) -> Iterator[str]:
+    """Yield the words of the turns of the same speaker right before, or right after."""
+    near = _near(transcript, turn, step)
+    own = takewhile(lambda one: (one.speaker, one.label) == (turn.speaker, turn.label), near)
+    return (transcript.words(one).strip()[:_MOST_CHARACTERS] for one in own)
+
+
+def _near(transcript: Transcript, turn: Turn, step: int) -> Iterator[Turn]:
+    for at in range(turn.index + step, turn.index + step * (_MOST_TURNS + 1), step):
+        if 0 <= at < len(transcript.turns):
+            yield transcript.turns[at]
+
+
+def _asking_turn(transcript: Transcript, turn: Turn) -> Turn | None:
+    """Return the interviewer's turn before, but for one that only says that somebody listens."""
+    return next(
+        (
+            one
+            for one in _near(transcript, turn, -1)
+            if one.speaker is Speaker.INTERVIEWER
+            and not _LISTENING.fullmatch(transcript.words(one)[:_MOST_CHARACTERS].strip())
+        ),
+        None,
+    )
+
+
+def _question(words: str) -> str | None:
+    """Return the last question of a turn, or its last sentence where it asks nothing."""
     asked = words.rfind("?")
-    words = words if asked < 0 else words[: asked + 1]
-    return _sentence(words, len(words), len(words)) or None
+    words = (words if asked < 0 else words[: asked + 1]).strip()
+    last = _last_sentence(words)
+    before = words.removesuffix(last).rstrip()
+    if before.endswith("?") and len(last.split()) <= _SHORT_QUESTION:
+        last = f"{_last_sentence(before)} {last}"
+    return last or None
+
+
+def _last_sentence(words: str) -> str:
+    return _sentence(words, len(words) - 1, len(words)) if words else ""

@@ -116,7 +116,7 @@ def test_failed_assessment_is_shown_as_failed_with_its_danger() -> None:
     assert page.count("Failed: there is no result.") == 4
     assert "the model&#39;s server could not be reached" in page
     assert "Total: none" in page
-    assert "Signs of danger: nothing found" in page
+    assert "Asked about suicide: denied (turn 68)" in page
     assert page.count(">not scored<") == 8
 
 

@@ -11,7 +11,7 @@ from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.merging.costs import write_merged_cost
 from ai_psychiatrist.evaluation.runs.merging.files import write_files
 from ai_psychiatrist.evaluation.runs.merging.parts import Part, Parts, parts_of
-from ai_psychiatrist.evaluation.runs.results import carried_failures, write_results
+from ai_psychiatrist.evaluation.runs.results import carried_failures, readings, write_results
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, write_json
 from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.shard import Shard
@@ -232,6 +232,7 @@ def _state_of(ledger: Ledger, parts: Parts, unreadable: int, out: RunFolder) -> 
         paid_calls=0,
         counts=by_step[ASSESSMENT_STEP],
         carried=carried_failures(ledger),
+        readings=readings(ledger),
         unbalanced_steps=tuple(step for step, counts in by_step.items() if not counts.balances),
         unreadable=unreadable,
         cost=read_cost(out),

@@ -1,0 +1,172 @@
+"""What a result says of danger and of unknown items, in the same words wherever it is shown."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.definition import EVIDENCE
+from ai_psychiatrist.domain.failures import AttemptOutcome
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
+from ai_psychiatrist.domain.risk import RiskCategory, RiskGroup, RiskLevel
+from ai_psychiatrist.results.models import Envelope, ItemResult
+from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
+from ai_psychiatrist.services.risk.questions import questions_in
+
+UNKNOWN_REASONS: Final[Mapping[Enum, str]] = {
+    UnknownReason.NO_MENTION: "nothing was found",
+    UnknownReason.UNCLEAR: "two readings stand",
+    UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
+    UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
+    UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or tell of the past",
+    UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, but nobody says that it is not there",
+    UnknownReason.NOT_ABOUT_ITEM: "the quotes are about something or somebody else",
+    UnknownReason.NOT_EXAMINED: "what is said was not read",
+    UnknownReason.SCORING_FAILED: "the scoring failed",
+}
+NOT_EXAMINED_CAUSES: Final[Mapping[Enum, str]] = {
+    NotExaminedCause.LANGUAGE: "the words are in a language that is not read",
+    NotExaminedCause.READER_FAILED: "the reading failed",
+}
+RISK_LEVELS: Final[Mapping[Enum, str]] = {
+    RiskLevel.NONE: "nothing found",
+    RiskLevel.LOW: "low",
+    RiskLevel.NOT_EXAMINED: "not examined",
+    RiskLevel.MODERATE: "moderate",
+    RiskLevel.HIGH: "high",
+}
+RISK_GROUPS: Final[Mapping[Enum, str]] = {
+    RiskGroup.READ_NOW: "Read now: affirmed, hypothetical or unclear",
+    RiskGroup.PAST_OR_OF_OTHERS: "Past, quoted, or about somebody else",
+    RiskGroup.DENIED: "Asked and denied",
+}
+_MOST_PLACES: Final = 5
+"""Turns that a headline names; the statements themselves are all listed below it."""
+_TOPICS: Final = {
+    RiskCategory.SUICIDAL_IDEATION: "suicide",
+    RiskCategory.SELF_HARM: "self-harm",
+    RiskCategory.HARM_TO_OTHERS: "harm to others",
+    RiskCategory.ABUSE: "abuse",
+    RiskCategory.UNSPECIFIED: "danger",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceParts:
+    """The sentence of a statement, cut around the words that were found in it."""
+
+    before: str = field(repr=False)
+    said: str = field(repr=False)
+    after: str = field(repr=False)
+
+
+def sentence_parts(signal: RiskSignalResult) -> SentenceParts:
+    """Cut the sentence of a statement; all of it is `said` where the words stand there twice."""
+    before, found, after = signal.sentence.partition(signal.text)
+    if not found or signal.text in after:
+        return SentenceParts(before="", said=signal.sentence or signal.text, after="")
+    return SentenceParts(before=before, said=found, after=after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalGroup:
+    """Statements that a reader does the same with, the most urgent first."""
+
+    group: RiskGroup
+    signals: tuple[RiskSignalResult, ...]
+
+
+def signal_groups(signals: Iterable[RiskSignalResult]) -> tuple[SignalGroup, ...]:
+    """Return the groups that there are, in their order."""
+    by_level = sorted(signals, key=lambda one: (-one.level.rank, one.start))
+    groups = (
+        SignalGroup(group=group, signals=tuple(one for one in by_level if one.group is group))
+        for group in RiskGroup
+    )
+    return tuple(one for one in groups if one.signals)
+
+
+def danger_headline(risk: RiskResult, *, where: str = "") -> str:
+    """Return what stands above the statements: a level, or what was asked about and denied.
+
+    `where`: such as ` in the transcript`.
+    """
+    found = f"Signs of danger{where}: {RISK_LEVELS[risk.level]}"
+    if not has_denials_alone(risk):
+        return found
+    denied = _denied(risk.signals, where)
+    return denied if risk.level is RiskLevel.NONE else f"{found}. {denied}"
+
+
+def has_denials_alone(risk: RiskResult) -> bool:
+    """Whether all that was found was denied."""
+    return {signal.group for signal in risk.signals} == {RiskGroup.DENIED}
+
+
+def _denied(signals: Sequence[RiskSignalResult], where: str) -> str:
+    asked, unasked = _split(signals)
+    parts = [f"about {topic}{where}: denied ({place})" for topic, place in _by_topic(asked)]
+    spoken = [f"{topic}{where}: denied ({place})" for topic, place in _by_topic(unasked)]
+    if not parts:
+        return f"Not asked about: {'; '.join(spoken)}"
+    more = f"; not asked about: {'; '.join(spoken)}" if spoken else ""
+    return f"Asked {'; '.join(parts)}{more}"
+
+
+def _split(
+    signals: Sequence[RiskSignalResult],
+) -> tuple[Sequence[RiskSignalResult], Sequence[RiskSignalResult]]:
+    """Return the denials of what was asked, and those of what was not."""
+    asked = [one for one in signals if one.question and questions_in(one.question)]
+    return asked, [one for one in signals if one not in asked]
+
+
+def _by_topic(signals: Sequence[RiskSignalResult]) -> Iterator[tuple[str, str]]:
+    for category in RiskCategory:
+        turns = sorted({one.turn + 1 for one in signals if one.category is category})
+        if turns:
+            yield _TOPICS[category], _turns(turns)
+
+
+def _turns(turns: Sequence[int]) -> str:
+    if len(turns) == 1:
+        return f"turn {turns[0]}"
+    if len(turns) > _MOST_PLACES:
+        named = ", ".join(map(str, turns[:_MOST_PLACES]))
+        return f"turns {named} and {len(turns) - _MOST_PLACES} more"
+    return f"turns {', '.join(map(str, turns[:-1]))} and {turns[-1]}"
+
+
+def unknown_words(item: ItemResult, result: Envelope) -> str:
+    """Return why an item of a result has no score."""
+    match item.unknown_reason:
+        case None:
+            return "no reason is told"
+        case UnknownReason.NO_MENTION:
+            return _nothing_found(result)
+        case UnknownReason.UNCLEAR if item.unread_answer is not None:
+            return unread_words(item.unread_answer.question_turn)
+        case UnknownReason.NOT_EXAMINED if item.not_examined_cause is not None:
+            return f"not examined: {NOT_EXAMINED_CAUSES[item.not_examined_cause]}"
+        case reason:
+            return UNKNOWN_REASONS[reason]
+
+
+def unread_words(question_turn: int) -> str:
+    """Return what is said of an answer from which nothing was read."""
+    return f"asked in turn {question_turn + 1}, the answer was not read"
+
+
+def _nothing_found(result: Envelope) -> str:
+    """Return who found nothing: whatever was accepted last of those that looked for evidence."""
+    models = [
+        one.model
+        for one in result.attempts
+        if one.agent == EVIDENCE.name and one.outcome is AttemptOutcome.ACCEPTED
+    ]
+    scored = result.models.get("quantitative")
+    models = models or ([] if scored is None else [*scored.answered_by])
+    if not models:
+        return UNKNOWN_REASONS[UnknownReason.NO_MENTION]
+    return "nothing found by the rules" if models[-1] == BASELINE else "the model named no evidence"

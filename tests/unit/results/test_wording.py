@@ -1,0 +1,195 @@
+"""What is said of danger and of unknown items: the same words wherever a result is shown."""
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rich.console import Console
+from tests.fakes.parsed_page import ParsedPage
+from tests.fakes.shown_results import DANGEROUS, dangerous_view, result_json, view_of
+
+from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.cli.report import print_report
+from ai_psychiatrist.domain.risk import RiskGroup
+from ai_psychiatrist.results.fhir.bundle import bundle_of
+from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.page.sheet import sheet_html
+from ai_psychiatrist.results.tables.rows import item_rows
+from ai_psychiatrist.results.wording import danger_headline, signal_groups
+
+QUESTION, ANSWER = "How's your appetite?", "The dog gets most of it."
+TEXT = (
+    "Interviewer: How do you sleep?\nParticipant: Badly, nearly every night.\n"
+    f"Interviewer: {QUESTION}\nParticipant: {ANSWER}\n"
+)
+UNREAD = {
+    "question_turn": 2,
+    "question": QUESTION,
+    "answer_turn": 3,
+    "answer": ANSWER,
+}
+NOT_READ = "asked in turn 3, the answer was not read"
+
+
+def result_with(appetite: dict[str, Any], *, model: str = BASELINE) -> FullResult:
+    """Return a result of which one item is unknown, as a model answered."""
+    fields: dict[str, Any] = json.loads(result_json(TEXT))
+    fields["quantitative"]["items"]["PHQ8_Appetite"] |= {"score": None, **appetite}
+    for attempt in fields["attempts"]:
+        attempt["model"] = model
+    return FullResult.model_validate_json(json.dumps(fields))
+
+
+def on_page(result: FullResult) -> str:
+    page = sheet_html(view_of(json.loads(result.model_dump_json()), TEXT))
+    return " ".join(ParsedPage(page).of("body")[0].text.split())
+
+
+def in_terminal(result: FullResult) -> str:
+    console = Console(file=io.StringIO(), width=400, markup=False, highlight=False)
+    print_report(result, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def in_notebook(result: FullResult) -> str:
+    return result._repr_html_()
+
+
+def exchanged(result: FullResult) -> str:
+    return json.dumps(bundle_of(result, transcript_sha256=None))
+
+
+SHOWN: dict[str, Callable[[FullResult], str]] = {
+    "page": on_page,
+    "terminal": in_terminal,
+    "notebook": in_notebook,
+    "bundle": exchanged,
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN)
+@pytest.mark.parametrize(
+    ("appetite", "model", "words"),
+    [
+        pytest.param(
+            {"unknown_reason": "no_mention"}, BASELINE, "nothing found by the rules", id="rules"
+        ),
+        pytest.param(
+            {"unknown_reason": "no_mention"}, "x:y", "the model named no evidence", id="model"
+        ),
+        pytest.param({"unknown_reason": "unclear"}, BASELINE, "two readings stand", id="readings"),
+        pytest.param(
+            {"unknown_reason": "unclear", "unread_answer": UNREAD}, BASELINE, NOT_READ, id="unread"
+        ),
+        pytest.param(
+            {"unknown_reason": "not_examined", "not_examined_cause": "language"},
+            BASELINE,
+            "not examined: the words are in a language that is not read",
+            id="language",
+        ),
+        pytest.param(
+            {"unknown_reason": "not_examined", "not_examined_cause": "reader_failed"},
+            BASELINE,
+            "not examined: the reading failed",
+            id="failed",
+        ),
+    ],
+)
+def test_an_unknown_item_says_why(
+    shown: Callable[[FullResult], str], appetite: dict[str, Any], model: str, words: str
+) -> None:
+    assert words in shown(result_with(appetite, model=model))
+
+
+@pytest.mark.parametrize("shown", [on_page, in_terminal])
+def test_question_and_answer_are_shown_where_nothing_was_read(
+    shown: Callable[[FullResult], str],
+) -> None:
+    told = shown(result_with({"unknown_reason": "unclear", "unread_answer": UNREAD}))
+    before = shown(result_with({"unknown_reason": "unclear"}))
+    for words in (QUESTION, ANSWER):
+        assert told.count(words) == before.count(words) + 1
+
+
+def test_words_of_the_interview_are_in_no_notebook_and_in_rows_only_on_request() -> None:
+    result = result_with({"unknown_reason": "unclear", "unread_answer": UNREAD})
+    (row,) = [one for one in item_rows(result) if one["item"] == "PHQ8_Appetite"]
+    assert row["unread_turn"] == 2
+    (whole,) = [one for one in item_rows(result, with_words=True) if one["item"] == "PHQ8_Appetite"]
+    assert (whole["unread_question"], whole["unread_answer"]) == (QUESTION, ANSWER)
+    for text in (in_notebook(result), exchanged(result), repr(result), json.dumps(dict(row))):
+        assert QUESTION not in text
+        assert ANSWER not in text
+
+
+def test_statements_stand_in_three_groups_by_level_and_never_by_position() -> None:
+    result = dangerous_view().result
+    groups = signal_groups(result.risk.signals)
+    assert [one.group for one in groups] == list(RiskGroup)
+    for group in groups:
+        ranks = [one.level.rank for one in group.signals]
+        assert ranks == sorted(ranks, reverse=True)
+    starts = [one.start for one in groups[0].signals]
+    assert starts != sorted(starts)
+
+
+@pytest.mark.parametrize("shown", [on_page, in_terminal], ids=["page", "terminal"])
+def test_groups_and_whole_sentences_are_shown_in_their_order(
+    shown: Callable[[FullResult], str],
+) -> None:
+    result = dangerous_view().result
+    text = (
+        in_terminal(result)
+        if shown is in_terminal
+        else " ".join(ParsedPage(sheet_html(dangerous_view())).of("section")[0].text.split())
+    )
+    order = [
+        "Signs of danger: high",
+        "Read now: affirmed, hypothetical or unclear (",
+        "Past, quoted, or about somebody else (",
+        "My brother killed himself, and my mother found him.",
+        "Asked and denied (",
+        "Any thoughts of hurting other people?",
+    ]
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    assert "turn 2" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        pytest.param(
+            "Interviewer: Are you having thoughts of suicide?\nParticipant: No.\n",
+            "Asked about suicide: denied (turn 2)",
+            id="asked",
+        ),
+        pytest.param(
+            "Interviewer: How are you?\nParticipant: I don't want to kill myself.\n",
+            "Not asked about: suicide: denied (turn 2)",
+            id="not asked",
+        ),
+        pytest.param(
+            "Interviewer: Are you having thoughts of suicide?\nParticipant: No.\n"
+            "Interviewer: Any thoughts of hurting other people?\nParticipant: No, never.\n"
+            "Interviewer: Do you want to kill yourself?\nParticipant: No.\n",
+            "Asked about suicide: denied (turns 2 and 6); about harm to others: denied (turn 4)",
+            id="several",
+        ),
+        pytest.param(
+            "Interviewer: Are you having thoughts of suicide?\nParticipant: No.\n"
+            "Interviewer: ¿Cómo duerme usted por las noches?\n"
+            "Participant: Duermo muy mal, me despierto todas las noches y no puedo dormir.\n",
+            "Signs of danger: not examined. Asked about suicide: denied (turn 2)",
+            id="not all read",
+        ),
+        pytest.param("Participant: I feel fine.\n", "Signs of danger: nothing found", id="nothing"),
+        pytest.param(DANGEROUS, "Signs of danger: high", id="danger"),
+    ],
+)
+def test_the_headline_is_a_level_or_what_was_denied(text: str, headline: str) -> None:
+    risk = FullResult.model_validate_json(result_json(text)).risk
+    assert danger_headline(risk) == headline
