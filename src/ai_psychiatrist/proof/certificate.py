@@ -31,6 +31,8 @@ _Fields = dict[str, object]
 _VERSION: Final = 1
 _UNFOUND: Final = "quote_in_transcript"
 """The rule that a quote which nobody said breaks."""
+_NOT_FROM_QUOTES: Final = frozenset({UnknownReason.NOT_EXAMINED, UnknownReason.UNCLEAR})
+"""Why an item is unknown, where that does not follow from its quotes and the answer."""
 _UNREAD: Final = frozenset(UnreadPart)
 """What of an answer could not be read is no rule that it breaks."""
 
@@ -216,8 +218,7 @@ def _reply(item: ItemResult) -> _Fields | None:
         "confidence": item.confidence,
         "has_reason": item.reason.strip() != "",
         "has_unfound_quote": _UNFOUND in item.warnings,
-        "says_not_examined": item.unknown_reason is UnknownReason.NOT_EXAMINED,
-        "says_unclear": item.unknown_reason is UnknownReason.UNCLEAR,
+        "why_none": item.unknown_reason if item.unknown_reason in _NOT_FROM_QUOTES else None,
     }
 
 

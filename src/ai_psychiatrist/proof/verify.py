@@ -22,9 +22,8 @@ PHQ8_Moving=item; item: quotes=quote* allowed=score* reply=reply? rules=code* sc
 unknown_reason=code? belief=odds?; quote: segments=span+ words=hex
 relevance=about|unread|elsewhere|other_person|instruction is_plain=bool
 polarity=affirmed|denied|unclear frequency=code timeframe=recent|past|unstated match=code; reply:
-score=score? confidence=five? has_reason=bool has_unfound_quote=bool says_not_examined=bool
-says_unclear=bool; odds:
-scores=part* not_determinable=part sources=code* calibrated=bool set=set?; set: low=score?
+score=score? confidence=five? has_reason=bool has_unfound_quote=bool why_none=not_examined|unclear?;
+odds: scores=part* not_determinable=part sources=code* calibrated=bool set=set?; set: low=score?
 high=score? not_determinable=bool level=part; total: minimum=sum maximum=sum exact=sum?
 severity=band? severity_lower_bound=band severity_upper_bound=band interval=ends?; ends: low=sum
 high=sum level=inner; danger: level=code signal_count=int turns_not_examined=int signals=sign*;
@@ -100,10 +99,8 @@ def derived_item(item: Table, *, is_checked: bool, is_shared: bool) -> Table:
     rules = broken_rules(reply, quotes, is_shared=is_shared) if reply and is_checked else []
     allowed = [score for score in range(4) if is_checked and not REASONS.keys() & rows[score]]
     score, reason = reply and reply["score"], "score_na_with_evidence" if quotes else "no_mention"
-    if reply is None or reply["says_not_examined"]:
-        reason = "scoring_failed" if reply is None else "not_examined"
-    elif reply["says_unclear"]:
-        reason = "unclear"
+    if reply is None or reply["why_none"]:
+        reason = "scoring_failed" if reply is None else reply["why_none"]
     if score is not None:
         against = rules if is_checked else ["score_needs_evidence"]
         reason = next((REASONS[rule] for rule in against if rule in REASONS), "")

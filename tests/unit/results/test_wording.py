@@ -36,7 +36,11 @@ NOT_READ = "asked in turn 3, the answer was not read"
 def result_with(appetite: dict[str, Any], *, model: str = BASELINE) -> FullResult:
     """Return a result of which one item is unknown, as a model answered."""
     fields: dict[str, Any] = json.loads(result_json(TEXT))
-    fields["quantitative"]["items"]["PHQ8_Appetite"] |= {"score": None, **appetite}
+    fields["quantitative"]["items"]["PHQ8_Appetite"] |= {
+        "score": None,
+        "unread_answer": None,
+        **appetite,
+    }
     for attempt in fields["attempts"]:
         attempt["model"] = model
     return FullResult.model_validate_json(json.dumps(fields))
