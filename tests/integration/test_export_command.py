@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from ai_psychiatrist.results.fhir.check import faults_of
+from ai_psychiatrist.results.models import SCHEMA_VERSION
 from tests.fakes.full_results import EXAMPLE, example_result, result_with
 from tests.integration.command import Finished
 from tests.integration.command_here import run_here
@@ -108,7 +109,8 @@ def no_json(place: Path) -> None:
 
 
 def a_part(place: Path) -> None:
-    (place / "one.json").write_text('{"schema_version": "2", "items": {}}', "utf-8")
+    part = {"schema_version": SCHEMA_VERSION, "items": {}}
+    (place / "one.json").write_text(json.dumps(part), "utf-8")
 
 
 def a_wrong_type(place: Path) -> None:
@@ -123,7 +125,11 @@ def nothing(_: Path) -> None:
 
 Change = Callable[[Path], None]
 REFUSED: dict[str, tuple[Change, list[str], list[str]]] = {
-    "an earlier version": (earlier_version, ["one.json"], ["one.json", "schema_version", "'2'"]),
+    "an earlier version": (
+        earlier_version,
+        ["one.json"],
+        ["one.json", "schema_version", repr(SCHEMA_VERSION)],
+    ),
     "no JSON": (no_json, ["one.json"], ["one.json", "no JSON", "assess FILE --json"]),
     "a part": (a_part, ["one.json"], ["one.json", "whole", "assess FILE --json"]),
     "a wrong type": (a_wrong_type, ["one.json"], ["one.json", "quantitative", "assess FILE"]),

@@ -47,13 +47,14 @@ def _statement(out: Console, signal: RiskSignalResult) -> None:
     if signal.question is not None and signal.question_turn is not None:
         asked = f"  turn {signal.question_turn + 1}, interviewer: “{plain(signal.question)}”"
         out.print(Text(asked, style="dim"))
-    level = "" if signal.group is RiskGroup.DENIED else f"{signal.level.value}, "
+    level = "" if signal.group is RiskGroup.DENIED else f"{signal.level.value}: "
     parts = sentence_parts(signal)
-    line = Text(f"  {level}turn {signal.turn + 1}: “{plain(parts.before)}")
+    line = Text(f"  {level}“{plain(parts.before)}")
     line.append(plain(parts.said), style="bold").append(f"{plain(parts.after)}” ")
     by_model = ", found by a model" if signal.source is RiskSource.MODEL else ""
-    kind = f"{words(signal.kind)}, {words(signal.polarity)}{by_model}"
-    out.print(line.append(f"[{kind}; {signal.start}-{signal.end}]", style="dim"))
+    kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{by_model}"
+    place = f"turn {signal.turn + 1}, {signal.start}-{signal.end}"
+    out.print(line.append(f"[{kind}; {place}]", style="dim"))
 
 
 def _reading(out: Console, risk: RiskResult) -> None:
