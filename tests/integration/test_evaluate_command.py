@@ -366,9 +366,7 @@ def test_encrypted_run_shows_words_to_nobody_without_the_key(
     assert evaluate(tmp_path, *arguments, settings=with_key).code == 0
 
 
-def test_run_of_invented_quotes_is_not_told_as_complete(
-    tmp_path: Path, interviews: Path
-) -> None:
+def test_run_of_invented_quotes_is_not_told_as_complete(tmp_path: Path, interviews: Path) -> None:
     with ModelServerThread(fault("hallucinated_quotes")) as server:
         done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
     assert "0 of 3 units complete, 3 failed" in done.err

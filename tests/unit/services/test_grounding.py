@@ -326,6 +326,18 @@ def test_invisible_marks_within_words_change_nothing(mark: str) -> None:
     assert accepted("I feel tired", f"P: {mark}I fe{mark}el tired{mark} now").match is not None
 
 
+@pytest.mark.parametrize(
+    "mark", ["\n00:01:13\n", " [00:01:13] ", " 0:01:13.5 ", "\x00 ", " (1:13) "]
+)
+def test_the_time_marks_of_a_tool_and_control_characters_are_no_words(mark: str) -> None:
+    said = f"P: I slept badly{mark}because of the pain"
+    assert accepted("I slept badly because of the pain", said).segments
+
+
+def test_a_spoken_time_is_a_word() -> None:
+    assert refused("I wake up and cry", "P: I wake up 3:30 and cry") is QuoteRejection.NOT_FOUND
+
+
 def test_text_of_quotes_is_kept_out_of_their_representation() -> None:
     shown = f"{ground('I feel tired')!r} {ground('copper lanterns')!r}"
     assert "tired" not in shown
