@@ -77,6 +77,11 @@ def assert_account_is_whole(result: Json) -> None:
     metrics = ("coherence", "completeness", "specificity", "accuracy")
     if any(evaluation.get(metric) is None for metric in metrics):
         missing.append("judge")
+    grounding = result["grounding"] or {"rejected_count": 0, "validated_count": 0}
+    if grounding["rejected_count"] and not grounding["validated_count"]:
+        missing.append("evidence")
+        codes = {failure["code"] for failure in result["failures"]}
+        assert "ungrounded_evidence" in codes
     assert result["status"] == ("partial" if missing else "complete")
     if missing:
         assert result["failures"]

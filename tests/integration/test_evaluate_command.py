@@ -366,13 +366,11 @@ def test_encrypted_run_shows_words_to_nobody_without_the_key(
     assert evaluate(tmp_path, *arguments, settings=with_key).code == 0
 
 
-def test_run_of_invented_quotes_is_not_told_as_complete_alone(
-    tmp_path: Path, interviews: Path
-) -> None:
+def test_run_of_invented_quotes_is_not_told_as_complete(tmp_path: Path, interviews: Path) -> None:
     with ModelServerThread(fault("hallucinated_quotes")) as server:
         done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
-    assert "3 of 3 units complete (3 of these carry failures), 0 failed" in done.err
-    assert "complete with evidence_hallucination: 3" in done.err
+    assert "0 of 3 units complete, 3 failed" in done.err
+    assert "failed at validation: 3" in done.err
     shown = " ".join(evaluate(tmp_path, "metrics", "run").out.split())
     assert "3 conversations carry failures" in shown
 
@@ -694,7 +692,7 @@ def test_runs_of_a_folder_are_listed_with_what_they_carry(copied: Path) -> None:
         one["name"]["folder"]: (one["asked"], one["complete"], one["with_failures"], one["failed"])
         for one in found["runs"]
     }
-    assert counts == {"begun": (1, 1, 0, 0), "invented": (3, 3, 3, 0), "run": (3, 3, 0, 0)}
+    assert counts == {"begun": (1, 1, 0, 0), "invented": (3, 0, 0, 3), "run": (3, 3, 0, 0)}
     shown = evaluate(copied, "runs", ".").out
     assert "ollama:fake" in shown
     assert "damaged: broken" in shown

@@ -78,6 +78,7 @@ def test_what_is_shown_is_in_the_table_of_the_readme(
             settings["PYDANTIC_AI_TIMEOUT_SECONDS"] = "0.5"
         done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
     assert told in done.err + done.out
+    assert done.code == (1 if told == "ungrounded_evidence" else 3)
     (row,) = [line for line in README.read_text("utf-8").splitlines() if f"`{told}`" in line]
     assert variable in row
 

@@ -356,6 +356,7 @@ def test_quotes_nobody_said_leave_items_unknown_and_a_failure(
     assert {item["score"] for item in items} == {None}
     assert not any(item["evidence"] for item in items)
     assert run.result["quantitative"]["total_score_max"] == 24
+    assert run.result["status"] == "partial"
     failure = run.result["failures"][0]
     assert failure["category"] == "evidence_hallucination"
     assert failure["code"] == "ungrounded_evidence"

@@ -46,7 +46,7 @@ def test_labels_that_somebody_named_are_settled(tmp_path: Path) -> None:
     sent = {"transcript_text": _UNKNOWN, "speakers": {"Eva": "participant"}}
     _, told = _preview(tmp_path, json=sent)
     assert told["is_open"] is False
-    assert [one["role"] for one in told["speakers"]] == ["other", "participant"]
+    assert [one["role"] for one in told["speakers"]] == ["interviewer", "participant"]
 
 
 def test_a_recording_without_names_offers_all_words(tmp_path: Path) -> None:

@@ -75,11 +75,12 @@ class Progress:
     def assessment(
         self, case: Case, risk: RiskReport, parts: frozenset[Part], failures: list[FailureRecord]
     ) -> Assessment:
-        """Return all of it; it is complete when these parts are done."""
+        """Return all of it; it is complete when these parts are done and rest on evidence."""
         finished = set(self.finished())
         has_any = bool(finished) or not (self.quantitative is None and self.meta_review is None)
         status = AssessmentStatus.PARTIAL if has_any else AssessmentStatus.FAILED
-        if finished >= parts:
+        is_ungrounded = self.quantitative is not None and self.quantitative.lost_all_evidence
+        if finished >= parts and not is_ungrounded:
             status = AssessmentStatus.COMPLETE
         return Assessment(
             transcript=case.transcript,

@@ -84,6 +84,8 @@ def _transcript(out: Console, result: FullResult) -> None:
     )
     form = read.form if read.encoding is None else f"{read.form} in {read.encoding}"
     out.print(Text(f"Read as {form}. {', '.join(notes)}".strip(), style="dim"))
+    if any(note.code == "words_set_aside" for note in read.notes):
+        out.print(Text("Stretches of the participant's turns were set aside: label who says them."))
 
 
 def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:

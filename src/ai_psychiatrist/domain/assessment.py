@@ -214,6 +214,11 @@ class PHQ8Assessment:
         return any(item.unknown_reason is not UnknownReason.SCORING_FAILED for item in self.items)
 
     @property
+    def lost_all_evidence(self) -> bool:
+        """Whether the model gave quotes and every one of them was refused."""
+        return self.validated_count == 0 and self.rejected_count > 0
+
+    @property
     def has_scores(self) -> bool:
         """Whether any item has a score."""
         return any(item.score is not None for item in self.items)

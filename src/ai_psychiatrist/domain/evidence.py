@@ -15,7 +15,8 @@ class Match(StrEnum):
     NORMALISED = "normalised"
     """The same words; case, spacing, punctuation or typography differ."""
     TOLERANT = "tolerant"
-    """The same words but for fillers, repeated starts or contractions written out."""
+    """The same words but for fillers, repeated starts, contractions written out, or what an
+    ellipsis of the quote stands for."""
 
 
 class Polarity(StrEnum):

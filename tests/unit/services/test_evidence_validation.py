@@ -233,7 +233,8 @@ def test_canonically_equal_encodings_are_the_same_words(
         pytest.param("He feels tired all the time", id="person_changed"),
         pytest.param("you feel tired all the time", id="person_turned_round"),
         pytest.param("I never eat breakfast", id="person_of_another"),
-        pytest.param("Participant: I feel tired", id="label"),
+        pytest.param("Ellie: I feel tired", id="label_of_another"),
+        pytest.param("I feel ... hopeless", id="negation_under_an_ellipsis"),
         pytest.param("appetite is gone. I feel tired", id="order_changed"),
         pytest.param("I feel tired ... pounds", id="pieces_joined"),
     ],
@@ -443,3 +444,20 @@ def test_contiguous_cut_of_a_turn_that_holds_content_is_accepted(
     quote = " ".join([*spoken[start : start + length], "exhausted"])
     transcript = "Ellie: how are you\nP: " + " ".join(spoken[:start]) + f" {quote} since May"
     assert check(quote, transcript)
+
+
+@pytest.mark.parametrize("log_rejections", [True, False])
+def test_a_transcript_of_unknown_speakers_is_warned_of_without_its_words(
+    *, log_rejections: bool
+) -> None:
+    text = "Vera: How do you sleep?\nTom: I cannot sleep at all.\n"
+    with captured_events() as events:
+        validated, stats = validate_evidence_grounding(
+            {"PHQ8_Sleep": ["I cannot sleep at all"]}, text, log_rejections=log_rejections
+        )
+    assert (validated, stats.rejected_count) == ({"PHQ8_Sleep": []}, 1)
+    (warning,) = (one for one in events if one["event"] == "evidence_transcript_unreadable")
+    assert warning["log_level"] == "warning"
+    assert (warning["code"], warning["count"]) == ("speakers_unknown", 2)
+    assert warning["extracted_count"] == 1
+    assert not {"Vera", "Tom", "sleep"} & set(str(warning).split())

@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     UnverifiedQuote,
 )
+from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.evidence_validation.tokens import tokenise
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
@@ -18,6 +19,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
 )
 from ai_psychiatrist.services.evidence_validation.word_stream import WordRange, WordStream
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 INTERVIEW = """\
 Recorded in the clinic.
@@ -187,6 +189,153 @@ def test_labels_are_no_words() -> None:
         refused("Participant", "Participant: fine\nParticipant: and tired")
         is QuoteRejection.NOT_FOUND
     )
+
+
+COPIED = """\
+Interviewer: Do you feel hopeless? Do you sleep?
+Participant: I don't sleep well, I wake up at four every night.
+Interviewer: And then?
+Participant: Then I lie there and think about work.
+Participant: I cant get up. Im tired all day, because I have no energy.
+Interviewer: I see.
+Participant: not in my case
+"""
+HEADS = (
+    *("Participant: {}", "P: {}", "[Participant] {}", "12. Patient: {}", "12 Participant: {}"),
+    *("Participant (00:13): {}", "[00:13] Participant: {}", "0:13 - Participant: {}"),
+    *("**Participant:** {}", "- Participant: {}", "“Participant: {}”", "Participant:\n{}"),
+    *("3. {}", "[3] {}", "(3) {}", "#3: {}", "Turn 3: {}", "[line 3] {}", "[00:01:02] {}"),
+    *("({})", "[{}]", "“{}”"),
+)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_what_is_copied_at_the_head_of_a_quote_is_no_part_of_it(head: str) -> None:
+    for said in ("I don't sleep well", "Then I lie there and think about work."):
+        (segment,) = accepted(head.format(said), COPIED).segments
+        assert COPIED[segment.start : segment.end].rstrip(".") == said.rstrip(".")
+
+
+@pytest.mark.parametrize(
+    ("quote", "reason"),
+    [
+        ("Interviewer: Do you feel hopeless?", QuoteRejection.INTERVIEWER_WORDS),
+        ("Interviewer: I wake up at four", QuoteRejection.INTERVIEWER_WORDS),
+        ("Participant: Do you feel hopeless?", QuoteRejection.INTERVIEWER_WORDS),
+        ("4. every night", QuoteRejection.NOT_FOUND),
+        ("4 every night", QuoteRejection.NOT_FOUND),
+        ("0:13 every night", QuoteRejection.NOT_FOUND),
+        ("Participant: I sleep well", QuoteRejection.NOT_FOUND),
+        (
+            "Participant: I wake up at four every night.\nInterviewer: And then?",
+            QuoteRejection.CROSSES_SPEAKERS,
+        ),
+        (
+            "Participant: I wake up at four every night.\nParticipant: Then I lie there",
+            QuoteRejection.NOT_FOUND,
+        ),
+        ("I … sleep well", QuoteRejection.TOO_SHORT),
+        ("I feel low … I lie there", QuoteRejection.NOT_FOUND),
+        ("Then I lie there … I wake up at four", QuoteRejection.NOT_FOUND),
+        ("Then I lie there … no energy", QuoteRejection.MEANING_CHANGED),
+        ("Do you feel hopeless … I wake up at four", QuoteRejection.INTERVIEWER_WORDS),
+    ],
+)
+def test_heads_and_ellipses_hide_no_edit(quote: str, reason: QuoteRejection) -> None:
+    assert refused(quote, COPIED) is reason
+
+
+def test_copied_lines_of_one_speaker_are_one_quote() -> None:
+    lines = (
+        "Participant: Then I lie there and think about work.\n"
+        "Participant: I cant get up. Im tired all day"
+    )
+    assert [part.turn for part in accepted(lines, COPIED).segments] == [3, 4]
+
+
+@pytest.mark.parametrize("ellipsis", ["…", "...", " [...] ", " … ", "… Participant: ", "(…)"])
+def test_a_quote_with_an_ellipsis_is_found_in_parts(ellipsis: str) -> None:
+    quote = accepted(f"Participant: I don't sleep well{ellipsis}I lie there and think", COPIED)
+    assert quote.match is Match.TOLERANT
+    assert [COPIED[part.start : part.end] for part in quote.segments] == [
+        "I don't sleep well",
+        "I lie there and think",
+    ]
+    assert quote.text == "I don't sleep well I lie there and think"
+
+
+def test_three_parts_are_found_in_their_order() -> None:
+    quote = accepted("I wake up at four … lie there and think … Im tired all day", COPIED)
+    assert [part.turn for part in quote.segments] == [1, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        ("I did it ... maybe to hurt my own self", "I did it ... to hurt my own self"),
+        ("I think of it, never of ending my life", "I think of it … of ending my life"),
+        ("I said aloud that you want to die soon", "I said aloud … want to die soon"),
+    ],
+)
+def test_an_ellipsis_within_a_sentence_hides_no_edit(said: str, quote: str) -> None:
+    assert refused(quote, f"P: {said}") is QuoteRejection.MEANING_CHANGED
+
+
+LABELS_OF_A_NAMED_PARTICIPANT = ("Speaker 2 (00:13): {}", "speaker 2: {}", "Participant: {}")
+
+
+@pytest.mark.parametrize("head", LABELS_OF_A_NAMED_PARTICIPANT)
+def test_the_label_of_a_named_participant_is_taken_off(head: str) -> None:
+    labels = SpeakerLabels(given=(("Speaker 2", Speaker.PARTICIPANT),))
+    text = "Speaker 1: How are you?\nSpeaker 2: I feel low."
+    index = TranscriptIndex(parse_transcript(text, labels))
+    assert index.ground(head.format("I feel low")).is_verified
+    assert not index.ground("Speaker 1: I feel low").is_verified
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        ("I dont cry but I cant sleep", "I don't cry but I can't sleep"),
+        ("Im tired, Ive slept, it doesn't help", "I'm tired, I've slept, it doesnt help"),
+        ("it isnt so, they werent there", "it isn’t so, they weren’t there"),
+    ],
+)
+def test_words_without_their_apostrophe_are_the_same(said: str, quote: str) -> None:
+    assert accepted(quote, f"P: {said}").text == said
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        ("I'll sleep", "ill sleep"),
+        ("we'll see him sink", "well see him sink"),
+        ("we're tired", "were tired"),
+        ("he won't rest", "he wont rest"),
+        ("I'd rest at home", "id rest at home"),
+        ("she'll rest at home", "shell rest at home"),
+    ],
+)
+def test_other_words_without_their_apostrophe_are_not_the_same(said: str, quote: str) -> None:
+    assert refused(quote, f"P: {said}") is not None
+    assert refused(said, f"P: {quote}") is not None
+
+
+@pytest.mark.parametrize("mark", ["\u200e", "\u202a", "\u2066", "\ufeff", "\u200b"])
+def test_invisible_marks_within_words_change_nothing(mark: str) -> None:
+    assert accepted("I feel tired", f"P: {mark}I fe{mark}el tired{mark} now").match is not None
+
+
+@pytest.mark.parametrize(
+    "mark", ["\n00:01:13\n", " [00:01:13] ", " 0:01:13.5 ", "\x00 ", " (1:13) "]
+)
+def test_the_time_marks_of_a_tool_and_control_characters_are_no_words(mark: str) -> None:
+    said = f"P: I slept badly{mark}because of the pain"
+    assert accepted("I slept badly because of the pain", said).segments
+
+
+def test_a_spoken_time_is_a_word() -> None:
+    assert refused("I wake up and cry", "P: I wake up 3:30 and cry") is QuoteRejection.NOT_FOUND
 
 
 def test_text_of_quotes_is_kept_out_of_their_representation() -> None:

@@ -74,6 +74,9 @@ class OddityCode(StrEnum):
     WORDS_WITHOUT_TIMES = "words_without_times", "line that belongs to no cue left out"
     ENCODING_ASSUMED = "encoding_assumed", "read in the likeliest encoding: look at a few words"
     REPEATED_WORDS = "repeated_words", "kept as written: a cue repeats the one before"
+    HEAD_SET_ASIDE = "head_set_aside", "headings before the first turn: never evidence"
+    WORDS_SET_ASIDE = "words_set_aside", "kept as nobody's words: label them to have them read"
+    INTERVIEWER_ASSUMED = "interviewer_assumed", "the only other label is the interviewer's"
 
     NOT_TEXT = _no_text("not_text", "the file is not text, or cannot be read")
     WRONG_HEADER = _no_text("wrong_header", "the header is not that of a transcript")

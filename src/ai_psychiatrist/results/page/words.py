@@ -248,6 +248,12 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         ReadingNote.UNQUOTED_SEPARATOR: "separators within words",
         ReadingNote.WORDS_WITHOUT_TIMES: "words without times",
         ReadingNote.REPEATED_WORDS: "words that captions repeat",
+        ReadingNote.HEAD_SET_ASIDE: "headings and names before the first turn: nobody's words",
+        ReadingNote.WORDS_SET_ASIDE: (
+            "stretches within the participant's turns that look like somebody else's, and were not "
+            "read; label them to have them read"
+        ),
+        ReadingNote.INTERVIEWER_ASSUMED: "the only other label counts as the interviewer's",
     },
     ReviewPhase: {
         ReviewPhase.UNSEEN: "not begun",

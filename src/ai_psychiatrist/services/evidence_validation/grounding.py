@@ -8,7 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
+from ai_psychiatrist.domain.errors import (
+    AssessmentServiceError,
+    InputError,
+    SpeakersUnknown,
+    TranscriptUnreadable,
+)
 from ai_psychiatrist.domain.evidence import GroundingReport, Quote, QuoteRejection, UnverifiedQuote
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -106,14 +111,16 @@ def validate_evidence_grounding(
     `mode`: "substring": the same words, of which fillers, cut-off words and repeated starts may be
     left out; "fuzzy": contractions may be written out, too, where the similarity of the quote and
     the whole span is at least `fuzzy_threshold`, 0-1. A denied quote is kept: whether it says that
-    a symptom is there is told by `ground_evidence`. A transcript without any word of a participant
-    grounds nothing. Raises `ConfigurationError` for "fuzzy" without rapidfuzz.
+    a symptom is there is told by `ground_evidence`. A transcript that does not tell who the
+    participant is grounds nothing, and a warning says so. Raises `ConfigurationError` for "fuzzy"
+    without rapidfuzz.
     """
     if mode == "fuzzy":
         similarity_package()
     try:
         index = TranscriptIndex(parse_transcript(transcript_text))
-    except InputError:
+    except InputError as error:
+        _warn_of_unreadable(error, evidence, transcript_text)
         report = nothing_grounded(evidence, reason=QuoteRejection.NOT_FOUND)
     else:
         report = ground_evidence(evidence, index, mode=mode, fuzzy_threshold=fuzzy_threshold)
@@ -131,6 +138,20 @@ def validate_evidence_grounding(
         validated_count=report.validated_count,
         rejected_count=report.rejected_count,
         rejected_by_domain=_counts(report),
+    )
+
+
+def _warn_of_unreadable(
+    error: InputError, evidence: Mapping[str, Sequence[str]], transcript_text: str
+) -> None:
+    """Log that no quote can be checked: the code, how many labels there are, how many quotes."""
+    logger.warning(
+        "evidence_transcript_unreadable",
+        code=error.fault if isinstance(error, TranscriptUnreadable) else error.field,
+        count=len(error.labels) if isinstance(error, SpeakersUnknown) else 0,
+        extracted_count=sum(map(len, evidence.values())),
+        transcript_hash=keyed_digest(transcript_text),
+        transcript_len=len(transcript_text),
     )
 
 

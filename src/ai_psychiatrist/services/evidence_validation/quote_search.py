@@ -26,6 +26,8 @@ class QuoteSearch:
     is_literal: bool = False
     """Whether nothing that was said may be left out."""
     is_written_out: bool = False
+    after: int = 0
+    """The character of the transcript before which nothing is looked for."""
 
     def word_ranges(self) -> Iterator[WordRange]:
         """Yield where the words stand."""
@@ -34,8 +36,12 @@ class QuoteSearch:
         return find(words)
 
     def holds(self, words: WordRange, transcript: Transcript) -> bool:
-        """Return whether the edges of the quote lie between words."""
-        return self.stream.is_whole(words) and self._edges.hold(self.stream, words, transcript)
+        """Return whether the edges of the quote lie between words, and not too early."""
+        return (
+            self.stream.starts[words.first] >= self.after
+            and self.stream.is_whole(words)
+            and self._edges.hold(self.stream, words, transcript)
+        )
 
     def verbatim(self, segments: tuple[Segment, ...], transcript: Transcript) -> Segment | None:
         """Return a place with the punctuation of a quote if nothing but line breaks differs."""
@@ -43,7 +49,7 @@ class QuoteSearch:
         turn = transcript.turns[segment.turn]
         start = segment.start - self.tokens.starts[0]
         end = segment.end + len(quote) - self.tokens.ends[-1]
-        if others or start < turn.words_start or end > turn.end:
+        if others or start < max(turn.words_start, self.after) or end > turn.end:
             return None
         said = transcript.text[start:end]
         if said != quote and _unwrapped(said) != _unwrapped(quote):

@@ -6,13 +6,14 @@ Numbers, symbols of quantity and apostrophes inside words stay, because they car
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
 from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.services.evidence_validation.marks import without_marks
+from ai_psychiatrist.services.evidence_validation.words import WITH_APOSTROPHE
 
 _TYPOGRAPHY: Final = str.maketrans(
     {
@@ -29,8 +30,12 @@ _TYPOGRAPHY: Final = str.maketrans(
         "—": "-",
     }
 )
-_ZERO_WIDTH: Final = dict.fromkeys(map(ord, "\x7f\u200b\u200c\u200d\u2060\ufeff\u00ad"))
-_UNSEEN: Final = "[\u200b\u200c\u200d\u2060\ufeff\u00ad]{0,2}"
+_INVISIBLE: Final = (
+    "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad\u202a\u202b\u202c\u202d\u202e"
+    "\u2066\u2067\u2068\u2069"
+)
+_ZERO_WIDTH: Final = dict.fromkeys(map(ord, f"\x7f{_INVISIBLE}"))
+_UNSEEN: Final = f"[{_INVISIBLE}]{{0,2}}"
 _SPLIT_CONTRACTION: Final = re.compile(
     rf"(?<=[^\W\d_])\s{{1,4}}(?=(?:n{_UNSEEN})?['’]{_UNSEEN}(?:t|m|s|re|ve|ll|d)(?![\w'’]))",
     re.IGNORECASE,
@@ -67,7 +72,14 @@ def normalize_for_quote_match(text: str) -> str:
 
 
 def tokenise(text: str) -> Tokens:
-    """Cut a text into words."""
+    """Cut a text into words; those of the closed list get the apostrophe they lack."""
+    tokens = _tokenise(text)
+    if WITH_APOSTROPHE.keys().isdisjoint(tokens.words):
+        return tokens
+    return replace(tokens, words=[WITH_APOSTROPHE.get(word, word) for word in tokens.words])
+
+
+def _tokenise(text: str) -> Tokens:
     plain = _with_contractions_joined(without_marks(text))
     if not plain.isascii() or "`" in plain:
         plain = plain.translate(_TYPOGRAPHY)

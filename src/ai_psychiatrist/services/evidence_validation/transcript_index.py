@@ -3,18 +3,27 @@
 A quote counts when its words stand in the participant's turns in the same order with nothing
 between them; case, spacing, punctuation and typography may differ, and fillers, cut-off words and
 repeated starts may be left out. One quote may run over consecutive turns of the participant, never
-over somebody else's turn. In fuzzy mode contractions may be written out, too, as far as the
+over somebody else's turn. What a model copies at the head of a line (a label, a number, a time) is
+no part of a quote; one with an ellipsis is looked for in parts, each in the participant's words. In
+fuzzy mode contractions may be written out, too, as far as the
 similarity to the whole span allows; no mode accepts another word.
 """
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.domain.evidence import Match, Quote, QuoteRejection, Segment, UnverifiedQuote
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.services.evidence_validation.copied_lines import (
+    CopiedLines,
+    copied_lines,
+    parts_of,
+)
 from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
 from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in
 from ai_psychiatrist.services.evidence_validation.quote_search import QuoteSearch
@@ -42,10 +51,24 @@ from ai_psychiatrist.services.evidence_validation.word_stream import (
     written_out_tokens,
     written_out_words,
 )
+from ai_psychiatrist.services.evidence_validation.words import NEGATIONS, PERSONS, PROTECTED
 from ai_psychiatrist.services.language.clauses import clauses_of
+from ai_psychiatrist.services.transcripts.speaker_labels import (
+    DEFAULT_LABELS,
+    known_speaker,
+    label_key,
+)
+from ai_psychiatrist.services.transcripts.times import seconds_of
 
 LONGEST_QUOTE: Final = 4_000
 """In characters; what is longer is no quote."""
+_SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？")
+_SENTENCE_END: Final = re.compile(r"(?<!\.\.)[.!?。！？](?=\s|\Z)")
+_SAID_ELLIPSIS: Final = re.compile(r"[\s,;:-]{0,4}(?:…|\.{2,})")
+_NOT_LEFT_OUT: Final = PROTECTED | NEGATIONS | (PERSONS - {"i"})
+_FEWEST_PARTS: Final = 2
+_FEWEST_WORDS: Final = 3
+"""Of a part of a quote that is cut off within a clause."""
 _MOST_PLACES: Final = 64
 """Among how many places the one is looked for that has the quote character for character."""
 
@@ -134,19 +157,125 @@ class TranscriptIndex:
         found: Quote | QuoteRejection = QuoteRejection.TOO_LONG
         if len(quote) <= LONGEST_QUOTE:
             try:
-                found = self._ground(quote.strip(), mode, fuzzy_threshold)
+                found = self._as_given_or_copied(quote.strip(), mode, fuzzy_threshold)
             except SearchTooCostly:
                 found = QuoteRejection.TOO_COSTLY
         return found if isinstance(found, Quote) else UnverifiedQuote(text=quote, reason=found)
 
-    def _ground(
+    def _as_given_or_copied(
         self, quote: str, mode: GroundingMode, fuzzy_threshold: float
+    ) -> Quote | QuoteRejection:
+        """Look for a quote as it is, without what was copied beside the words, and in parts."""
+        found = self._ground_copied(quote, mode, fuzzy_threshold)
+        parts = parts_of(quote)
+        if isinstance(found, Quote) or len(parts) < _FEWEST_PARTS:
+            return found
+        return self._in_parts(parts, mode, fuzzy_threshold)
+
+    def _ground_copied(
+        self, quote: str, mode: GroundingMode, fuzzy_threshold: float, *, after: int = 0
+    ) -> Quote | QuoteRejection:
+        found = self._ground(quote, mode, fuzzy_threshold, after=after)
+        copied = copied_lines(quote, self._speaker_of)
+        if isinstance(found, Quote) or copied.words == quote:
+            return found
+        again = self._ground(copied.words, mode, fuzzy_threshold, after=after)
+        if not isinstance(again, Quote):
+            return again if copied.speakers else found
+        if copied.speakers - {Speaker.PARTICIPANT}:
+            is_of_several = Speaker.PARTICIPANT in copied.speakers
+            return (
+                QuoteRejection.CROSSES_SPEAKERS
+                if is_of_several
+                else QuoteRejection.INTERVIEWER_WORDS
+            )
+        return again if self._has_marks(again, copied) else found
+
+    def _speaker_of(self, label: str) -> Speaker | None:
+        return self._labels.get(label_key(label)) or known_speaker(label, DEFAULT_LABELS)
+
+    @cached_property
+    def _labels(self) -> Mapping[str, Speaker]:
+        return {
+            label_key(turn.label): turn.speaker
+            for turn in self.transcript.turns
+            if turn.label is not None
+        }
+
+    def _has_marks(self, found: Quote, copied: CopiedLines) -> bool:
+        """Return whether numbers and times without a label can be those of a line, not words."""
+        first = found.segments[0]
+        turn, text = self.transcript.turns[first.turn], self.transcript.text
+        head = text[turn.start : turn.words_start]
+        before = text[turn.words_start : first.start].strip(" \t\"'“”«»([")
+        if copied.is_listed and before and not before.endswith((*_SENTENCE_ENDS, "\n", "\r")):
+            return False
+        seconds = None if turn.start_seconds is None else int(turn.start_seconds)
+        return not copied.marks or (
+            not before
+            and all(
+                mark in head or seconds_of(mark) == seconds is not None for mark in copied.marks
+            )
+        )
+
+    def _in_parts(
+        self, parts: Sequence[str], mode: GroundingMode, fuzzy_threshold: float
+    ) -> Quote | QuoteRejection:
+        """Look for the parts of a quote one after the other."""
+        quotes: list[Quote] = []
+        for part in parts:
+            after = quotes[-1].segments[-1].end if quotes else 0
+            found = self._ground_copied(part.strip(), mode, fuzzy_threshold, after=after)
+            if not isinstance(found, Quote):
+                return found
+            if quotes and not self._may_be_left_out(quotes[-1].segments[-1], found.segments[0]):
+                return QuoteRejection.MEANING_CHANGED
+            quotes.append(found)
+        segments = tuple(chain.from_iterable(quote.segments for quote in quotes))
+        return self._quote(segments, Match.TOLERANT)
+
+    def _may_be_left_out(self, left: Segment, right: Segment) -> bool:
+        """Return whether an ellipsis may stand for what lies between two parts.
+
+        Within a sentence it hides no negation, number, frequency or other person, and is not the
+        one that was spoken; and what is cut off within a clause has to say something by itself.
+        """
+        text = self.transcript.text
+        if left.turn == right.turn:
+            gap = text[left.end : right.start]
+            is_one_sentence = _SENTENCE_END.search(text, left.end - 1, right.start) is None
+            is_said = _SAID_ELLIPSIS.match(gap) or _SAID_ELLIPSIS.match(gap[::-1])
+            hides = not _NOT_LEFT_OUT.isdisjoint(tokenise(gap).words)
+            if is_one_sentence and (is_said or hides):
+                return False
+        return (self._ends_clause(left) or self._says_something(left)) and (
+            self._begins_clause(right) or self._says_something(right)
+        )
+
+    def _says_something(self, part: Segment) -> bool:
+        words = tokenise(self.transcript.text[part.start : part.end]).words
+        return len(words) >= _FEWEST_WORDS
+
+    def _ends_clause(self, part: Segment) -> bool:
+        text, turn = self.transcript.text, self.transcript.turns[part.turn]
+        starts = (*self._starts_of_clauses(part.turn), turn.end)
+        following = starts[bisect_left(starts, part.end)]
+        return not any(map(str.isalnum, text[part.end : following]))
+
+    def _begins_clause(self, part: Segment) -> bool:
+        text, turn = self.transcript.text, self.transcript.turns[part.turn]
+        starts = (turn.words_start, *self._starts_of_clauses(part.turn))
+        begun = starts[bisect_right(starts, part.start) - 1]
+        return not any(map(str.isalnum, text[begun : part.start]))
+
+    def _ground(
+        self, quote: str, mode: GroundingMode, fuzzy_threshold: float, *, after: int = 0
     ) -> Quote | QuoteRejection:
         spoken = tokenise(quote)
         words = spoken.words
         if not words:
             return QuoteRejection.TOO_SHORT
-        searches = self._searches(quote, spoken, mode)
+        searches = self._searches(quote, spoken, mode, after=after)
         if not has_content(words):
             return self._short(words, searches)
         reason = QuoteRejection.NOT_FOUND
@@ -162,17 +291,23 @@ class TranscriptIndex:
                 return QuoteRejection.MEANING_CHANGED
         return reason
 
-    def _searches(self, quote: str, spoken: Tokens, mode: GroundingMode) -> Iterator[QuoteSearch]:
+    def _searches(
+        self, quote: str, spoken: Tokens, mode: GroundingMode, *, after: int
+    ) -> Iterator[QuoteSearch]:
         """Yield the ways to look for a quote, the strictest first."""
-        yield QuoteSearch(quote, spoken, self._spoken, is_literal=True)
+        yield QuoteSearch(quote, spoken, self._spoken, is_literal=True, after=after)
         fluent = without_fillers(quote)
         smooth = spoken if fluent == quote else tokenise(fluent)
         if not smooth.words:
             return
-        yield QuoteSearch(quote, smooth, self._smooth)
+        yield QuoteSearch(quote, smooth, self._smooth, after=after)
         if mode == "fuzzy":
             yield QuoteSearch(
-                quote, written_out_tokens(smooth), self._written_out, is_written_out=True
+                quote,
+                written_out_tokens(smooth),
+                self._written_out,
+                is_written_out=True,
+                after=after,
             )
 
     def _own(

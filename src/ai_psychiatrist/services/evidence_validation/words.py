@@ -39,6 +39,10 @@ ADVERBS: Final = _words("adverbs", "verbs")
 PERFECTS: Final = _words("perfects", "verbs")
 PARTICIPLES: Final = _words("participles", "verbs")
 TIMELESS_PARTICIPLES: Final = _words("timeless_participles", "verbs")
+WITH_APOSTROPHE: Final = {
+    form.replace("'", ""): form for form in _words("forms", "without_apostrophe")
+}
+"""Words written without their apostrophe, and with it."""
 EXPANSIONS: Final[dict[str, tuple[str, ...]]] = {
     written: tuple(meant.split()) for written, meant in _TABLES["expansions"].items()
 }

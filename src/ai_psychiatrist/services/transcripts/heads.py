@@ -6,17 +6,89 @@ from itertools import takewhile
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
+from ai_psychiatrist.services.transcripts.label_candidates import (
+    PLAIN_SHAPES,
+    LabelledLine,
+    candidates,
+    line_starts,
+)
 from ai_psychiatrist.services.transcripts.label_words import is_name
+from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
+    SpeakerLabels,
     decides,
     known_speaker,
     label_key,
 )
 
 _LONGEST_NAME: Final = 60
+_LONGEST_HEAD: Final = 2_000
+_MOST_NAMES: Final = 8
+_LINE: Final = re.compile(rf"[^{BREAKS}]*(?:{END}|\Z)")
+_FIELD: Final = re.compile(rf"(?P<key>[^:：]{{1,40}}?){GAP}*(?<!\d)[:：]{GAP}*(?P<value>.*)")
+_INITIAL_END: Final = re.compile(r"(?<!\w)\w\.\Z")
 _LEGEND: Final = re.compile(r"(?<!\w)(\w{1,3})\s*[=:–-]\s*(?:the\s+|an?\s+)?([^\W\d_]{3,30})")
+
+
+def head_end(text: str, start: int, labels: SpeakerLabels) -> int:
+    """Return where a head ends that names the speakers, or where the text began.
+
+    Such a head is a list of names and dates, with a heading or a blank line that sets it apart from
+    the turns of the same speakers.
+    """
+    at, is_of_names, is_set_apart, is_of_speakers = start, False, False, False
+    count = 0
+    for line in _LINE.finditer(text, start, start + _LONGEST_HEAD):
+        written = line[0].strip()
+        if not written:
+            is_set_apart = is_set_apart or count > 0
+            continue
+        found = _FIELD.fullmatch(written)
+        is_speakers = found is not None and decides(found["key"], labels)
+        value = found["value"] if found else written
+        if (
+            written[0].islower()
+            or not _is_of_head(value)
+            or (is_speakers and not _names_somebody(value))
+        ):
+            break
+        if is_set_apart and is_of_speakers and is_speakers:
+            break
+        is_of_speakers = is_of_speakers or is_speakers
+        is_of_names = is_of_names or not is_speakers
+        count, at = count + 1, line.start() + len(line[0].rstrip())
+    is_head = is_of_speakers and count > 1 and (is_of_names or is_set_apart)
+    return at if is_head and _speaks_behind(text, at, labels) else start
+
+
+def _is_of_head(value: str) -> bool:
+    return (len(value) <= _LONGEST_NAME and not value.endswith((".", "!", "?", "…"))) or bool(
+        _INITIAL_END.search(value)
+    )
+
+
+def _names_somebody(value: str) -> bool:
+    """Return whether a value is a name of several words, or has a number."""
+    words = value.split()
+    is_capital = all(word[0].isupper() or word[0].isdigit() for word in words)
+    return (
+        is_capital
+        and (len(words) > 1 or any(map(str.isdigit, value)))
+        and len(words) <= _MOST_NAMES
+    )
+
+
+def _speaks_behind(text: str, at: int, labels: SpeakerLabels) -> bool:
+    """Return whether a known label of the participant's opens a line behind a head."""
+    given = {label_key(label) for label, role in labels.given if role is Speaker.PARTICIPANT}
+    return any(
+        label_key(one.line.label) in given
+        if given
+        else known_speaker(one.line.label, labels) is Speaker.PARTICIPANT
+        for one in candidates(text, line_starts(text, at), PLAIN_SHAPES)
+        if one.line.start >= at
+    )
 
 
 def is_head(

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS
-from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
+from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP, INVISIBLE
 from ai_psychiatrist.services.transcripts.refusals import too_many_turns
 from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL
 from ai_psychiatrist.services.transcripts.times import STAMP, seconds_of
@@ -15,7 +15,6 @@ from ai_psychiatrist.services.transcripts.times import STAMP, seconds_of
 _MOST_LINES: Final = 10 * MAX_TURNS
 """How many lines with something like a label are looked at."""
 
-_UNSEEN: Final = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069"
 LINE: Final = re.compile(rf"(?:\A|{END})")
 _SOME: Final = rf"(?={GAP}*+\S{GAP}*+\S)"
 """Two characters or more: no label is shorter with its mark."""
@@ -23,9 +22,9 @@ _FIRST_OF_SOME: Final = re.compile(rf"\A{_SOME}")
 # It begins with one set of characters, which the engine looks for quickly.
 _NEXT_OF_SOME: Final = re.compile(rf"[{BREAKS}](?:(?<=\r)\n)?{_SOME}")
 _LEAD: Final = re.compile(
-    rf"[{_UNSEEN}]*{GAP}*(?:(?:[-*•#→]{{1,4}}|>+){GAP}+|>>+|[*%](?=[A-Za-z]{{3}}:))?"
+    rf"[{INVISIBLE}]*{GAP}*(?:(?:[-*•#→]{{1,4}}|>+){GAP}+|>>+|[*%](?=[A-Za-z]{{3}}:))?"
     rf"(?:\d{{1,6}}[.)]?{GAP}+(?=[^\W\d]|[\[(*_]))?"
-    rf"(?:(?P<before>{STAMP}){GAP}*(?:[-–—|]{GAP}*)?)?[{_UNSEEN}]*"
+    rf"(?:(?P<before>{STAMP}){GAP}*(?:[-–—|]{GAP}*)?)?[{INVISIBLE}]*"
 )
 _SIGN: Final = re.compile(r"[:：﹕∶꞉︰։׃\t\[<【]|\A[QA]")
 """Without one of these a line has no label but in the ways of writing that prose has, too."""
@@ -49,11 +48,11 @@ _TAB: Final = re.compile(rf"(?P<label>{_NAME}){GAP}?\t{GAP}*(?=\S)")
 _WITH_TIME: Final = re.compile(
     rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*+(?:[,|•–—-]{GAP}*+)?(?P<after>{STAMP}){GAP}*(?=[{BREAKS}]|\Z)"
 )
-_ORAL: Final = re.compile(rf"(?P<label>[QA])[.)]{GAP}+(?=\S)")
+_ORAL: Final = re.compile(rf"(?P<label>[QA]\d{{0,3}})[.)]{GAP}+(?=\S)")
 ALONE: Final = re.compile(rf"{_MARK}?(?P<label>{_NAME}){_MARK}?{GAP}*(?=[{BREAKS}]|\Z)")
 DASH: Final = re.compile(rf"(?P<label>{_NAME}){GAP}+[-–—]{GAP}+(?=\S)")
 OTHERWISE: Final = re.compile(
-    rf"(?:{_TAG}|[\"“'`*_#|({{【<\[>→{_UNSEEN}-]|{GAP}){{0,12}}"
+    rf"(?:{_TAG}|[\"“'`*_#|({{【<\[>→{INVISIBLE}-]|{GAP}){{0,12}}"
     rf"(?P<label>[^\W\d_][\w'’]*(?:[ .]{{1,2}}[^\W_][\w'’]*){{0,3}}?)"
     rf"(?:{_TAG}|[\"”'`*_)}}】>\]]|{GAP}){{0,8}}"
     rf"(?:{GAP}*(?:[|>=→;/]|->|--|\.(?!\w)|,(?=\S|{GAP})|[)}}】`*_\]])|{GAP}{{2,}}|</|(?=[{BREAKS}]|\Z))"

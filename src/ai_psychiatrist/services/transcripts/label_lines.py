@@ -21,14 +21,22 @@ from ai_psychiatrist.services.transcripts.label_candidates import (
     candidates_in,
     line_starts,
 )
-from ai_psychiatrist.services.transcripts.label_words import LabelKind, is_name, kind_of
+from ai_psychiatrist.services.transcripts.label_words import (
+    LabelKind,
+    is_name,
+    is_of_speaker,
+    kind_of,
+)
 from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
+from ai_psychiatrist.services.transcripts.run_on_lines import lines_run_on
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     SpeakerLabels,
     decides,
     known_speaker,
     label_key,
+    spelt_alike,
+    with_pairs,
 )
 
 _BLANK_LINE: Final = re.compile(rf"{END}{GAP}*{END}\Z")
@@ -45,6 +53,10 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
     """
     starts = list(line_starts(text, start))
     plain = candidates_in(text, starts, PLAIN_SHAPES)
+    labels = with_pairs(labels, [one.line.label for one in plain])
+    on_one_line = lines_run_on(text, start, plain, labels)
+    if on_one_line:
+        return on_one_line
     found = _labels_among(plain, labels, text)
     if found:
         return _with_those_written_otherwise(text, starts, found, labels)
@@ -75,6 +87,7 @@ def _labels_among(
     times = Counter(keys[one.line.label] for one in candidates)
     written = {(one.line.label, one.is_bare) for one in candidates}
     kinds = {(label, is_bare): kind_of(label, is_bare=is_bare) for label, is_bare in written}
+    named = {label for (label, _), kind in kinds.items() if kind is LabelKind.NAME}
     # A way of writing that is seen to be one counts for labels that stand there only once, too.
     ways = {LabelKind.NAME} | {
         kind for (label, _), kind in kinds.items() if label in known or times[keys[label]] > 1
@@ -90,10 +103,65 @@ def _labels_among(
         if one.line.label in known or kinds[one.line.label, one.is_bare] in ways
     ]
     if known:
-        return lines
+        return _of_speakers(lines, known, named, labels, text)
     of_speakers = [line for line in lines if not _DAY.match(text, line.start)]
     is_labelled = len(of_speakers) > 1 and not _are_entries(of_speakers, text)
     return of_speakers if is_labelled else []
+
+
+def _of_speakers(
+    lines: Sequence[LabelledLine],
+    known: set[str],
+    named: set[str],
+    labels: SpeakerLabels,
+    text: str,
+) -> list[LabelledLine]:
+    """Leave out what only looks like a label, once speakers are known.
+
+    An unknown prefix opens a turn where it stands before all of them, is written as only speakers
+    are, or recurs as speakers do; a name as well where nobody else speaks with the participant.
+    """
+    own = _own_keys({label_key(label) for label in known}, labels)
+    sure = known | sure_speakers(lines, known, named, own, text)
+    first = next(at for at, line in enumerate(lines) if line.label in known)
+    kept = [line for at, line in enumerate(lines) if at < first or line.label in sure]
+    is_alone = all(label_key(line.label) in own for line in kept)
+    return list(lines) if is_alone else kept
+
+
+def sure_speakers(
+    lines: Sequence[LabelledLine], known: set[str], named: set[str], own: set[str], text: str
+) -> set[str]:
+    """Return the labels that are not known and yet can only be speakers'.
+
+    `lines`: those that a label may open; `named`: labels written like names; `own`: keys of the
+    participant's. A name recurs as a speaker's does where it opens several lines, is no ordinary
+    word of the text, and is not one of several that stand within the participant's turns alone, as
+    the subjects of single lines do.
+    """
+    unsure = {line.label for line in lines} - known
+    keys = {label_key(label) for label in known}
+    sure = {label for label in unsure if is_of_speaker(label) or spelt_alike(label, keys)}
+    if any(label.islower() for label in known):
+        named = named | {label for label in unsure if label.islower() and " " not in label}
+    times: Counter[str] = Counter()
+    outside: set[str] = set()
+    before, speaker = "", ""
+    for line in lines:
+        if line.label in unsure:
+            times[line.label] += 1
+            if label_key(speaker) not in own or line.label == before:
+                outside.add(line.label)
+        before = line.label
+        if line.label in known or line.label in sure or line.label in outside:
+            speaker = line.label
+    recurring = {label for label in times if times[label] > 1 and label in named}
+    if not recurring:
+        return sure
+    ordinary = set(_ORDINARY.findall(text))
+    recurring = {label for label in recurring if ordinary.isdisjoint(label_key(label).split())}
+    is_one = len(times.keys() - sure) == 1
+    return sure | {label for label in recurring if is_one or label in outside}
 
 
 def _are_entries(lines: Sequence[LabelledLine], text: str) -> bool:
@@ -103,6 +171,8 @@ def _are_entries(lines: Sequence[LabelledLine], text: str) -> bool:
     return 2 * sum(1 for line in lines if _AMOUNT.match(text, line.words_start)) > len(lines)
 
 
+_ORDINARY: Final = re.compile(r"(?<!\w)[^\W\d_]+(?![\w'’])(?!\s?:)")
+"""A word that opens no line as a label does; in lower case it is no name."""
 _FEWEST_ENTRIES: Final = 3
 _AMOUNT: Final = re.compile(
     rf"[^.!?{BREAKS}]{{0,20}}\d[^!?{BREAKS}]{{0,20}}(?<![.!?])(?=[{BREAKS}]|\Z)"
@@ -137,6 +207,11 @@ def _with_those_written_otherwise(
     keys = {label: label_key(label) for label in {one.line.label for one in others}}
     known = {label for label in _known(keys, labels) if len(label) > 1}
     usual = {one.shape for one in others if keys[one.line.label] in met}
+    names = {label for label in keys if is_name(label)}
+    in_order = sorted([*found, *(one.line for one in others)], key=lambda line: line.start)
+    sure = sure_speakers(
+        in_order, {line.label for line in found} | known, names, _own_keys(met, labels), text
+    )
     more = [
         one.line
         for one in others
@@ -145,7 +220,10 @@ def _with_those_written_otherwise(
             one.line.label in known
             or keys[one.line.label] in met
             or (
-                one.shape in usual | {DASH} and one.shape in RARE_SHAPES and is_name(one.line.label)
+                one.shape in usual | {DASH}
+                and one.shape in RARE_SHAPES
+                and is_name(one.line.label)
+                and one.line.label in sure
             )
         )
     ]

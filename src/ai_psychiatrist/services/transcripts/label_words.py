@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.persons import WORDS
-from ai_psychiatrist.services.transcripts.speaker_labels import label_key, without_note
+from ai_psychiatrist.services.transcripts.persons import PERSONS, WORDS
+from ai_psychiatrist.services.transcripts.speaker_labels import (
+    decides,
+    label_key,
+    without_note,
+)
 
 _PARTICLES: Final = frozenset(WORDS["label"]["particle"])
 NO_LABELS: Final = frozenset(WORDS["label"]["heading"])
@@ -14,6 +18,15 @@ NO_LABELS: Final = frozenset(WORDS["label"]["heading"])
 _REPORTING: Final = frozenset(WORDS["label"]["reporting"])
 FIRST_PERSON: Final = frozenset(WORDS["label"]["first_person"])
 _SOUNDS: Final = frozenset(WORDS["label"]["sound"])
+_TITLES: Final = frozenset(WORDS["title"]["all"])
+_TOPIC: Final = frozenset(
+    "about with on for as at what when where how from of to the a an this that in and if".split()
+)
+"""What a line's subject opens with, and no speaker's name."""
+_NUMBERED: Final = re.compile(
+    r"[#%@]?\d{1,4}|[^\W\d_]{1,3}[ _-]?\d{1,4}|(?:[^\W\d_]\.){1,4}|[#%@]\w+"
+)
+_MOST_OF_NAME: Final = 4
 _MOST_WORDS: Final = 8
 """Of a label in which sentences may end."""
 _MONTHS: Final = r"(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[^\W\d]{0,6}\.?"
@@ -63,6 +76,22 @@ def is_name(label: str) -> bool:
     if len(plain) > 1 and plain.endswith(_CHINESE_SAYING):
         return False
     return all(map(_is_name_part, tokens)) and not tokens[-1][0].islower()
+
+
+def is_of_speaker(label: str) -> bool:
+    """Return whether a label, seen once, can hardly be anything else.
+
+    A word for a person, a title, a number, initials with full stops, or signs alone.
+    """
+    if _NUMBERED.fullmatch(label) or not any(map(str.isalnum, label)):
+        return True
+    tokens = [token.rstrip(".") for token in label_key(label).replace("'s", "").split()]
+    if not tokens or tokens[0] in _TOPIC or not FIRST_PERSON.isdisjoint(tokens):
+        return False
+    if len(tokens) > _MOST_OF_NAME:
+        return False
+    is_person = any(len(token) > 1 and (token in PERSONS or decides(token)) for token in tokens)
+    return is_person or label_key(label) in PERSONS or (len(tokens) > 1 and tokens[0] in _TITLES)
 
 
 def _is_heading(label: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from ai_psychiatrist.services.transcripts.label_candidates import COLONS
-from ai_psychiatrist.services.transcripts.label_words import LabelKind, kind_of
+from ai_psychiatrist.services.transcripts.label_words import is_of_speaker
 from ai_psychiatrist.services.transcripts.line_ends import BREAKS, GAP
 from ai_psychiatrist.services.transcripts.persons import PERSONS
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels, decides, label_key
@@ -14,7 +14,7 @@ _INSIDE: Final = re.compile(
     rf"(?:(?<!\w)|\\n)(?P<label>[^\W\d_][\w'’]{{0,30}}\.?)[*_\])]{{0,3}}{GAP}?[{COLONS}]\**{GAP}*"
 )
 _ENDS: Final = (".", "!", "?", "…", "(", "[", "]")
-"""Behind these a name with a colon is a label, met before or not."""
+"""Behind these what only a speaker is called is a label, met before or not."""
 _ASIDE: Final = re.compile(
     rf"(?:[(\[{{<（【]{{1,2}}|(?<=\s)[/–—]){GAP}*(?P<label>[^\W\d_][\w'’.-]{{0,30}}?)"
     rf"(?P<mark>{GAP}*[{COLONS}.,–—-]|{GAP}+(?:says|said|asks|speaking)\b)?(?!\w)"
@@ -70,4 +70,4 @@ def _is_inside(label: str, before: str, last_words: Collection[str], labels: Spe
     is_known = label_key(label) in {*last_words, *PERSONS} or decides(label, labels)
     if len(label) == 1:
         return is_known and label.isupper() and before in {"(", "[", *_ENDS}
-    return is_known or (before in _ENDS and kind_of(label, is_bare=False) is LabelKind.NAME)
+    return is_known or (before in _ENDS and is_of_speaker(label))

@@ -9,3 +9,5 @@ GAP: Final = rf"[^\S{BREAKS}]"
 """A blank within a line."""
 END: Final = rf"(?:\r\n|[{BREAKS}])"
 LINE_END: Final = re.compile(END)
+INVISIBLE: Final = "\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069\u00ad"
+"""Characters that nobody sees, for a class of a regular expression."""

@@ -8,7 +8,7 @@ from typing import Final
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.transcripts.label_words import LabelKind, kind_of
 from ai_psychiatrist.services.transcripts.labels_inside import aside_of
-from ai_psychiatrist.services.transcripts.line_ends import GAP, LINE_END
+from ai_psychiatrist.services.transcripts.line_ends import BREAKS, GAP, LINE_END
 from ai_psychiatrist.services.transcripts.line_marks import is_foreign
 from ai_psychiatrist.services.transcripts.persons import (
     PERSONS,
@@ -39,7 +39,9 @@ _BY_ITS_FORM: Final = re.compile(
 )
 """A remark in brackets, a heading, a time, a word in capitals, a turn behind a hyphen, a number
 or a letter, a column."""
-_SENTENCE_END: Final = (".", "!", "?", "…", "。", "！", "？", "؟", ":", ")", "]", '"', "”", "»")
+SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "؟", ":", ")", "]", '"', "”", "»")
+SUBJECT: Final = re.compile(rf"[^\W\d_][^.!?:{BREAKS}]{{0,40}}:{GAP}+[^?]+\Z")
+"""A line that says first what it is about: it is told, and hardly said to somebody."""
 _LONGEST_END: Final = 80
 _AT_END: Final = re.compile(
     rf"(?:[.!?…][\"”»]?{GAP}*(?:[(\[]{_NAME.format('held', gap=GAP)}[)\]]"
@@ -64,6 +66,8 @@ class Setting:
     """Whether nearly every line has a label."""
     is_alone: bool = False
     """Whether the participant is labelled several times, and nobody else ever is."""
+    is_of_messages: bool = False
+    """Whether both speakers say several sentences a turn, each on a line of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ def _end_of_own(text: str, start: int, end: int, setting: Setting) -> int:
 
 def _is_anothers(line: str, before: str, setting: Setting, *, after_blank: bool) -> bool:
     seen = line.strip()
-    flows = not after_blank and bool(before) and not before.endswith(_SENTENCE_END)
+    flows = not after_blank and bool(before) and not before.endswith(SENTENCE_ENDS)
     goes_on = flows or seen[0].islower()
     return (
         is_foreign(line, is_of_captions=setting.is_of_captions)
@@ -122,13 +126,17 @@ def _is_anothers(line: str, before: str, setting: Setting, *, after_blank: bool)
         or _names_at_end(seen, setting)
         or (not goes_on and is_set_off(line))
         or _BY_ITS_FORM.match(seen) is not None
-        or (not flows and speaks_to_somebody(seen))
+        or (not flows and not setting.is_of_messages and _is_said_to_somebody(seen))
         or (not goes_on and (_tells_of_participant(seen) or _is_of_a_bystander(seen)))
-        or (not flows and seen.isupper() and " " in seen)
+        or (not flows and not setting.is_of_messages and seen.isupper() and " " in seen)
         or (setting.is_alone and not goes_on)
         or (setting.is_labelled_throughout and bool(before) and not goes_on and line[0].isspace())
         or (setting.is_of_captions and setting.is_labelled_throughout and not goes_on)
     )
+
+
+def _is_said_to_somebody(line: str) -> bool:
+    return SUBJECT.match(line) is None and speaks_to_somebody(line)
 
 
 def _tells_of_participant(line: str) -> bool:

@@ -1,8 +1,10 @@
 """Cuts a text into turns at the lines that open with a speaker's label."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
@@ -15,14 +17,25 @@ from ai_psychiatrist.domain.transcript import (
     Transcript,
     Turn,
 )
-from ai_psychiatrist.services.transcripts.heads import is_head, is_said_otherwise, lines_of_turns
+from ai_psychiatrist.services.transcripts.heads import (
+    head_end,
+    is_head,
+    is_said_otherwise,
+    lines_of_turns,
+)
+from ai_psychiatrist.services.transcripts.invisible import has_words, without_invisible
 from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
 from ai_psychiatrist.services.transcripts.label_lines import labelled_lines
 from ai_psychiatrist.services.transcripts.labels_inside import last_words_of
 from ai_psychiatrist.services.transcripts.line_ends import LINE_END
 from ai_psychiatrist.services.transcripts.line_marks import sign_of_several
 from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
-from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
+from ai_psychiatrist.services.transcripts.own_words import (
+    SENTENCE_ENDS,
+    SUBJECT,
+    Setting,
+    speech_spans,
+)
 from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
@@ -32,7 +45,9 @@ from ai_psychiatrist.services.transcripts.speaker_labels import (
     given_roles,
     known_labels,
     label_key,
+    misspelt,
     speakers_of,
+    unknown_labels,
 )
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
@@ -43,6 +58,8 @@ _HEADER: Final = re.compile(
 _SHARE: Final = 0.9
 """Of the lines that have a label, where one without it hardly goes on with a turn."""
 _SHARE_OF_CAPTIONS: Final = 0.65
+_FEWEST_OF_MESSAGES: Final = 3
+"""Turns of the participant's of several lines, where lines without a label are the custom."""
 _CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
@@ -59,6 +76,10 @@ def parse_transcript(
     surrogates, no words of the participant, or more than `MAX_TURNS` turns.
     """
     refuse_unusable(text)
+    if (seen := without_invisible(text)) is not None:
+        read = parse_transcript(seen.text, labels, source=source)
+        turns = tuple(seen.placed(turn) for turn in read.turns)
+        return replace(read, text=text, turns=turns)
     roles, after_header = speakers_header(text)
     # Read alone, a text has only what stands in it: its own first line counts, an option does not.
     reads_alone = labels.are_built_in
@@ -66,7 +87,8 @@ def parse_transcript(
         labels = replace(labels, given=roles)
     if _is_everybodys(labels):
         return _one_speaker(text, after_header, source, is_assumed=False)
-    lines = labelled_lines(text, labels, start=after_header)
+    after_head = head_end(text, after_header, labels)
+    lines = labelled_lines(text, labels, start=after_head)
     if not lines and not labels.given:
         _refuse_several(text[after_header:].splitlines(), source)
         return _one_speaker(text, after_header, source, is_assumed=True)
@@ -82,18 +104,53 @@ def parse_transcript(
             turns=turns,
             speakers_assumed=False,
             reads_alone=reads_alone,
-            source=_with_lost_times(source, text, lines),
+            source=_with_notes(source, text, lines, turns, labels),
         )
     )
 
 
-def _with_lost_times(source: Source, text: str, lines: Sequence[LabelledLine]) -> Source:
-    lost = [line.start for line in lines if line.has_lost_time]
-    if not lost:
-        return source
-    first = sum(1 for _ in LINE_END.finditer(text, 0, lost[0])) + 1
-    note = Note(code=ReadingNote.TIME_UNREADABLE, count=len(lost), line=first)
-    return replace(source, notes=(*source.notes, note))
+def _with_notes(
+    source: Source,
+    text: str,
+    lines: Sequence[LabelledLine],
+    turns: Sequence[Turn],
+    labels: SpeakerLabels,
+) -> Source:
+    """Add what was assumed about the speakers, and what was given to none of them."""
+    times = Counter(line.label for line in lines)
+    unknown = unknown_labels(times, labels)
+    slips = misspelt(times, unknown)
+    strangers = [turn for turn in turns if turn.label in unknown and turn.label not in slips]
+    aside = [
+        turn
+        for turn in turns
+        if turn.speaker is Speaker.UNKNOWN and has_words(text[turn.start : turn.end])
+    ]
+    first = lines[0].start
+    found = {
+        ReadingNote.TIME_UNREADABLE: [line.start for line in lines if line.has_lost_time],
+        ReadingNote.HEAD_SET_ASIDE: [turn.start for turn in aside if turn.start < first],
+        ReadingNote.WORDS_SET_ASIDE: [turn.start for turn in aside if turn.start >= first],
+        ReadingNote.SPEAKER_UNKNOWN: _starts(strangers, Speaker.OTHER),
+        ReadingNote.INTERVIEWER_ASSUMED: _starts(strangers, Speaker.INTERVIEWER),
+        ReadingNote.SPEAKER_SPELLING: [line.start for line in lines if line.label in slips],
+    }
+    notes = tuple(
+        Note(code=code, count=len(starts), line=_line_of(text, starts[0]))
+        for code, starts in found.items()
+        if starts
+    )
+    return replace(source, notes=(*source.notes, *notes)) if notes else source
+
+
+def _starts(turns: Iterable[Turn], speaker: Speaker) -> list[int]:
+    return [turn.start for turn in turns if turn.speaker is speaker]
+
+
+def _line_of(text: str, offset: int) -> int:
+    """Return the line, from 1, in which something begins behind its blanks."""
+    begun = offset + len(text[offset:]) - len(text[offset:].lstrip())
+    return sum(1 for _ in LINE_END.finditer(text, 0, begun)) + 1
 
 
 def speakers_header(text: str) -> tuple[Roles, int]:
@@ -113,7 +170,7 @@ def speakers_header(text: str) -> tuple[Roles, int]:
 
 def refuse_unusable(text: str) -> None:
     """Raise `TranscriptUnreadable` for a text without words and for one that is no Unicode."""
-    if not text.strip("\ufeff \t\r\n\v\f\u00a0\u200b"):
+    if not has_words(text):
         raise empty()
     try:
         text.encode("utf-8")
@@ -124,7 +181,7 @@ def refuse_unusable(text: str) -> None:
 
 def checked_transcript(transcript: Transcript) -> Transcript:
     """Return a transcript in which the participant says something; else raise."""
-    if not any(transcript.words(turn).strip() for turn in transcript.participant_turns()):
+    if not any(has_words(transcript.words(turn)) for turn in transcript.participant_turns()):
         msg = "the transcript has speaker labels but no words of the participant"
         raise TranscriptUnreadable(msg, fault=FileFault.NO_PARTICIPANT)
     return transcript
@@ -139,7 +196,8 @@ def _refuse_head(
         raise nobody_named("its head says that a label is another's")
     if not is_given and is_head(turns, lines, speakers):
         raise nobody_named("it only has one of the participant's in its head")
-    if opens_with_names([line for turn in turns for line in turn[1:] if line.strip()]):
+    behind = [line for turn in turns for line in turn[1:] if line.strip()]
+    if opens_with_names([line for line in behind if SUBJECT.match(line.strip()) is None]):
         raise nobody_named("lines within its turns open as if they had labels")
 
 
@@ -240,14 +298,32 @@ def _setting(
     known = {key for key in known_labels(labels) if len(key) > 1}
     is_of_captions = source.form in _CAPTIONS
     with_words = sum(1 for line in LINE_END.split(text[lines[0].start :]) if line.strip())
+    is_alone = met == own and len(lines) > 1
     share = _SHARE_OF_CAPTIONS if is_of_captions else _SHARE
     return Setting(
         names=frozenset((met | last_words_of(met) | known) - own),
         own=frozenset(own),
         is_of_captions=is_of_captions,
         is_labelled_throughout=len(lines) >= share * with_words,
-        is_alone=met == own and len(lines) > 1,
+        is_alone=is_alone,
+        is_of_messages=not is_alone and _is_of_messages(text, lines, speakers),
     )
+
+
+def _is_of_messages(
+    text: str, lines: Sequence[LabelledLine], speakers: Mapping[str, Speaker]
+) -> bool:
+    """Return whether both speakers say several sentences a turn, each on a line of its own."""
+    turns: Counter[Speaker] = Counter()
+    for line, said in zip(lines, lines_of_turns(text, lines), strict=True):
+        written = [one.strip() for one in said if one.strip()]
+        begun = (
+            not one[0].islower() and before.endswith(SENTENCE_ENDS)
+            for before, one in pairwise(written)
+        )
+        turns[speakers[line.label]] += any(begun)
+    own = turns.pop(Speaker.PARTICIPANT, 0)
+    return own >= _FEWEST_OF_MESSAGES and sum(turns.values()) > 0
 
 
 def _numbered(turns: Iterable[Turn]) -> Iterator[Turn]:

@@ -1,8 +1,10 @@
 """Whom a label stands for: the built-in table, what settings add, and what the caller says."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias
@@ -12,6 +14,7 @@ import rtoml
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.line_ends import INVISIBLE
 from ai_psychiatrist.services.transcripts.persons import MANNERS, PERSONS
 from ai_psychiatrist.services.transcripts.times import CLOCK
 
@@ -36,6 +39,13 @@ LONGEST_LABEL: Final = 60
 _BLANKS: Final = re.compile(r"[\s_-]+")
 _NOTE: Final = re.compile(r"(?:[(\[（<][^()\[\]（）<>]{0,40}[)\]）>]|(?<=\S) ?:\d{1,2})\s*\Z")
 _NUMBER: Final = re.compile(r" ?\d+\Z")
+_UNSEEN: Final = re.compile(f"[{INVISIBLE}]")
+_DIGITS: Final = re.compile(r"\d+")
+_PAIR: Final = ("question", "answer")
+_SHORTEST_MISSPELT: Final = 5
+_LEAST_ALIKE: Final = 0.8
+_MOST_SPEAKERS: Final = 20
+"""Of a text whose labels are compared for slips of the pen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +72,7 @@ def label_key(label: str) -> str:
     if label.isascii() and label.isalpha():
         # Most labels are a plain word, and each line's is looked at many times.
         return label.lower()
-    plain = nfkc(without_note(label)).casefold().replace("\u0307", "")
+    plain = nfkc(without_note(_UNSEEN.sub("", label))).casefold().replace("\u0307", "")
     return _BLANKS.sub(" ", plain).strip(" .")
 
 
@@ -103,6 +113,37 @@ def note_of(label: str) -> str:
     return "" if is_manner else note
 
 
+def with_pairs(labels: SpeakerLabels, found: Iterable[str]) -> SpeakerLabels:
+    """Return labels that know questions and answers where labels of both are found."""
+    plain = {_NUMBER.sub("", key) for key in map(label_key, found)}
+    questions, answers = _built_in_pair()
+    if plain.isdisjoint(questions) or plain.isdisjoint(answers):
+        return labels
+    return replace(
+        labels,
+        participant=(*labels.participant, *answers),
+        interviewer=(*labels.interviewer, *questions),
+    )
+
+
+def spelt_alike(label: str, keys: Collection[str]) -> str | None:
+    """Return the one of the labels that another is a slip of the pen for, if there is one.
+
+    `keys`: labels as `label_key` gives them. Numbers are never spelt wrongly.
+    """
+    key = label_key(label)
+    if len(key) < _SHORTEST_MISSPELT or key in PERSONS or len(keys) > _MOST_SPEAKERS:
+        return None
+    for one in sorted(keys):
+        is_near = abs(len(key) - len(one)) <= 1 and key[:1] == one[:1] and key != one
+        if is_near and _DIGITS.findall(key) == _DIGITS.findall(one):
+            matcher = SequenceMatcher(None, key, one, autojunk=False)
+            is_role = one in _built_in()
+            if matcher.ratio() >= _LEAST_ALIKE and (is_role or sorted(key) == sorted(one)):
+                return one
+    return None
+
+
 def decides(label: str, labels: SpeakerLabels = DEFAULT_LABELS) -> bool:
     """Return whether a label is known to be a participant's or an interviewer's."""
     return known_speaker(label, labels) in {Speaker.PARTICIPANT, Speaker.INTERVIEWER}
@@ -114,7 +155,9 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
     Raises `SpeakersUnknown` where no label is a participant's, a given one is not there, or the
     participants have several labels.
     """
-    names = tuple(dict.fromkeys(found))
+    times = Counter(found)
+    names = tuple(times)
+    labels = with_pairs(labels, names)
     given = {label_key(label): speaker for label, speaker in labels.given}
     everybody = given.pop(EVERYBODY, None)
     if not given.keys() <= set(map(label_key, names)):
@@ -126,13 +169,42 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
         if is_told and label_key(name) not in given and everybody is not Speaker.PARTICIPANT:
             speaker = Speaker.OTHER if speaker is Speaker.PARTICIPANT else speaker
         speakers[name] = speaker or Speaker.OTHER
+    unknown = unknown_labels(names, labels)
+    meant = misspelt(times, unknown)
+    speakers.update((name, speakers[right]) for name, right in meant.items())
     if everybody is not Speaker.PARTICIPANT:
         _part_by_notes(speakers, {label_key(label): note_of(label) for label, _ in labels.given})
-    participants = [name for name in names if speakers[name] is Speaker.PARTICIPANT]
+    participants = [
+        name for name in names if speakers[name] is Speaker.PARTICIPANT and name not in meant
+    ]
     is_open = _are_several(participants) or _is_one_letter(participants, speakers, labels)
     if not participants or (not is_told and is_open):
         raise SpeakersUnknown(_NOT_TOLD, labels=_distinct(names))
+    others = {label_key(name) for name in names} - set(map(label_key, participants))
+    if everybody is None and len(others - set(map(label_key, meant))) == 1:
+        # Who alone speaks with a participant asks the questions.
+        speakers.update((name, Speaker.INTERVIEWER) for name in unknown if name not in meant)
     return speakers
+
+
+def unknown_labels(names: Iterable[str], labels: SpeakerLabels) -> set[str]:
+    """Return the labels that nobody has named and that no table knows."""
+    found = set(names)
+    labels = with_pairs(labels, found)
+    given = {label_key(label) for label, _ in labels.given}
+    return {
+        name
+        for name in found
+        if label_key(name) not in given and known_speaker(name, labels) is None
+    }
+
+
+def misspelt(times: Mapping[str, int], unknown: Iterable[str]) -> dict[str, str]:
+    """Return label → the one that it is a slip for, of unknown labels that stand there once."""
+    slips = {name for name in unknown if times[name] == 1}
+    usual = {label_key(name): name for name in times if name not in slips}
+    found = {name: spelt_alike(name, usual) for name in slips}
+    return {name: usual[key] for name, key in found.items() if key is not None}
 
 
 def _part_by_notes(speakers: dict[str, Speaker], wanted: Mapping[str, str]) -> None:
@@ -158,8 +230,13 @@ def _distinct(names: Iterable[str]) -> Iterable[str]:
 
 
 def _are_several(participants: Iterable[str]) -> bool:
-    """Return whether labels are those of several people, or of one who cannot be told."""
-    return len(set(map(label_key, participants))) > 1
+    """Return whether labels are those of several people, or of one who cannot be told.
+
+    Answers are numbered like their questions, and are one person's.
+    """
+    _, answers = _built_in_pair()
+    keys = set(map(label_key, participants))
+    return len({base if (base := _NUMBER.sub("", key)) in answers else key for key in keys}) > 1
 
 
 def _is_one_letter(
@@ -203,10 +280,23 @@ def _table(interviewer: tuple[str, ...], participant: tuple[str, ...]) -> Mappin
 
 @cache
 def _built_in() -> Mapping[str, Speaker]:
-    content = files(__package__).joinpath("labels.toml").read_bytes()
     return {
         label_key(label): Speaker(role)
-        for role, languages in rtoml.loads(content.decode()).items()
+        for role, languages in _label_table().items()
+        if role not in _PAIR
         for written in languages.values()
         for label in written
     }
+
+
+@cache
+def _built_in_pair() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    questions, answers = (tuple(_label_table()[kind]["all"]) for kind in _PAIR)
+    return questions, answers
+
+
+@cache
+def _label_table() -> Mapping[str, Mapping[str, list[str]]]:
+    content = files(__package__).joinpath("labels.toml").read_bytes()
+    table: dict[str, dict[str, list[str]]] = rtoml.loads(content.decode())
+    return table

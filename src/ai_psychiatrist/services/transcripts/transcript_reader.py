@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -27,7 +28,9 @@ from ai_psychiatrist.services.transcripts.speaker_labels import (
     given_roles,
     known_labels,
     label_key,
+    misspelt,
     speakers_of,
+    unknown_labels,
 )
 from ai_psychiatrist.services.transcripts.utterances import (
     FileReading,
@@ -112,8 +115,33 @@ def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Sou
         speakers = speakers_of(found, labels)
         is_everybodys = EVERYBODY in dict(labels.given)
         cut = utterances if is_everybodys else list(_cut_inside(utterances, speakers, labels))
-        return rendered(cut, speakers, source)
+        known = {note.code for note in source.notes}
+        made = _notes_of(found, speakers, labels, set_aside=len(cut) - len(utterances))
+        notes = (note for note in made if note.code not in known)
+        return rendered(cut, speakers, replace(source, notes=(*source.notes, *notes)))
     return _with_assumption(_of_lines(utterances, labels, source))
+
+
+def _notes_of(
+    found: Sequence[str], speakers: Mapping[str, Speaker], labels: SpeakerLabels, *, set_aside: int
+) -> Iterator[Note]:
+    """Yield what was assumed about speakers, and how many stretches are nobody's."""
+    times = Counter(found)
+    unknown = unknown_labels(times, labels)
+    slips = misspelt(times, unknown)
+    counts = {
+        ReadingNote.WORDS_SET_ASIDE: set_aside,
+        ReadingNote.SPEAKER_UNKNOWN: sum(
+            times[name] for name in unknown - slips.keys() if speakers[name] is Speaker.OTHER
+        ),
+        ReadingNote.INTERVIEWER_ASSUMED: sum(
+            times[name] for name in unknown - slips.keys() if speakers[name] is Speaker.INTERVIEWER
+        ),
+        ReadingNote.SPEAKER_SPELLING: len(slips),
+    }
+    yield from (
+        Note(code=code, count=count, line=None) for code, count in counts.items() if count > 0
+    )
 
 
 def _cut_inside(

@@ -49,6 +49,12 @@ class ReadingNote(StrEnum):
     WORDS_WITHOUT_TIMES = "words_without_times"
     REPEATED_WORDS = "repeated_words"
     """A cue begins with the words that end the one before, as captions do that roll."""
+    HEAD_SET_ASIDE = "head_set_aside"
+    """Headings, names and the like before the first turn: nobody says them."""
+    WORDS_SET_ASIDE = "words_set_aside"
+    """Stretches within the participant's turns that look like somebody else's: nobody's words."""
+    INTERVIEWER_ASSUMED = "interviewer_assumed"
+    """The only other label is not known, and is taken for the interviewer's."""
 
 
 class FileFault(StrEnum):

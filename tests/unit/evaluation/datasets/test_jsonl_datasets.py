@@ -120,7 +120,7 @@ def test_items_of_another_form_make_the_label_unusable(tmp_path: Path, items: ob
         pytest.param("Guest_family_2", "Other Speaker", OddityCode.SPEAKER_OTHER, id="second"),
         pytest.param("patient_guest", "Other Speaker", OddityCode.SPEAKER_OTHER, id="guest"),
         pytest.param("guest_clinician", "Interviewer", None, id="clinician"),
-        pytest.param("Zoltan", "Zoltan", OddityCode.SPEAKER_OTHER, id="unknown"),
+        pytest.param("Zoltan", "Interviewer", OddityCode.INTERVIEWER_ASSUMED, id="unknown"),
     ],
 )
 def test_nobody_else_is_taken_for_the_participant(

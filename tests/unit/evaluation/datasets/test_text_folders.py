@@ -164,7 +164,7 @@ def test_unknown_voice_is_not_the_participant_and_is_not_named(tmp_path: Path) -
     dataset = open_dataset(write(tmp_path, {"a.vtt": content}))
     transcript = dataset.transcript("a")
     assert [transcript.words(turn) for turn in transcript.participant_turns()] == ["no"]
-    assert found(dataset)[OddityCode.SPEAKER_OTHER] == ["a.vtt"]
+    assert found(dataset)[OddityCode.INTERVIEWER_ASSUMED] == ["a.vtt"]
     assert "Bingham" not in repr(dataset)
 
 

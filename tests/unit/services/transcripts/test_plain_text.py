@@ -175,8 +175,7 @@ def test_named_participant_has_no_word_of_another_speaker(
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("Q: how are you\nA: fine", id="question_and_answer"),
-        pytest.param("Q. How are you?\nA. Fine.", id="deposition"),
+        pytest.param("A: how are you\nB: fine\nA: and now\nB: fine", id="answer_without_question"),
         pytest.param("anna: hi\ntom: ho\nanna: ok\ntom: no", id="lower_case"),
         pytest.param("1: hi\n2: ho\n1: ok\n2: no", id="numbers"),
         pytest.param("Interviewer: hi\nAnna: ho", id="no_participant"),
@@ -209,7 +208,11 @@ def test_another_speaker_is_no_participant() -> None:
 def test_named_participant_is_the_only_one(text: str, others: str) -> None:
     name = "1" if text[0] == "1" else "anna" if text[0] == "a" else "Anna"
     transcript = parse_transcript(text, SpeakerLabels(given=((name, PARTICIPANT),)))
-    assert {turn.label for turn in transcript.turns if turn.speaker is OTHER} == {others}
+    theirs = {turn.label for turn in transcript.turns if turn.speaker is not PARTICIPANT}
+    assert theirs == {others}
+    # Who alone speaks with the participant asks the questions, but for a known participant.
+    role = OTHER if others == "Patient" else INTERVIEWER
+    assert {turn.speaker for turn in transcript.turns if turn.label == others} == {role}
 
 
 def test_named_label_that_is_not_there_is_refused() -> None:
@@ -438,3 +441,185 @@ def test_headings_within_a_turn_stay_the_participants() -> None:
 def test_hostile_openings_are_looked_at_once(text: str) -> None:
     """A pattern that goes back over what it read would keep each of these for hours."""
     assert parse_transcript(text).turns
+
+
+def notes(text: str) -> dict[str, int]:
+    return {note.code: note.count for note in parse_transcript(text).source.notes}
+
+
+ASKED, TOLD = "How are you", "Not well at all"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        *(("Question:", "Answer:"), ("Q:", "A:"), ("Q.", "A."), ("q:", "a:"), ("Q1:", "A1:")),
+        *(("Frage:", "Antwort:"), ("Domanda:", "Risposta:"), ("Q:", "Answer:")),
+    ],
+)
+def test_questions_and_answers_are_the_interviewers_and_the_participants(
+    question: str, answer: str
+) -> None:
+    text = f"{question} {ASKED}\n{answer} {TOLD}\n{question} And then\n{answer} Nothing"
+    said = [(speaker, words.strip()) for speaker, words in turns(text)]
+    assert said == [
+        (INTERVIEWER, ASKED),
+        (PARTICIPANT, TOLD),
+        (INTERVIEWER, "And then"),
+        (PARTICIPANT, "Nothing"),
+    ]
+
+
+def test_answers_numbered_like_their_questions_are_one_persons() -> None:
+    text = "Q1: How are you\nA1: bad\nQ2: And sleep\nA2: bad too"
+    assert [words for who, words in turns(text) if who is PARTICIPANT] == ["bad\n", "bad too"]
+
+
+@pytest.mark.parametrize(
+    ("interviewer", "participant"),
+    [("I", "P"), ("I1", "P1"), ("INT", "P07"), ("I", "P-07"), ("Vera", "Patient-07")],
+)
+def test_letters_and_numbers_of_known_labels_are_known(interviewer: str, participant: str) -> None:
+    text = f"{interviewer}: {ASKED}?\n{participant}: {TOLD}\n{interviewer}: Hm."
+    assert [speaker for speaker, _ in turns(text)] == [INTERVIEWER, PARTICIPANT, INTERVIEWER]
+
+
+def test_the_only_other_label_is_the_interviewers() -> None:
+    text = "Vera: How are you?\nPatient: Bad.\nVera: I want to die sometimes, do you?"
+    assert [speaker for speaker, _ in turns(text)] == [INTERVIEWER, PARTICIPANT, INTERVIEWER]
+    assert notes(text) == {"interviewer_assumed": 2}
+
+
+def test_further_unknown_labels_are_other_speakers_and_counted() -> None:
+    text = "Vera: How?\nPatient: Bad.\nTom: He cries.\nVera: So.\nTom: Yes.\nPatient: No."
+    found = [speaker for speaker, _ in turns(text)]
+    assert found == [OTHER, PARTICIPANT, OTHER, OTHER, OTHER, PARTICIPANT]
+    assert notes(text) == {"speaker_unknown": 4}
+
+
+SUBJECTS = (
+    *("About work: it's the shifts.", "And at night: nothing.", "Honestly: I hate it."),
+    *("Work: too much.", "The thing is: I cannot sleep.", "Money: none.", "Garden: all weeds."),
+    *("Bottom line: I am tired.", "My answer: no.", "In short: no."),
+)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_line_that_names_its_subject_stays_the_participants(subject: str) -> None:
+    answer = f"Hard to say.\n{subject}\nIt began in May.\n"
+    text = f"Interviewer: {ASKED}?\nParticipant: {answer}Interviewer: And?\nParticipant: No."
+    assert turns(text)[1] == (PARTICIPANT, answer)
+    assert notes(text) == {}
+    labels = SpeakerLabels(given=(("Jo", PARTICIPANT),))
+    named = text.replace("Participant", "Jo").replace("Interviewer", "Vera")
+    assert turns(named, labels)[1] == (PARTICIPANT, answer)
+
+
+def test_subjects_of_several_turns_stay_the_participants() -> None:
+    answers = ("Garden: weeds.\nCar: broken.\nI rest.\n", "Car: sold.\nGarden: gone.\nI weep.\n")
+    text = "".join(f"Interviewer: So?\nParticipant: Well.\n{answer}" for answer in answers)
+    own = [words for who, words in turns(text) if who is PARTICIPANT]
+    assert own == [f"Well.\n{answer}" for answer in answers]
+
+
+def test_a_name_that_recurs_between_the_speakers_is_another_speaker() -> None:
+    text = (
+        "Interviewer: So?\nZora: He drinks.\nParticipant: I am low.\nZora: He does.\n"
+        "Participant: No."
+    )
+    assert [speaker for speaker, _ in turns(text)] == [
+        *(INTERVIEWER, OTHER, PARTICIPANT, OTHER, PARTICIPANT),
+    ]
+
+
+def test_what_is_set_aside_within_a_turn_is_counted_with_its_line() -> None:
+    text = "Interviewer: So?\nParticipant: I am low.\n> He drinks.\nInterviewer: And?"
+    (note,) = parse_transcript(text).source.notes
+    assert (note.code, note.count, note.line) == ("words_set_aside", 1, 3)
+
+
+@pytest.mark.parametrize("slip", ["Particpant", "Participnat", "Paticipant", "Partecipant"])
+def test_a_label_spelt_wrongly_once_is_the_one_that_is_meant(slip: str) -> None:
+    text = f"Interviewer: a?\nParticipant: b\nInterveiwer: c?\n{slip}: d\nInterviewer: e"
+    assert [speaker for speaker, _ in turns(text)] == [
+        *(INTERVIEWER, PARTICIPANT, INTERVIEWER, PARTICIPANT, INTERVIEWER),
+    ]
+    assert notes(text) == {"speaker_spelling": 2}
+
+
+@pytest.mark.parametrize("other", ["Parent", "Partner", "Interviewee 2", "Speaker 2"])
+def test_another_speakers_label_is_no_slip(other: str) -> None:
+    text = f"Interviewer: a?\nParticipant: b\n{other}: He wept.\nInterviewer: e"
+    try:
+        own = [words for who, words in turns(text) if who is PARTICIPANT]
+    except SpeakersUnknown:
+        return
+    assert own == ["b\n"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("Interviewer", "Participant"), ("Q", "A"), ("I", "P"), ("Doctor", "Patient")],
+)
+def test_an_interview_on_one_line_is_cut_at_its_labels(first: str, second: str) -> None:
+    text = f"{first}: How are you? {second}: Bad. It hurts. {first}: And? {second}: No."
+    assert [(who, words.strip()) for who, words in turns(text)] == [
+        (INTERVIEWER, "How are you?"),
+        (PARTICIPANT, "Bad. It hurts."),
+        (INTERVIEWER, "And?"),
+        (PARTICIPANT, "No."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u200e", "\u200f", "\u202a", "\u202c", "\ufeff", "\u200b", "\u2066", "\u2069"]
+)
+def test_invisible_marks_change_nothing(mark: str) -> None:
+    clean = "Interviewer: How are you?\nParticipant: Bad.\nI rest.\nInterviewer: So?"
+    text = (
+        f"{mark}Interviewer{mark}:{mark} How are you?\n{mark}Participant{mark}: Bad.{mark}\n"
+        f"{mark}I rest.\nInter{mark}viewer: So?{mark}"
+    )
+    seen = [(who, words.replace(mark, "").strip()) for who, words in turns(text)]
+    assert seen == [(who, words.strip()) for who, words in turns(clean)]
+    found = parse_transcript(text).turns
+    assert [turn.label for turn in found] == ["Interviewer", "Participant", "Interviewer"]
+    assert "".join(text[turn.start : turn.end] for turn in found) == text
+
+
+@pytest.mark.parametrize("words", ["\x00", "[00:00:13]", "00:00:13", "\u200e \u200b", "(0:13)"])
+def test_a_time_mark_or_a_control_character_is_no_spoken_word(words: str) -> None:
+    with pytest.raises(TranscriptUnreadable, match="no words of the participant"):
+        parse_transcript(f"Interviewer: So?\nParticipant: {words}\nInterviewer: Well.")
+    with pytest.raises(TranscriptUnreadable):
+        parse_transcript(words)
+
+
+def test_a_spoken_time_is_a_word() -> None:
+    assert turns("Interviewer: When?\nParticipant: 3:30")[1] == (PARTICIPANT, "3:30")
+
+
+HEADS_OF_PROTOCOLS = (
+    "Transcript of session 4\nPresent: Dr Lee, Mr Park\nDate: 3 May 2024\n\n",
+    "Patient: Tom Kern\nTherapist: Dr Lee\nDate: 3 May\n\n",
+    "Interviewer: Ada Kay\nParticipant: P07 Bo\n\n",
+    "Session 4\nParticipant: Bo West\nLocation: Ward 3\n",
+)
+
+
+@pytest.mark.parametrize("head", HEADS_OF_PROTOCOLS)
+def test_a_head_before_the_turns_is_nobodys_and_counted(head: str) -> None:
+    text = f"{head}Therapist: How are you?\nParticipant: I am low.\nTherapist: So?"
+    if head.startswith("Patient"):
+        text = text.replace("Participant", "Patient")
+    own = [words.strip() for who, words in turns(text) if who is PARTICIPANT]
+    assert own == ["I am low."]
+    assert notes(text)["head_set_aside"] == 1
+
+
+def test_greetings_are_no_head() -> None:
+    text = "Interviewer: Hello\nParticipant: Hi\n\nInterviewer: So?\nParticipant: I am low."
+    assert [words.strip() for who, words in turns(text) if who is PARTICIPANT] == [
+        "Hi",
+        "I am low.",
+    ]
