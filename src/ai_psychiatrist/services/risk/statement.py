@@ -193,9 +193,9 @@ def is_of_speaker(texts: tuple[str, ...]) -> bool:
 def level_of(polarity: RiskPolarity, stated: RiskLevel) -> RiskLevel:
     """Return how soon a person should look at a danger spoken of in this way."""
     match polarity:
-        case RiskPolarity.AFFIRMED:
+        case RiskPolarity.AFFIRMED | RiskPolarity.UNCLEAR:
             return stated
-        case RiskPolarity.HYPOTHETICAL | RiskPolarity.UNCLEAR:
+        case RiskPolarity.HYPOTHETICAL:
             return min(stated, RiskLevel.MODERATE, key=lambda level: level.rank)
         case RiskPolarity.PAST | RiskPolarity.QUOTED:
             return RiskLevel.LOW
