@@ -46,6 +46,8 @@ from ai_psychiatrist.services.transcripts.transcript_reader import read_transcri
 
 _OPENING_CHARACTERS: Final = 100
 _OF_DEATH: Final = frozenset({RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS})
+_PURPOSE_CLAUSES: Final = 3
+"""How many clauses before or after it what gives a danger its meaning stands at most."""
 _TOPIC_TURNS: Final = 4
 """For how many turns a danger stays the topic, so that "I have it all ready" speaks of it."""
 
@@ -189,7 +191,12 @@ def _stated(
     words, clauses = times.words, times.clauses
     for at, clause in enumerate(clauses):
         statement = read_statement(words[clause.start : clause.end])
-        dangers = [one for one in statement.dangers if one.is_implied is is_implied]
+        dangers = [
+            one
+            for one in statement.dangers
+            if one.is_implied is is_implied
+            and (not one.is_joined or _has_purpose(words, clauses, at, one))
+        ]
         if not dangers:
             continue
         before, after = (_statement_at(words, clauses, other) for other in (at - 1, at + 1))
@@ -221,6 +228,22 @@ def _as_answer(
             return RiskPolarity.UNCLEAR if denies_faintly(statement.text) else polarity
         case _:
             return polarity
+
+
+def _has_purpose(words: str, clauses: tuple[Clause, ...], at: int, danger: DangerPhrase) -> bool:
+    """Whether a purpose is said beside a danger: in its clause, or near enough to it."""
+    for other in range(at - _PURPOSE_CLAUSES, at + _PURPOSE_CLAUSES + 1):
+        near = _statement_at(words, clauses, other)
+        if near is None:
+            continue
+        purposes = [hit for hit in near.cues if hit.kind == "purpose"]
+        if other == at:
+            purposes = [
+                one for one in purposes if one.first > danger.last or one.last < danger.first
+            ]
+        if purposes:
+            return True
+    return False
 
 
 def _is_past(times: Timeline, start: int, danger: DangerPhrase) -> bool:

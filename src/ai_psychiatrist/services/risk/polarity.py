@@ -23,6 +23,8 @@ _ENDED: Final = 4
 """How many words before it what ended it stands at most: "stopped", "used to"."""
 _ANNOUNCED: Final = 2
 """How many words before it "I'll" stands at most."""
+_SUBJECT_WITHIN: Final = 2
+"""How many words before a danger its own subject stands: "I'm suicidal"."""
 _MARK: Final = re.compile(r"[\"“”‘]|(?<=[\s,])'")
 _WITH_OTHERS: Final = frozenset(
     {RiskKind.ABUSE_BY_OTHERS, RiskKind.COMMAND_VOICES, RiskKind.BURDEN_AND_DESPAIR}
@@ -79,12 +81,14 @@ def _answered(statement: Statement, after: Statement | None) -> RiskPolarity | N
 def _is_quoted(danger: DangerPhrase, statement: Statement, around: Surroundings) -> bool:
     if _precedes(danger, statement, {"echo", "speech"}) or _is_speech_of_another(around.before):
         return True
-    if _is_in_marks(danger, statement):
+    if _is_in_marks(danger, statement) or _is_framed(danger, statement, around.before):
         return True
     if statement.is_question and danger.is_active:
         return statement.has("echo") or not (danger.is_own or is_of_speaker(statement.texts))
     if statement.is_nothing_else and _asks_back(around.after):
         return True
+    if danger.kind is RiskKind.BURDEN_AND_DESPAIR:
+        return _is_told_of_another(danger, statement)
     return danger.kind not in _WITH_OTHERS and _is_of_somebody(danger, statement)
 
 
@@ -96,6 +100,28 @@ def _is_of_somebody(danger: DangerPhrase, statement: Statement) -> bool:
     company = statement.covered("company")
     before = (word for at, word in enumerate(matched.texts[: hit.first]) if at not in company)
     return is_reported(matched, hit) or last_person(tuple(before)) is Status.OTHER
+
+
+def _is_told_of_another(danger: DangerPhrase, statement: Statement) -> bool:
+    """Whether somebody else says it of themselves: "he says there's no way out for him"."""
+    matched, hit = statement.said, statement.place(danger)
+    is_of_self = not words("self_named").isdisjoint(matched.texts)
+    return not is_of_self and not danger.is_own and is_reported(matched, hit)
+
+
+def _is_framed(danger: DangerPhrase, statement: Statement, before: Statement | None) -> bool:
+    """Whether it is talk of patients, of a film, or of what is taught, and not the speaker's."""
+    if _precedes(danger, statement, {"frame_speech"}) or (
+        before is not None
+        and before.has("frame_speech")
+        and _SENTENCE_END.search(before.text) is None
+    ):
+        return True
+    if danger.is_own or not statement.has("frame"):
+        return False
+    matched, hit = statement.said, statement.place(danger)
+    near = matched.texts[max(0, hit.first - _SUBJECT_WITHIN) : hit.first]
+    return words("self_subjects").isdisjoint(near)
 
 
 def _asks_back(after: Statement | None) -> bool:
@@ -135,7 +161,10 @@ def _is_denied(danger: DangerPhrase, statement: Statement) -> bool:
         return False
     matched, hit = statement.said, statement.place(danger)
     return is_denied(matched, hit, statement.covered("not_denied")) or any(
-        cue.kind == "denied_after" and 0 < cue.first - danger.last <= _AFTER
+        cue.kind == "denied_after"
+        and 0 < cue.first - danger.last <= _AFTER
+        and danger_words("turning").isdisjoint(statement.texts[danger.last + 1 : cue.first])
+        and not statement.has("so_far")
         for cue in statement.cues
     )
 

@@ -74,7 +74,7 @@ def opening_reply(words: str, clauses: Sequence[Clause], asked: frozenset[str]) 
     `asked`: what leaves a denial plain beside the words that always do.
     """
     pieces = [piece for piece in _pieces(words, clauses) if piece.texts]
-    if not pieces or _asks_back(pieces):
+    if not pieces or _asks_back(pieces, asked):
         return None
     told = ((at, _said(piece, asked)) for at, piece in enumerate(pieces))
     first = next((one for one in told if one[1] is not DangerReply.UNTOLD), None)
@@ -180,12 +180,19 @@ def _without_leads(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(texts[max(0, at - 1) if at and texts[at - 1] == "i" else at :])
 
 
-def _asks_back(pieces: Sequence[Piece]) -> bool:
+def _asks_back(pieces: Sequence[Piece], asked: frozenset[str]) -> bool:
     """Whether a turn only asks what is meant or how the other one is."""
     asking = [piece for piece in pieces if is_asked(piece.text)]
+    if asking and all(_repeats(piece, asked) for piece in pieces):
+        return True
     if not asking or len(asking) < len(pieces):
         return False
     return any(not reply_words("asking_back").isdisjoint(piece.texts) for piece in pieces)
+
+
+def _repeats(piece: Piece, asked: frozenset[str]) -> bool:
+    """Whether it only says the question again, or asks whether it was that."""
+    return (asked | reply_words("repeating")).issuperset(piece.texts)
 
 
 def _pieces(words: str, clauses: Sequence[Clause]) -> Iterator[Piece]:

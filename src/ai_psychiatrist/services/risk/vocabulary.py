@@ -18,9 +18,12 @@ IMPLIED: Final = "+"
 """Ends the subject of the phrases that only the topic gives a meaning."""
 HINT: Final = "-"
 """Ends the subject of those that are a hint alone."""
+JOINED: Final = "&"
+"""Ends the subject of those that only a purpose beside them gives a meaning."""
 _CONTEXT: Final = (
     "context",
     "manner",
+    "purpose",
     "time",
     "ending",
     "after",
@@ -78,6 +81,8 @@ def _ending(key: str) -> str:
     """Return what parts phrases, so that they keep none from being found that says more."""
     if key.startswith("implied"):
         return IMPLIED
+    if key.startswith("joined"):
+        return JOINED
     return HINT if key == "low" else ""
 
 
