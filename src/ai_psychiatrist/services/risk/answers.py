@@ -10,6 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.language.clauses import Clause
+from ai_psychiatrist.services.language.matcher import MatchedText
 from ai_psychiatrist.services.language.spoken import every_word
 from ai_psychiatrist.services.risk.questions import DangerQuestion
 from ai_psychiatrist.services.risk.replies import DangerReply, Reply, opening_reply
@@ -63,6 +64,8 @@ def answer_to(question: DangerQuestion, words: str, clauses: Sequence[Clause]) -
         and _fills_in(question, words)
     ):
         reply = replace(reply, said=DangerReply.YES)
+    if reply.said is DangerReply.OVER and _goes_on(words, opening):
+        reply = replace(reply, said=DangerReply.YES)
     polarity = _polarity(question, reply)
     is_over = _is_long_over(question, words, opening)
     if polarity is not RiskPolarity.DENIED and is_over:
@@ -89,15 +92,25 @@ def _fills_in(question: DangerQuestion, words: str) -> bool:
 
 def _is_long_over(question: DangerQuestion, words: str, clauses: Sequence[Clause]) -> bool:
     """Return whether a turn says that it is over, and it or the question dates it as distant."""
-    read = clauses[:_READ_CLAUSES]
-    matched = match_replies(words[read[0].start : read[-1].end])
+    matched = _matched(words, clauses)
+    is_distant = question.is_distant or any(matched.among("distant"))
+    is_finished = any(matched.among("finished"))
+    return is_distant and is_finished and not _goes_on(words, clauses)
+
+
+def _goes_on(words: str, clauses: Sequence[Clause]) -> bool:
+    """Whether a turn says that it is so still, or again."""
+    matched = _matched(words, clauses)
     finished = list(matched.among("finished"))
-    goes_on = any(
+    return any(
         not any(one.first <= hit.first <= one.last for one in finished)
         for hit in matched.among("going_on")
     )
-    is_distant = question.is_distant or any(matched.among("distant"))
-    return is_distant and bool(finished) and not goes_on
+
+
+def _matched(words: str, clauses: Sequence[Clause]) -> MatchedText:
+    read = clauses[:_READ_CLAUSES]
+    return match_replies(words[read[0].start : read[-1].end])
 
 
 def _plain_words(question: DangerQuestion) -> frozenset[str]:

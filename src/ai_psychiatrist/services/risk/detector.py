@@ -23,6 +23,7 @@ from ai_psychiatrist.domain.risk import (
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.language.clauses import Clause
+from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
 from ai_psychiatrist.services.risk.answers import Answer, answer_to
@@ -38,6 +39,7 @@ from ai_psychiatrist.services.risk.replies import denies_faintly
 from ai_psychiatrist.services.risk.statement import (
     DangerPhrase,
     Statement,
+    is_of_speaker,
     level_of,
     read_statement,
 )
@@ -77,7 +79,9 @@ def detect_risk(transcript: Transcript) -> RiskReport:
         is_topic = _is_topic(signals, turn)
         # Words of others and of nobody known are no evidence, but they alarm.
         if turn.speaker is not Speaker.INTERVIEWER:
-            meant = tuple(one for one in asked if is_topic or not one.is_open)
+            # A heading before an interview answers no other.
+            is_person = turn.speaker is Speaker.PARTICIPANT
+            meant = tuple(one for one in asked if is_person and (is_topic or not one.is_open))
             found = _signals_of_turn(transcript, turn, meant, is_topic=is_topic)
             signals += found
             topic = _topic_after(meant, found) or (topic if is_topic else None)
@@ -191,6 +195,9 @@ def _stated(
     words, clauses = times.words, times.clauses
     for at, clause in enumerate(clauses):
         statement = read_statement(words[clause.start : clause.end])
+        if turn.speaker is not Speaker.PARTICIPANT and not is_of_speaker(statement.texts):
+            # A heading or a list before the interview: "topics: sleep, suicide risk".
+            continue
         dangers = [
             one
             for one in statement.dangers
@@ -232,6 +239,10 @@ def _as_answer(
 
 def _has_purpose(words: str, clauses: tuple[Clause, ...], at: int, danger: DangerPhrase) -> bool:
     """Whether a purpose is said beside a danger: in its clause, or near enough to it."""
+    text = words[clauses[at].start : clauses[at].end]
+    said = read_statement(text)
+    if not is_of_speaker(said.texts) and is_of_others(said.said.texts):
+        return False
     for other in range(at - _PURPOSE_CLAUSES, at + _PURPOSE_CLAUSES + 1):
         near = _statement_at(words, clauses, other)
         if near is None:

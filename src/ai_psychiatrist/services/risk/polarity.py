@@ -95,6 +95,9 @@ def _is_quoted(danger: DangerPhrase, statement: Statement, around: Surroundings)
 def _is_of_somebody(danger: DangerPhrase, statement: Statement) -> bool:
     matched, hit = statement.said, statement.place(danger)
     is_named = not words("self_named").isdisjoint(matched.texts)
+    if danger.is_joined and is_of_speaker(statement.texts):
+        # "My dad's rifle is upstairs" is at hand all the same.
+        return False
     if danger.is_own or (is_named and may_be_own(matched, hit)):
         return False
     company = statement.covered("company")
@@ -117,11 +120,22 @@ def _is_framed(danger: DangerPhrase, statement: Statement, before: Statement | N
         and _SENTENCE_END.search(before.text) is None
     ):
         return True
-    if danger.is_own or not statement.has("frame"):
+    if danger.is_own:
         return False
     matched, hit = statement.said, statement.place(danger)
     near = matched.texts[max(0, hit.first - _SUBJECT_WITHIN) : hit.first]
-    return words("self_subjects").isdisjoint(near)
+    if not words("self_subjects").isdisjoint(near):
+        return False
+    is_of_two = danger.kind in {RiskKind.HARM_TO_OTHERS, RiskKind.ABUSE_BY_OTHERS}
+    return any(
+        cue.last < danger.first or (cue.first > danger.last and not is_of_two)
+        for cue in statement.cues
+        if cue.kind == "frame" and not _has_subject(statement.texts[cue.last + 1 : danger.first])
+    )
+
+
+def _has_subject(texts: tuple[str, ...]) -> bool:
+    return not words("self_subjects").isdisjoint(texts)
 
 
 def _asks_back(after: Statement | None) -> bool:
@@ -146,11 +160,15 @@ def _is_in_marks(danger: DangerPhrase, statement: Statement) -> bool:
 
 
 def _precedes(danger: DangerPhrase, statement: Statement, cues: set[str]) -> bool:
-    return any(hit.kind in cues and hit.first < danger.first for hit in statement.cues)
+    return not statement.cue_kinds.isdisjoint(cues) and any(
+        hit.kind in cues and hit.first < danger.first for hit in statement.cues
+    )
 
 
 def _follows(danger: DangerPhrase, statement: Statement, cues: set[str]) -> bool:
-    return any(hit.kind in cues and hit.first > danger.last for hit in statement.cues)
+    return not statement.cue_kinds.isdisjoint(cues) and any(
+        hit.kind in cues and hit.first > danger.last for hit in statement.cues
+    )
 
 
 def _is_denied(danger: DangerPhrase, statement: Statement) -> bool:
@@ -160,7 +178,13 @@ def _is_denied(danger: DangerPhrase, statement: Statement) -> bool:
     if _follows(danger, statement, {"until_now"}):
         return False
     matched, hit = statement.said, statement.place(danger)
-    return is_denied(matched, hit, statement.covered("not_denied")) or any(
+    return is_denied(matched, hit, statement.covered("not_denied")) or (
+        statement.has("denied_after") and _is_denied_after(danger, statement)
+    )
+
+
+def _is_denied_after(danger: DangerPhrase, statement: Statement) -> bool:
+    return any(
         cue.kind == "denied_after"
         and 0 < cue.first - danger.last <= _AFTER
         and danger_words("turning").isdisjoint(statement.texts[danger.last + 1 : cue.first])
@@ -172,6 +196,11 @@ def _is_denied(danger: DangerPhrase, statement: Statement) -> bool:
 def _is_past(danger: DangerPhrase, statement: Statement, around: Surroundings) -> bool:
     if _is_ended(danger, statement) or _opens_with("over", around.after):
         return True
+    if danger.kind is RiskKind.SELF_INJURY and any(
+        hit.kind == "closed" and hit.last > danger.last for hit in statement.cues
+    ):
+        # "The scars are old."
+        return True
     # "I want to die, as I did when I was young" is no thing of the past.
     return statement.has_past_verb(danger) and (
         ((around.is_past or statement.is_past) and not _follows(danger, statement, {"until_now"}))
@@ -181,7 +210,7 @@ def _is_past(danger: DangerPhrase, statement: Statement, around: Surroundings) -
 
 
 def _is_ended(danger: DangerPhrase, statement: Statement) -> bool:
-    return any(
+    return statement.has("ended") and any(
         hit.kind == "ended" and 0 <= danger.first - hit.first <= _ENDED for hit in statement.cues
     )
 
@@ -209,7 +238,7 @@ def _is_supposed(danger: DangerPhrase, statement: Statement, before: Statement |
 
 
 def _is_announced(danger: DangerPhrase, statement: Statement) -> bool:
-    return any(
+    return statement.has("intent") and any(
         hit.kind == "intent" and hit.first < danger.first and danger.first - hit.last <= _ANNOUNCED
         for hit in statement.cues
     )

@@ -22,6 +22,8 @@ from ai_psychiatrist.services.risk.vocabulary import (
 _QUESTION_CHARACTERS: Final = 600
 _SHORTEST_QUESTION: Final = 6
 """In words; a shorter one is read with what was said before it."""
+_SHORT_QUESTION: Final = 9
+"""In words; so short a one with "that" or "it" takes up what was said before it."""
 _LONGEST_FOLLOW_UP: Final = 14
 _LONGEST_BACKCHANNEL: Final = 4
 _SENTENCES_BEFORE: Final = 2
@@ -45,7 +47,6 @@ _TO_SPEAKER: Final = {
     "you're": "im",
     "you'd": "i'd",
     "you'll": "i'll",
-    "are you": "am i",
 }
 _PEOPLE: Final = {
     "their": "my",
@@ -148,14 +149,16 @@ def _last_asked(sentences: Sequence[str]) -> int | None:
 
 def _takes_up(sentence: str) -> bool:
     texts = every_word(sentence).texts
-    is_of_another_topic = bool(question_in(sentence).asked)
-    return len(texts) < _SHORTEST_QUESTION or (
-        not is_of_another_topic and not _TAKING_UP.isdisjoint(texts)
-    )
+    if _TAKING_UP.isdisjoint(texts):
+        return len(texts) < _SHORTEST_QUESTION
+    # "Has that been on your mind?" is of no topic of its own.
+    return len(texts) <= _SHORT_QUESTION or not question_in(sentence).asked
 
 
 def _asked_in(text: str, *, taken_up: bool) -> tuple[DangerQuestion, ...]:
     found: dict[RiskCategory, DangerQuestion] = {}
+    if "?" not in text and any(match_replies(text).among("advice")):
+        return ()
     by_phrases = tuple(_by_phrases(text))
     known_kinds = {one.kind.category for one in by_phrases}
     by_statements = _by_statements(text, taken_up=taken_up)
@@ -216,10 +219,10 @@ def _by_statements(text: str, *, taken_up: bool) -> Iterator[DangerQuestion]:
 
 def _of_speaker(text: str, *, taken_up: bool) -> str:
     turned = _TO_SPEAKER | (_PEOPLE if taken_up else {})
-    return every_word_turned(text, turned)
+    return _turned(text, turned)
 
 
-def every_word_turned(text: str, turned: dict[str, str]) -> str:
+def _turned(text: str, turned: dict[str, str]) -> str:
     """Return the words of a text with some put in the place of others, and its commas."""
     spoken = every_word(text)
     return " ".join(
@@ -240,7 +243,10 @@ def _is_distant(text: str) -> bool:
 def _is_of_another(text: str) -> bool:
     """Whether it asks about somebody else: one is named, and "you" is not."""
     texts = set(every_word(text).texts)
-    return not texts.isdisjoint(listed("other")) and texts.isdisjoint(reply_words("you"))
+    named = (
+        listed("other") - listed("vague") - {"patients", "clients", "folk", "folks", "women", "men"}
+    )
+    return not texts.isdisjoint(named) and texts.isdisjoint(reply_words("you"))
 
 
 def _words_of(text: str) -> frozenset[str]:

@@ -163,7 +163,7 @@ def _takes_back(piece: Piece) -> bool:
         return True
     return (
         texts[0] in reply_words("taking_back")
-        or any(hit.first == 0 for hit in hits)
+        or any(hit.first <= 1 for hit in hits)
         or (texts[:2] in {("i", "guess"), ("i", "suppose"), ("i", "dunno")})
     )
 

@@ -96,7 +96,12 @@ class Statement:
 
     def has(self, cue: str) -> bool:
         """Whether a cue stands anywhere in the clause."""
-        return any(hit.kind == cue for hit in self.cues)
+        return cue in self.cue_kinds
+
+    @cached_property
+    def cue_kinds(self) -> frozenset[str]:
+        """Which cues stand in the clause."""
+        return frozenset(hit.kind for hit in self.cues)
 
     @property
     def is_question(self) -> bool:
@@ -120,6 +125,8 @@ class Statement:
 
     def covered(self, cue: str) -> frozenset[int]:
         """Return which of the words that are matched for any concept a cue stands on."""
+        if cue not in self.cue_kinds:
+            return frozenset()
         spans = self.matched.words.spans
         cues = [(spans[hit.first][0], spans[hit.last][1]) for hit in self.cues if hit.kind == cue]
         return frozenset(
