@@ -50,6 +50,7 @@ _OPENING_CHARACTERS: Final = 100
 _OF_DEATH: Final = frozenset({RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS})
 _PURPOSE_CLAUSES: Final = 3
 """How many clauses before or after it what gives a danger its meaning stands at most."""
+_DOERS: Final = frozenset({"he", "she", "they", "hes", "shes", "theyre", "we", "you"})
 _TOPIC_TURNS: Final = 4
 """For how many turns a danger stays the topic, so that "I have it all ready" speaks of it."""
 
@@ -150,7 +151,8 @@ def _signals_of_turn(
     stated = list(_stated(turn, times, answers, is_implied=False))
     is_asked = any(one.kind.category is RiskCategory.SUICIDAL_IDEATION for one in asked)
     if is_topic or is_asked or any(map(_opens_topic, stated)):
-        stated += _stated(turn, times, answers, is_implied=True)
+        implied = _stated(turn, times, answers, is_implied=True)
+        stated += (one for one in implied if not _is_weaker_than_denial(one, answers))
     stated.sort(key=lambda signal: signal.start)
     answered = (
         _answer_signal(turn, answer)
@@ -158,6 +160,13 @@ def _signals_of_turn(
         if not any(_says_as_much(one, answer) for one in stated)
     )
     return [*answered, *stated]
+
+
+def _is_weaker_than_denial(signal: RiskSignal, answers: Mapping[RiskCategory, Answer]) -> bool:
+    """Whether only the topic makes a danger of it, and that was plainly denied."""
+    answer = answers.get(signal.category)
+    is_denied = answer is not None and answer.polarity is RiskPolarity.DENIED
+    return is_denied and signal.level is not RiskLevel.HIGH
 
 
 def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[RiskCategory, Answer]:
@@ -241,7 +250,9 @@ def _has_purpose(words: str, clauses: tuple[Clause, ...], at: int, danger: Dange
     """Whether a purpose is said beside a danger: in its clause, or near enough to it."""
     text = words[clauses[at].start : clauses[at].end]
     said = read_statement(text)
-    if not is_of_speaker(said.texts) and is_of_others(said.said.texts):
+    if not _DOERS.isdisjoint(said.texts[: danger.first]) or (
+        not is_of_speaker(said.texts) and is_of_others(said.said.texts)
+    ):
         return False
     for other in range(at - _PURPOSE_CLAUSES, at + _PURPOSE_CLAUSES + 1):
         near = _statement_at(words, clauses, other)

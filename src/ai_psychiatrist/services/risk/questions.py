@@ -24,7 +24,7 @@ _SHORTEST_QUESTION: Final = 6
 """In words; a shorter one is read with what was said before it."""
 _SHORT_QUESTION: Final = 9
 """In words; so short a one with "that" or "it" takes up what was said before it."""
-_LONGEST_FOLLOW_UP: Final = 14
+_LONGEST_FOLLOW_UP: Final = 10
 _LONGEST_BACKCHANNEL: Final = 4
 _SENTENCES_BEFORE: Final = 2
 """How many sentences before a question it may take up."""
@@ -119,7 +119,8 @@ def follow_up(words: str, topic: DangerQuestion) -> tuple[DangerQuestion, ...]:
     texts = every_word(text).texts
     if last is None or not texts or len(texts) > _LONGEST_FOLLOW_UP or question_in(text).asked:
         return ()
-    if not any(match_replies(text).among("follow_up")):
+    matched = match_replies(text)
+    if not any(matched.among("follow_up")) or any(matched.among("permission")):
         return ()
     return (replace(topic, is_leading=_is_leading(text, len(text)), words=_words_of(text)),)
 

@@ -14,10 +14,7 @@ _PIECES: Final = 8
 """How many pieces of a turn may answer the question."""
 _TAKEN_BACK_WITHIN: Final = 2
 """How many pieces after a "no" may take something from it."""
-_SUBJECTS: Final = frozenset(
-    {"i", "im", "ive", "i'd", "i'll", "my", "we", "its", "thats", "he", "she", "nobody", "never"}
-)
-"""They begin a statement after a "no" without a comma: "no im fine"."""
+_BARE: Final = frozenset({"no", "nope", "nah", "yes", "yeah"})
 
 
 class DangerReply(StrEnum):
@@ -225,9 +222,8 @@ def _cut(words: str, clause: Clause) -> Iterator[Piece]:
 
 def _after_bare_no(texts: tuple[str, ...]) -> set[int]:
     """Where a statement begins after a "no" without a comma."""
-    bare = {"no", "nope", "nah", "yes", "yeah"}
     return {
         at
         for at in range(1, min(4, len(texts)))
-        if texts[at - 1] in bare and texts[at] in _SUBJECTS
+        if texts[at - 1] in _BARE and texts[at] in reply_words("beginning")
     }
