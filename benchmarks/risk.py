@@ -104,7 +104,8 @@ def _labelled(record: dict[str, str | bool | None]) -> Labelled:
         text=str(record["text"]),
         category=str(record["category"]),
         polarity=str(record["polarity"]),
-        level=str(record["level"]),
+        # A denial was labelled low before it had a level of its own.
+        level="none" if record["polarity"] == "denied" else str(record["level"]),
         direct=direct if isinstance(direct, bool) else None,
     )
 

@@ -15,6 +15,8 @@ AFFIRMED: Final = "affirmed"
 LOOKALIKE: Final = "look-alike"
 _STATUSES: Final = (AFFIRMED, "hypothetical_or_unclear", "past", "other_person", "denied")
 """The first that a label has is the statement's."""
+_OWN: Final = frozenset(_STATUSES[:2])
+"""With one of these an alarm is right."""
 _LEVELS: Final = ("low", "moderate", "high")
 _NO_KIND: Final = "none"
 
@@ -31,6 +33,8 @@ class Reading:
     second: tuple[str, str] | None
     """Status and kind by a second person, of statements."""
     found: RiskLevel
+    alarms: frozenset[str]
+    """The kinds of the signals that alarm."""
     source: str
     """What sort of conversation it is, if one is named."""
 
@@ -62,6 +66,7 @@ def _reading(record: Record) -> Reading:
     own = [label for label in labels if label["status"] == status]
     kinds = {label.get("kind", _NO_KIND) for label in own} or {record.get("lookalike") or _NO_KIND}
     second = record.get("second", {})
+    report = detect_risk(parse_transcript(transcript_of(record)))
     return Reading(
         status=status,
         level=max(
@@ -71,7 +76,12 @@ def _reading(record: Record) -> Reading:
         second=(second["status"] or LOOKALIKE, second["kind"] or _NO_KIND)
         if "status" in second
         else None,
-        found=detect_risk(parse_transcript(transcript_of(record))).level,
+        found=report.level,
+        alarms=frozenset(
+            signal.kind.value
+            for signal in report.signals
+            if signal.level.rank >= RiskLevel.MODERATE.rank
+        ),
         source=record.get("kind") or "interview" if "turns" in record else "",
     )
 
@@ -119,6 +129,8 @@ def statement_tables(read: Sequence[Reading]) -> Iterator[str]:
     yield _row("… other_person, labelled moderate or high", others)
     yield ""
     yield from _kind_table(read)
+    yield ""
+    yield from precision_table([(one, one.status in _OWN) for one in read])
 
 
 def _row(name: str, of: Sequence[Reading]) -> str:
@@ -149,6 +161,16 @@ def _kind_table(read: Sequence[Reading]) -> Iterator[str]:
     for kind, cells in shares.items():
         yield f"| {kind} | {' | '.join(map(str, cells))} |"
     yield f"| balanced over kinds | {' | '.join(map(_mean, zip(*shares.values(), strict=True)))} |"
+
+
+def precision_table(read: Sequence[tuple[Reading, bool]]) -> Iterator[str]:
+    """Yield for each kind which share of its alarms is right; `read`: with whether one would be."""
+    yield "| kind of the alarm | right |\n| --- | ---: |"
+    for kind in sorted({kind for one, _ in read for kind in one.alarms}):
+        alarmed = [pair for pair in read if kind in pair[0].alarms]
+        yield f"| {kind} | {share_of(alarmed, lambda pair: pair[1])} |"
+    alarmed = [pair for pair in read if pair[0].alarms]
+    yield f"| any | {share_of(alarmed, lambda pair: pair[1])} |"
 
 
 def _mean(shares: Sequence[Proportion]) -> str:

@@ -99,6 +99,8 @@ def _alarms(records: Iterable[Record]) -> Iterator[str]:
         safe = [one for record, one in of if not _is_serious(record)]
         cells = (share_of(some, lambda one: one.is_alarm) for some in (safe, own))
         yield f"| {kind} | {' | '.join(map(str, cells))} |"
+    yield ""
+    yield from danger.precision_table([(one, _is_serious(record)) for record, one in read])
 
 
 def _is_serious(record: Record) -> bool:

@@ -147,8 +147,8 @@ I don't cut myself anymore
 I haven't hurt myself in three years
 my dad used to beat me
 I stopped cutting when my son was born
-Have you ever hurt yourself? | not anymore
-Have you thought of suicide? | when I was a teenager, yes
+Have you ever hurt yourself? | ten years ago, not since
+Have you thought of suicide? | when I was a teenager, but it stopped
 """
 HYPOTHETICAL = """
 if it got worse I might kill myself
@@ -350,35 +350,37 @@ it's not worth carrying on
 I pray to God every night to take me
 """
 OBLIQUE_LOW = """
-I've never once wanted to kill myself
-no I don't have any suicidal thoughts
-killing myself isn't something I would do
+I'd never act on it, I'd never kill myself
+I wouldn't ever do anything like that, suicide I mean
 my cousin hanged himself last year
 I overdosed when I was nineteen
 my ex used to hit me, but that's over
 I was abused as a child
-I have never wanted to harm anybody
 I had suicidal thoughts in my twenties but not since
-Have you ever tried to kill yourself? | once, years ago
-Do you have thoughts of hurting others? | nope
-I have no intention of ending my life
-I'm not going to hurt myself, I promise
-I wouldn't ever do anything like that, suicide I mean
+Have you ever tried to kill yourself? | once, years ago, and never again
 my grandfather shot himself in the war
 there was a time I wanted to die, about fifteen years ago
 I took an overdose back in 2009
 I was cutting in high school but I stopped
 my stepfather molested me when I was seven
 a girl at my school hurt herself
-he isn't violent, he has never laid a hand on me
-Have you had any thoughts of harming others? | no, nothing like that
-Have you attempted suicide? | a long time ago
-I'd never act on it, I'd never kill myself
+Have you attempted suicide? | a long time ago, not since
 my best mate took his own life at Christmas
 I used to be suicidal but that was before the medication
 I self-harmed as a teenager
+Do you think about suicide? | I did, a few years ago, it stopped
+"""
+OBLIQUE_DENIED = """
+I've never once wanted to kill myself
+no I don't have any suicidal thoughts
+killing myself isn't something I would do
+I have never wanted to harm anybody
+Do you have thoughts of hurting others? | nope
+I have no intention of ending my life
+I'm not going to hurt myself, I promise
+he isn't violent, he has never laid a hand on me
+Have you had any thoughts of harming others? | no, nothing like that
 no plans to hurt myself or anyone
-Do you think about suicide? | I did, a few years ago
 """
 OBLIQUE_HARMLESS = """
 I wouldn't be happier dead
@@ -527,7 +529,7 @@ def test_danger_is_affirmed(table: str, category: RiskCategory, level: RiskLevel
 @pytest.mark.parametrize(
     ("table", "polarity", "level"),
     [
-        (DENIED, RiskPolarity.DENIED, RiskLevel.LOW),
+        (DENIED, RiskPolarity.DENIED, RiskLevel.NONE),
         (PAST, RiskPolarity.PAST, RiskLevel.LOW),
         (HYPOTHETICAL, RiskPolarity.HYPOTHETICAL, RiskLevel.MODERATE),
         (QUOTED, RiskPolarity.QUOTED, RiskLevel.LOW),
@@ -551,9 +553,10 @@ def test_danger_is_found_and_not_taken_as_said(
         (OBLIQUE_HIGH, RiskLevel.HIGH),
         (OBLIQUE_MODERATE, RiskLevel.MODERATE),
         (OBLIQUE_LOW, RiskLevel.LOW),
+        (OBLIQUE_DENIED, RiskLevel.NONE),
         (OBLIQUE_HARMLESS, RiskLevel.NONE),
     ],
-    ids=["high", "moderate", "low", "harmless"],
+    ids=["high", "moderate", "low", "denied", "harmless"],
 )
 def test_the_level_of_what_is_said_in_other_words(table: str, level: RiskLevel) -> None:
     assert {line: found for line in lines(table) if (found := read(line).level) is not level} == {}
@@ -598,7 +601,7 @@ def test_an_either_or_question_is_answered_for_what_is_named() -> None:
 
 def test_a_question_that_is_repeated_and_then_affirmed_is_affirmed() -> None:
     assert read("Suicidal thoughts? Yes.").level is RiskLevel.HIGH
-    assert read("Suicidal thoughts? No.").level is RiskLevel.LOW
+    assert read("Suicidal thoughts? No.").level is RiskLevel.NONE
 
 
 def test_an_answer_to_a_later_question_is_not_read_by_an_earlier_one() -> None:
@@ -722,7 +725,7 @@ def test_fewer_signals_are_all_listed() -> None:
     report = detect_risk(parse_transcript("Patient: " + "I don't want to die. " * 150))
 
     assert report.signal_count == len(report.signals) == 150
-    assert report.level is RiskLevel.LOW
+    assert report.level is RiskLevel.NONE
 
 
 def test_the_level_is_that_of_the_last_of_many_signals() -> None:
@@ -732,7 +735,7 @@ def test_the_level_is_that_of_the_last_of_many_signals() -> None:
 
     assert report.level is RiskLevel.HIGH
     assert report.signals[-1].level is RiskLevel.HIGH
-    assert [signal.level for signal in report.signals[:-1]] == [RiskLevel.LOW] * 199
+    assert [signal.level for signal in report.signals[:-1]] == [RiskLevel.NONE] * 199
 
 
 SPANISH = "Quiero morirme, ya no tengo ganas de vivir y nadie me ayuda."
@@ -767,7 +770,7 @@ def table_of(kind: RiskKind) -> dict[str, list[str]]:
     return table
 
 
-@pytest.mark.parametrize("kind", RiskKind)
+@pytest.mark.parametrize("kind", [one for one in RiskKind if one is not RiskKind.UNSPECIFIED])
 def test_the_examples_of_a_kind_are_read_as_its_table_says(kind: RiskKind) -> None:
     table = table_of(kind)
     alarming, harmless = table["examples"], table["harmless_examples"]

@@ -5,7 +5,7 @@ as said.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.risk import (
     RiskCategory,
+    RiskGroup,
     RiskKind,
     RiskLevel,
     RiskPolarity,
@@ -22,18 +23,23 @@ from ai_psychiatrist.domain.risk import (
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.language.clauses import Clause
+from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
+from ai_psychiatrist.services.risk.answers import Answer, answer_to
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import (
     DangerQuestion,
-    answer_to,
+    follow_up,
+    leaves_open,
     meant_by,
     questions_in,
 )
+from ai_psychiatrist.services.risk.replies import denies_faintly
 from ai_psychiatrist.services.risk.statement import (
     DangerPhrase,
     Statement,
+    is_of_speaker,
     level_of,
     read_statement,
 )
@@ -42,6 +48,9 @@ from ai_psychiatrist.services.transcripts.transcript_reader import read_transcri
 
 _OPENING_CHARACTERS: Final = 100
 _OF_DEATH: Final = frozenset({RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS})
+_PURPOSE_CLAUSES: Final = 3
+"""How many clauses before or after it what gives a danger its meaning stands at most."""
+_DOERS: Final = frozenset({"he", "she", "they", "hes", "shes", "theyre", "we", "you"})
 _TOPIC_TURNS: Final = 4
 """For how many turns a danger stays the topic, so that "I have it all ready" speaks of it."""
 
@@ -65,15 +74,46 @@ def detect_risk(transcript: Transcript) -> RiskReport:
     """Mark every sign of danger in the participant's turns, and tell which could not be read."""
     signals: list[RiskSignal] = []
     asked: tuple[DangerQuestion, ...] = ()
+    topic: DangerQuestion | None = None
     for turn in transcript.turns:
+        words = transcript.words(turn)
+        is_topic = _is_topic(signals, turn)
         # Words of others and of nobody known are no evidence, but they alarm.
         if turn.speaker is not Speaker.INTERVIEWER:
-            is_topic = _is_topic(signals, turn)
-            meant = tuple(one for one in asked if is_topic or not one.is_open)
-            signals += _signals_of_turn(transcript, turn, meant, is_topic=is_topic)
-        is_participant = turn.speaker is Speaker.PARTICIPANT
-        asked = () if is_participant else questions_in(transcript.words(turn))
+            # A heading before an interview answers no other.
+            is_person = turn.speaker is Speaker.PARTICIPANT
+            meant = tuple(one for one in asked if is_person and (is_topic or not one.is_open))
+            found = _signals_of_turn(transcript, turn, meant, is_topic=is_topic)
+            signals += found
+            topic = _topic_after(meant, found) or (topic if is_topic else None)
+            asked = () if found else asked
+        if turn.speaker is not Speaker.PARTICIPANT:
+            asked = _asked_by(words, asked, topic if is_topic else None)
     return risk_report(signals, examined_in(transcript))
+
+
+def _asked_by(
+    words: str, before: tuple[DangerQuestion, ...], topic: DangerQuestion | None
+) -> tuple[DangerQuestion, ...]:
+    """Return what is asked after a turn: the same as before it where it only listens."""
+    asked = questions_in(words)
+    if asked:
+        return asked
+    if leaves_open(words):
+        return before or (() if topic is None else (topic,))
+    return () if topic is None else follow_up(words, topic)
+
+
+def _topic_after(
+    asked: tuple[DangerQuestion, ...], found: list[RiskSignal]
+) -> DangerQuestion | None:
+    """Return the danger that is spoken of after a turn, as a question that may go on with it."""
+    told = next((one for one in reversed(found) if _opens_topic(one)), None)
+    if told is None:
+        return None
+    question = next((one for one in asked if one.kind.category is told.category), None)
+    level = max(told.level, RiskLevel.MODERATE, key=lambda level: level.rank)
+    return question or DangerQuestion(kind=told.kind, level=level)
 
 
 def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
@@ -85,8 +125,7 @@ def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
 
 
 def _opens_topic(signal: RiskSignal) -> bool:
-    is_told = signal.polarity in {RiskPolarity.AFFIRMED, RiskPolarity.HYPOTHETICAL}
-    return is_told and _is_of_suicide(signal) and _names_death(signal)
+    return signal.group is RiskGroup.READ_NOW and _is_of_suicide(signal) and _names_death(signal)
 
 
 def _closes_topic(signal: RiskSignal) -> bool:
@@ -107,43 +146,126 @@ def _names_death(signal: RiskSignal) -> bool:
 def _signals_of_turn(
     transcript: Transcript, turn: Turn, asked: tuple[DangerQuestion, ...], *, is_topic: bool
 ) -> list[RiskSignal]:
-    words = transcript.words(turn)
-    times = timeline_of(words)
-    clauses = times.clauses
-    stated = list(_stated(turn, times, is_implied=False))
-    answered = list(_answered(turn, words, clauses, asked, stated))
+    times = timeline_of(transcript.words(turn))
+    answers = _answers(times, asked)
+    stated = list(_stated(turn, times, answers, is_implied=False))
     is_asked = any(one.kind.category is RiskCategory.SUICIDAL_IDEATION for one in asked)
-    is_denied = any(map(_closes_topic, answered))
-    if any(map(_opens_topic, stated)) or ((is_topic or is_asked) and not is_denied):
-        stated += _stated(turn, times, is_implied=True)
-    return [*answered, *sorted(stated, key=lambda signal: signal.start)]
+    if is_topic or is_asked or any(map(_opens_topic, stated)):
+        implied = _stated(turn, times, answers, is_implied=True)
+        stated += (one for one in implied if not _is_weaker_than_denial(one, answers))
+    stated.sort(key=lambda signal: signal.start)
+    answered = (
+        _answer_signal(turn, answer)
+        for answer in answers.values()
+        if not any(_says_as_much(one, answer) for one in stated)
+    )
+    return [*answered, *stated]
 
 
-def _stated(turn: Turn, times: Timeline, *, is_implied: bool) -> Iterator[RiskSignal]:
+def _is_weaker_than_denial(signal: RiskSignal, answers: Mapping[RiskCategory, Answer]) -> bool:
+    """Whether only the topic makes a danger of it, and that was plainly denied."""
+    answer = answers.get(signal.category)
+    is_denied = answer is not None and answer.polarity is RiskPolarity.DENIED
+    return is_denied and signal.level is not RiskLevel.HIGH
+
+
+def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[RiskCategory, Answer]:
+    """Read a turn as the answer to each danger that was asked about."""
+    meant = meant_by(asked, times.words[:_OPENING_CHARACTERS])
+    read = ((one.kind.category, answer_to(one, times.words, times.clauses)) for one in meant)
+    return {category: answer for category, answer in read if answer is not None}
+
+
+def _answer_signal(turn: Turn, answer: Answer) -> RiskSignal:
+    return RiskSignal(
+        kind=answer.kind,
+        polarity=answer.polarity,
+        level=answer.level,
+        turn=turn.index,
+        start=turn.words_start + answer.start,
+        end=turn.words_start + answer.end,
+    )
+
+
+def _says_as_much(stated: RiskSignal, answer: Answer) -> bool:
+    """Whether a statement makes the answer around it needless."""
+    if stated.category is not answer.kind.category or stated.polarity is RiskPolarity.QUOTED:
+        return False
+    if answer.polarity is RiskPolarity.DENIED or stated.polarity is RiskPolarity.DENIED:
+        return answer.polarity is not RiskPolarity.AFFIRMED
+    if stated.polarity is RiskPolarity.PAST:
+        return not answer.is_told
+    return stated.level.rank >= answer.level.rank
+
+
+def _stated(
+    turn: Turn, times: Timeline, answers: Mapping[RiskCategory, Answer], *, is_implied: bool
+) -> Iterator[RiskSignal]:
     words, clauses = times.words, times.clauses
     for at, clause in enumerate(clauses):
         statement = read_statement(words[clause.start : clause.end])
-        dangers = [one for one in statement.dangers if one.is_implied is is_implied]
+        if turn.speaker is not Speaker.PARTICIPANT and not is_of_speaker(statement.texts):
+            # A heading or a list before the interview: "topics: sleep, suicide risk".
+            continue
+        dangers = [
+            one
+            for one in statement.dangers
+            if one.is_implied is is_implied
+            and (not one.is_joined or _has_purpose(words, clauses, at, one))
+        ]
         if not dangers:
             continue
         before, after = (_statement_at(words, clauses, other) for other in (at - 1, at + 1))
-        yield from _merged(
-            _signal(
-                turn,
-                clause,
-                danger,
-                polarity_of_danger(
-                    danger,
-                    statement,
-                    Surroundings(
-                        before=before,
-                        after=after,
-                        is_past=_is_past(times, clause.start + danger.start, danger),
-                    ),
-                ),
+        found: list[RiskSignal] = []
+        for danger in dangers:
+            around = Surroundings(
+                before=before,
+                after=after,
+                is_past=_is_past(times, clause.start + danger.start, danger),
             )
-            for danger in dangers
-        )
+            polarity = polarity_of_danger(danger, statement, around)
+            answer = answers.get(danger.kind.category)
+            if answer is not None:
+                polarity = _as_answer(polarity, answer, statement, danger)
+            found.append(_signal(turn, clause, danger, polarity))
+        yield from _merged(iter(found))
+
+
+def _as_answer(
+    polarity: RiskPolarity, answer: Answer, statement: Statement, danger: DangerPhrase
+) -> RiskPolarity:
+    """Weigh a statement that belongs to the answer to a question about its danger."""
+    match polarity:
+        case RiskPolarity.PAST if not answer.is_long_over:
+            return RiskPolarity.UNCLEAR
+        case RiskPolarity.AFFIRMED if answer.is_long_over and statement.has_past_verb(danger):
+            return RiskPolarity.PAST
+        case RiskPolarity.DENIED if answer.polarity is not RiskPolarity.DENIED:
+            return RiskPolarity.UNCLEAR if denies_faintly(statement.text) else polarity
+        case _:
+            return polarity
+
+
+def _has_purpose(words: str, clauses: tuple[Clause, ...], at: int, danger: DangerPhrase) -> bool:
+    """Whether a purpose is said beside a danger: in its clause, or near enough to it."""
+    text = words[clauses[at].start : clauses[at].end]
+    said = read_statement(text)
+    if not _DOERS.isdisjoint(said.texts[: danger.first]) or (
+        not is_of_speaker(said.texts) and is_of_others(said.said.texts)
+    ):
+        return False
+    for other in range(at - _PURPOSE_CLAUSES, at + _PURPOSE_CLAUSES + 1):
+        near = _statement_at(words, clauses, other)
+        if near is None:
+            continue
+        purposes = [hit for hit in near.cues if hit.kind == "purpose"]
+        if other == at:
+            purposes = [
+                one for one in purposes if one.first > danger.last or one.last < danger.first
+            ]
+        if purposes:
+            return True
+    return False
 
 
 def _is_past(times: Timeline, start: int, danger: DangerPhrase) -> bool:
@@ -156,34 +278,6 @@ def _merged(signals: Iterator[RiskSignal]) -> Iterator[RiskSignal]:
     for _, same in groupby(signals, key=lambda s: (s.kind, s.polarity, s.level)):
         first, *others = same
         yield replace(first, end=others[-1].end) if others else first
-
-
-def _answered(
-    turn: Turn,
-    words: str,
-    clauses: tuple[Clause, ...],
-    asked: tuple[DangerQuestion, ...],
-    stated: list[RiskSignal],
-) -> Iterator[RiskSignal]:
-    """Read what stands before the first stated danger as the answer to what was asked."""
-    until = stated[0].start - turn.words_start if stated else len(words)
-    opening = tuple(clause for clause in clauses if clause.end <= until) if asked else ()
-    said = words[opening[0].start : opening[-1].end][:_OPENING_CHARACTERS] if opening else ""
-    for question in meant_by(asked, said):
-        own = [signal for signal in stated if signal.category is question.kind.category]
-        if any(signal.polarity is not RiskPolarity.DENIED for signal in own):
-            continue
-        answer = answer_to(question, words, opening)
-        if answer is None or (stated and answer.polarity is not RiskPolarity.AFFIRMED):
-            continue
-        yield RiskSignal(
-            kind=question.kind,
-            polarity=answer.polarity,
-            level=level_of(answer.polarity, question.level),
-            turn=turn.index,
-            start=turn.words_start + answer.start,
-            end=turn.words_start + answer.end,
-        )
 
 
 def _statement_at(words: str, clauses: tuple[Clause, ...], at: int) -> Statement | None:

@@ -1,33 +1,66 @@
-"""A bare answer, which only the interviewer's question tells the meaning of."""
+"""What an interviewer asks about danger, in one sentence or over several."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from ai_psychiatrist.domain.evidence import Timeframe
-from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.services.language.clauses import Clause
-from ai_psychiatrist.services.language.timeline import timeline_of
-from ai_psychiatrist.services.risk.replies import DangerReply, reply_in
-from ai_psychiatrist.services.risk.statement import Statement, read_statement
+from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel
+from ai_psychiatrist.services.language.questions import question_in
+from ai_psychiatrist.services.language.spoken import every_word
+from ai_psychiatrist.services.language.vocabulary import words as listed
+from ai_psychiatrist.services.risk.statement import read_statement
 from ai_psychiatrist.services.risk.vocabulary import (
     ASKED,
     SPOKEN_KINDS,
     is_harmless,
     match_danger,
+    match_replies,
+    reply_words,
 )
 
 _QUESTION_CHARACTERS: Final = 600
-_ANSWER_CLAUSES: Final = 4
-"""How many clauses of a turn may answer the question."""
-_LONGEST_ELUSIVE_ANSWER: Final = 40
-"""In words; a longer turn that neither says yes nor no tells of something else."""
 _SHORTEST_QUESTION: Final = 6
 """In words; a shorter one is read with what was said before it."""
+_SHORT_QUESTION: Final = 9
+"""In words; so short a one with "that" or "it" takes up what was said before it."""
+_LONGEST_FOLLOW_UP: Final = 10
+_LONGEST_BACKCHANNEL: Final = 4
+_SENTENCES_BEFORE: Final = 2
+"""How many sentences before a question it may take up."""
 _TOO: Final = "too"
 _SAFETY: Final = "safety"
 _OPEN: Final = "topic"
 _LEVELS: Final = {"moderate": RiskLevel.MODERATE, _OPEN: RiskLevel.MODERATE}
 _ASKED_KINDS: Final = tuple(f"{kind.value}{ASKED}" for kind in SPOKEN_KINDS)
+_SENTENCE: Final = re.compile(r"[^.?!]+[.?!]*")
+_TAKING_UP: Final = frozenset(
+    {"that", "it", "this", "those", "these", "them", "so", "any", "either", "such", "one"}
+)
+_TO_SPEAKER: Final = {
+    "you": "i",
+    "your": "my",
+    "yours": "mine",
+    "yourself": "myself",
+    "youve": "ive",
+    "youre": "im",
+    "you're": "im",
+    "you'd": "i'd",
+    "you'll": "i'll",
+}
+_PEOPLE: Final = {
+    "their": "my",
+    "themselves": "myself",
+    "they": "i",
+    "theyre": "im",
+    "they'd": "i'd",
+}
+"""In what is said of people in general before a question that takes it up."""
+_THOUGHTS: Final = frozenset(
+    {RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS, RiskKind.BURDEN_AND_DESPAIR}
+)
+_OF_OTHERS: Final = frozenset({RiskCategory.ABUSE, RiskCategory.HARM_TO_OTHERS})
+"""Another person belongs into these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,47 +70,67 @@ class DangerQuestion:
     kind: RiskKind
     level: RiskLevel
     """How soon a person should look where it is affirmed."""
-    is_about_safety: bool
+    is_about_safety: bool = False
     """Whether "no" tells of danger, as after "do you feel safe at home?"."""
-    is_supposed: bool
+    is_supposed: bool = False
     """Whether it asks what might be."""
-    is_open: bool
+    is_open: bool = False
     """Whether it asks about a danger only where one is the topic: "so you stopped yourself?"."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a turn answers; offsets are characters of the turn's words."""
-
-    polarity: RiskPolarity
-    start: int
-    end: int
+    is_leading: bool = False
+    """Whether it says no itself, so that "yes" may agree or not: "you aren't suicidal?"."""
+    is_distant: bool = False
+    """Whether it asks what was long ago."""
+    words: frozenset[str] = frozenset()
+    """The words of the question, which leave a denial plain."""
 
 
 def questions_in(words: str) -> tuple[DangerQuestion, ...]:
-    """Return what the end of an interviewer's turn asks about, one question for each category.
+    """Return what an interviewer's turn asks about, one question for each category.
 
     A question about suicide is not also one about self-harm.
     """
-    matched = match_danger(_last_question(words[-_QUESTION_CHARACTERS:]))
-    is_supposed = any(matched.among("moods"))
-    found: dict[RiskCategory, DangerQuestion] = {}
-    for hit in matched.among(*_ASKED_KINDS):
-        if is_harmless(matched, hit) or (hit.kind == _TOO and not found):
-            continue
-        question = DangerQuestion(
-            kind=RiskKind(hit.subject.removesuffix(ASKED)),
-            level=_LEVELS.get(hit.kind, RiskLevel.HIGH),
-            is_about_safety=hit.kind == _SAFETY,
-            is_supposed=is_supposed,
-            is_open=hit.kind == _OPEN,
-        )
-        known = found.setdefault(question.kind.category, question)
-        if question.level.rank > known.level.rank:
-            found[question.kind.category] = question
-    if RiskCategory.SUICIDAL_IDEATION in found:
-        found.pop(RiskCategory.SELF_HARM, None)
-    return tuple(found.values())
+    sentences = [found[0] for found in _SENTENCE.finditer(words[-_QUESTION_CHARACTERS:])]
+    last = _last_asked(sentences)
+    if last is None:
+        return _asked_in(" ".join(sentences), taken_up=False)
+    for sentence in reversed(sentences[last + 1 :]):
+        # "How are you? And I have to ask you about thoughts of suicide."
+        found = _asked_in(sentence, taken_up=False)
+        if found and len(sentence.split()) >= _SHORTEST_QUESTION:
+            return found
+    found = _asked_in(sentences[last], taken_up=False)
+    if found or not _takes_up(sentences[last]):
+        return found
+    for before in range(last - 1, max(-1, last - 1 - _SENTENCES_BEFORE), -1):
+        found = _asked_in(" ".join(sentences[before : last + 1]), taken_up=True)
+        if found:
+            return found
+    return ()
+
+
+def follow_up(words: str, topic: DangerQuestion) -> tuple[DangerQuestion, ...]:
+    """Return the question that goes on with a danger that is spoken of, if a turn is one.
+
+    "How often?", "do you have the means?", "anything else like that?".
+    """
+    sentences = [found[0] for found in _SENTENCE.finditer(words[-_QUESTION_CHARACTERS:])]
+    last = _last_asked(sentences)
+    text = sentences[-1 if last is None else last] if sentences else ""
+    texts = every_word(text).texts
+    if last is None or not texts or len(texts) > _LONGEST_FOLLOW_UP or question_in(text).asked:
+        return ()
+    matched = match_replies(text)
+    if not any(matched.among("follow_up")) or any(matched.among("permission")):
+        return ()
+    return (replace(topic, is_leading=_is_leading(text, len(text)), words=_words_of(text)),)
+
+
+def leaves_open(words: str) -> bool:
+    """Return whether a turn only listens, so that the question before it is still answered."""
+    texts = every_word(words).texts
+    if "?" in words or len(texts) > _LONGEST_BACKCHANNEL:
+        return False
+    return not texts or any(hit.first == 0 for hit in match_replies(words).among("backchannel"))
 
 
 def meant_by(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQuestion, ...]:
@@ -90,76 +143,112 @@ def meant_by(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQue
     return meant or asked
 
 
-def _last_question(words: str) -> str:
-    """Leave out what was said before the last question, unless that is only "is that right?"."""
-    end = words.rfind("?")
-    if end < 0:
-        return words
-    start = max(words.rfind(mark, 0, end) for mark in ".?!") + 1
-    is_whole = len(words[start:end].split()) > _SHORTEST_QUESTION
-    return words[start:end] if is_whole else words
+def _last_asked(sentences: Sequence[str]) -> int | None:
+    marked = [at for at, sentence in enumerate(sentences) if "?" in sentence]
+    return marked[-1] if marked else None
 
 
-def answer_to(question: DangerQuestion, words: str, clauses: tuple[Clause, ...]) -> Answer | None:
-    """Read the clauses that open a turn as the answer; `None` when they answer nothing."""
-    opening = [clause for clause in clauses if words[clause.start : clause.end].strip()]
-    opening = opening[:_ANSWER_CLAUSES]
-    if not opening:
-        return None
-    statements = [read_statement(words[clause.start : clause.end]) for clause in opening]
-    well = DangerReply.YES if question.is_about_safety else DangerReply.UNTOLD
-    told = [reply_in(statement) for statement in statements]
-    replies = [well if reply is DangerReply.WELL else reply for reply in told]
-    at = next((n for n, reply in enumerate(replies) if reply is not DangerReply.UNTOLD), None)
-    reply = DangerReply.UNTOLD if at is None else replies[at]
-    rising = None if question.is_about_safety else _first_rising(statements)
-    if reply is DangerReply.NO and rising is not None:
-        at, reply = rising, DangerReply.YES
-    if reply is DangerReply.NOT_UNDERSTOOD or (
-        reply is DangerReply.UNTOLD
-        and (statements[0].is_question or _is_about_something_else(clauses, words))
-    ):
-        return None
-    last = opening[0 if at is None else at]
-    later = statements[at or 0 :]
-    return Answer(
-        polarity=_polarity(question, reply, later),
-        start=opening[0].start,
-        end=opening[0].start + len(words[opening[0].start : last.end].rstrip()),
+def _takes_up(sentence: str) -> bool:
+    texts = every_word(sentence).texts
+    if _TAKING_UP.isdisjoint(texts):
+        return len(texts) < _SHORTEST_QUESTION
+    # "Has that been on your mind?" is of no topic of its own.
+    return len(texts) <= _SHORT_QUESTION or not question_in(sentence).asked
+
+
+def _asked_in(text: str, *, taken_up: bool) -> tuple[DangerQuestion, ...]:
+    found: dict[RiskCategory, DangerQuestion] = {}
+    if "?" not in text and any(match_replies(text).among("advice")):
+        return ()
+    by_phrases = tuple(_by_phrases(text))
+    known_kinds = {one.kind.category for one in by_phrases}
+    by_statements = _by_statements(text, taken_up=taken_up)
+    others = (one for one in by_statements if one.kind.category not in known_kinds)
+    for question in (*by_phrases, *others):
+        category = question.kind.category
+        if _is_of_another(text) and category not in _OF_OTHERS:
+            continue
+        known = found.setdefault(category, question)
+        if question.level.rank > known.level.rank:
+            found[category] = question
+    if RiskCategory.SUICIDAL_IDEATION in found:
+        found.pop(RiskCategory.SELF_HARM, None)
+    return tuple(found.values())
+
+
+def _by_phrases(text: str) -> Iterator[DangerQuestion]:
+    """Read the phrases that ask for a danger."""
+    matched = match_danger(text)
+    is_supposed = any(matched.among("moods"))
+    count = 0
+    for hit in matched.among(*_ASKED_KINDS):
+        if is_harmless(matched, hit) or (hit.kind == _TOO and not count):
+            continue
+        count += 1
+        yield DangerQuestion(
+            kind=RiskKind(hit.subject.removesuffix(ASKED)),
+            level=_LEVELS.get(hit.kind, RiskLevel.HIGH),
+            is_about_safety=hit.kind == _SAFETY,
+            is_supposed=is_supposed,
+            is_open=hit.kind == _OPEN,
+            is_leading=_is_leading(text, matched.words.spans[hit.first][0]),
+            is_distant=_is_distant(text),
+            words=_words_of(text),
+        )
+
+
+def _by_statements(text: str, *, taken_up: bool) -> Iterator[DangerQuestion]:
+    """Read what it would state, were it the participant's: "you'd be better off dead"."""
+    said = _of_speaker(text, taken_up=taken_up)
+    statement = read_statement(said)
+    if "?" not in text or reply_words("of_death").isdisjoint(every_word(text).texts):
+        return
+    for danger in statement.dangers:
+        is_alarm = danger.level.rank >= RiskLevel.MODERATE.rank
+        is_thought = danger.kind in _THOUGHTS and not danger.is_implied
+        if not is_thought or danger.is_of_others or not is_alarm:
+            continue
+        yield DangerQuestion(
+            kind=danger.kind,
+            level=danger.level,
+            is_supposed=any(match_danger(text).among("moods")),
+            is_leading=_is_leading(said, danger.start),
+            is_distant=_is_distant(text),
+            words=_words_of(text),
+        )
+
+
+def _of_speaker(text: str, *, taken_up: bool) -> str:
+    turned = _TO_SPEAKER | (_PEOPLE if taken_up else {})
+    return _turned(text, turned)
+
+
+def _turned(text: str, turned: dict[str, str]) -> str:
+    """Return the words of a text with some put in the place of others, and its commas."""
+    spoken = every_word(text)
+    return " ".join(
+        f"{', ' if at in spoken.after_comma and at else ''}{turned.get(word, word)}"
+        for at, word in enumerate(spoken.texts)
     )
 
 
-def _first_rising(statements: list[Statement]) -> int | None:
-    """Return which clause takes a "no" back, as "well, sometimes" does."""
-    return next((n for n, one in enumerate(statements) if any(one.matched.among("rising"))), None)
+def _is_leading(text: str, until: int) -> bool:
+    """Whether a denial stands before what is asked for, and not within it."""
+    return any(match_replies(text[:until]).among("leading"))
 
 
-def _is_about_something_else(clauses: tuple[Clause, ...], words: str) -> bool:
-    first, last = clauses[0].start, clauses[min(len(clauses), 12) - 1].end
-    return len(words[first:last].split()) > _LONGEST_ELUSIVE_ANSWER
+def _is_distant(text: str) -> bool:
+    return any(match_replies(text).among("distant"))
 
 
-def _polarity(question: DangerQuestion, reply: DangerReply, later: list[Statement]) -> RiskPolarity:
-    if question.is_about_safety and reply is not DangerReply.OVER:
-        return RiskPolarity.DENIED if reply is DangerReply.YES else RiskPolarity.AFFIRMED
-    if _is_past(reply, later):
-        return RiskPolarity.PAST
-    if reply is DangerReply.NO:
-        return RiskPolarity.DENIED
-    if question.is_supposed or later[0].has("hypothetical"):
-        return RiskPolarity.HYPOTHETICAL
-    return RiskPolarity.AFFIRMED
+def _is_of_another(text: str) -> bool:
+    """Whether it asks about somebody else: one is named, and "you" is not."""
+    texts = set(every_word(text).texts)
+    named = (
+        listed("other") - listed("vague") - {"patients", "clients", "folk", "folks", "women", "men"}
+    )
+    return not texts.isdisjoint(named) and texts.isdisjoint(reply_words("you"))
 
 
-def _is_past(reply: DangerReply, later: list[Statement]) -> bool:
-    if reply is DangerReply.OVER:
-        return True
-    if reply is DangerReply.NO:
-        return later[0].has("over")
-    if any(statement.has("over") or statement.has("closed") for statement in later):
-        return True
-    return any(_tells_of_past(statement.text) for statement in later)
-
-
-def _tells_of_past(text: str) -> bool:
-    return timeline_of(text).timeframe_of(0, len(text)) is Timeframe.PAST
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(every_word(text).texts) - reply_words("limits")

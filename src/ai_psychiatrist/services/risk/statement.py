@@ -13,15 +13,16 @@ from ai_psychiatrist.services.language.vocabulary import words
 from ai_psychiatrist.services.risk.vocabulary import (
     HINT,
     IMPLIED,
+    JOINED,
     SPOKEN_KINDS,
     danger_words,
     is_harmless,
     match_danger,
 )
 
-_SECTIONS: Final = ("context", "manner", "time", "ending", "after")
+_SECTIONS: Final = ("context", "manner", "purpose", "time", "ending", "after")
 _KINDS: Final = {
-    f"{kind.value}{ending}": kind for kind in SPOKEN_KINDS for ending in ("", IMPLIED, HINT)
+    f"{kind.value}{ending}": kind for kind in SPOKEN_KINDS for ending in ("", IMPLIED, HINT, JOINED)
 }
 _SHOWN: Final = "shown"
 """Phrases of what only the speaker can show: "I did these"."""
@@ -31,6 +32,7 @@ _LEVELS: Final = {
     _SHOWN: RiskLevel.HIGH,
     "implied": RiskLevel.MODERATE,
     "implied_high": RiskLevel.HIGH,
+    "joined_high": RiskLevel.HIGH,
     _OTHERS: RiskLevel.LOW,
 }
 
@@ -52,6 +54,8 @@ class DangerPhrase:
     """Whether the phrase names the speaker, as "kill myself" does, or what only a speaker shows."""
     is_of_others: bool
     is_implied: bool
+    is_joined: bool
+    """Whether only a purpose beside it gives it a meaning: "I counted them", "there's enough"."""
 
     @property
     def length(self) -> int:
@@ -92,7 +96,12 @@ class Statement:
 
     def has(self, cue: str) -> bool:
         """Whether a cue stands anywhere in the clause."""
-        return any(hit.kind == cue for hit in self.cues)
+        return cue in self.cue_kinds
+
+    @cached_property
+    def cue_kinds(self) -> frozenset[str]:
+        """Which cues stand in the clause."""
+        return frozenset(hit.kind for hit in self.cues)
 
     @property
     def is_question(self) -> bool:
@@ -116,6 +125,8 @@ class Statement:
 
     def covered(self, cue: str) -> frozenset[int]:
         """Return which of the words that are matched for any concept a cue stands on."""
+        if cue not in self.cue_kinds:
+            return frozenset()
         spans = self.matched.words.spans
         cues = [(spans[hit.first][0], spans[hit.last][1]) for hit in self.cues if hit.kind == cue]
         return frozenset(
@@ -155,7 +166,9 @@ def _dangers(matched: MatchedText) -> list[DangerPhrase]:
         _danger(matched, hit) for hit in matched.among(*_KINDS) if not is_harmless(matched, hit)
     ]
     kept: list[DangerPhrase] = []
-    for danger in sorted(named, key=lambda one: (one.is_implied, -one.level.rank, -one.length)):
+    for danger in sorted(
+        named, key=lambda one: (one.is_joined, one.is_implied, -one.level.rank, -one.length)
+    ):
         if not any(_holds(other, danger) for other in kept):
             kept.append(danger)
     return sorted(kept, key=lambda one: one.first)
@@ -166,7 +179,7 @@ def _holds(one: DangerPhrase, other: DangerPhrase) -> bool:
     is_apart = one.last < other.first or other.last < one.first
     is_alike = one.kind.category is other.kind.category
     is_weaker = not other.is_implied or other.level.rank <= one.level.rank
-    return is_alike and is_weaker and not is_apart
+    return is_alike and is_weaker and not is_apart and one.is_joined is other.is_joined
 
 
 def _danger(matched: MatchedText, hit: Hit) -> DangerPhrase:
@@ -182,6 +195,7 @@ def _danger(matched: MatchedText, hit: Hit) -> DangerPhrase:
         is_own=hit.kind == _SHOWN or is_of_speaker(texts),
         is_of_others=hit.kind == _OTHERS,
         is_implied=hit.subject.endswith(IMPLIED),
+        is_joined=hit.subject.endswith(JOINED),
     )
 
 
@@ -193,9 +207,9 @@ def is_of_speaker(texts: tuple[str, ...]) -> bool:
 def level_of(polarity: RiskPolarity, stated: RiskLevel) -> RiskLevel:
     """Return how soon a person should look at a danger spoken of in this way."""
     match polarity:
-        case RiskPolarity.AFFIRMED:
+        case RiskPolarity.AFFIRMED | RiskPolarity.UNCLEAR:
             return stated
-        case RiskPolarity.HYPOTHETICAL | RiskPolarity.UNCLEAR:
+        case RiskPolarity.HYPOTHETICAL:
             return min(stated, RiskLevel.MODERATE, key=lambda level: level.rank)
         case RiskPolarity.PAST | RiskPolarity.QUOTED:
             return RiskLevel.LOW
