@@ -173,7 +173,7 @@ def test_who_speaks_can_be_said(settings: ap.Settings) -> None:
     assert raised.value.labels == ("Anna", "Tom")
     result = ap.assess_sync(UNKNOWN_LABELS, settings=settings, participant="Tom")
     roles = {one.label: one.role.value for one in result.transcript.speakers}
-    assert roles == {"Anna": "other", "Tom": "participant"}
+    assert roles == {"Anna": "interviewer", "Tom": "participant"}
 
 
 @pytest.mark.parametrize(
