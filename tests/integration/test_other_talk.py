@@ -1,9 +1,12 @@
 """Of talk that is not about the items nothing is told but what somebody says of them."""
 
+from collections.abc import Mapping
+
 import pytest
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
+from ai_psychiatrist.results.models import ItemResult
 
 OPENING = (
     "Thanks for coming. What is it about today?",
@@ -20,10 +23,15 @@ def assessed(*turns: str, participant: str = "Participant") -> ap.FullResult:
     return ap.assess_sync("\n".join(said))
 
 
+def items(result: ap.FullResult) -> Mapping[str, ItemResult]:
+    assert result.quantitative is not None
+    assert result.quantitative.items is not None
+    return result.quantitative.items
+
+
 def scores(*turns: str) -> dict[str, int]:
-    scored = assessed(*turns).quantitative
-    assert scored is not None
-    return {key: one.score for key, one in scored.items.items() if one.score is not None}
+    found = items(assessed(*turns))
+    return {key: one.score for key, one in found.items() if one.score is not None}
 
 
 NO_VALUE = {
@@ -107,30 +115,25 @@ def test_a_frequency_of_somebody_else_is_not_the_speakers() -> None:
 
 @pytest.mark.parametrize("participant", ["P", "P1", "P07", "P-07", "Participant 2"])
 def test_the_baseline_reads_whom_the_reader_knows(participant: str) -> None:
-    scored = assessed("How do you sleep?", "Badly.", participant=participant).quantitative
-    assert scored is not None
-    assert scored.items[SLEEP].score == 1
+    scored = assessed("How do you sleep?", "Badly.", participant=participant)
+    assert items(scored)[SLEEP].score == 1
 
 
 def test_a_named_participant_is_read_by_the_baseline_too() -> None:
     text = "Dr Lee: How do you sleep?\nSam: Badly, most nights.\nDr Lee: I see.\nSam: Yes."
     result = ap.assess_sync(text, participant="Sam")
-    assert result.quantitative is not None
-    assert result.quantitative.items[SLEEP].score == 2
+    assert items(result)[SLEEP].score == 2
 
 
 def test_an_answer_that_was_not_read_is_no_silence() -> None:
     result = assessed("How's your appetite?", "The dog gets most of it.")
-    assert result.quantitative is not None
-    appetite = result.quantitative.items[APPETITE]
+    appetite = items(result)[APPETITE]
     assert (appetite.score, appetite.unknown_reason) == (None, UnknownReason.UNCLEAR)
     assert appetite.unread_answer is not None
     assert (appetite.unread_answer.question_turn, appetite.unread_answer.answer_turn) == (2, 3)
     assert appetite.unread_answer.question == "How's your appetite?"
     assert appetite.unread_answer.answer == "The dog gets most of it."
-    others = {
-        one.unknown_reason for key, one in result.quantitative.items.items() if key != APPETITE
-    }
+    others = {one.unknown_reason for key, one in items(result).items() if key != APPETITE}
     assert others == {UnknownReason.NO_MENTION}
 
 
@@ -138,8 +141,7 @@ def test_two_readings_are_unclear() -> None:
     result = assessed(
         "How do you sleep?", "I have insomnia.", "Any trouble sleeping?", "No, I sleep well."
     )
-    assert result.quantitative is not None
-    sleep = result.quantitative.items[SLEEP]
+    sleep = items(result)[SLEEP]
     assert (sleep.score, sleep.unknown_reason) == (None, UnknownReason.UNCLEAR)
 
 
@@ -148,7 +150,6 @@ def test_a_language_that_is_not_read_is_named_as_the_cause() -> None:
         "Interviewer: How have you been sleeping?\n"
         "Participant: Duermo muy mal desde hace tres semanas, me despierto a cada rato."
     )
-    assert result.quantitative is not None
-    sleep = result.quantitative.items[SLEEP]
+    sleep = items(result)[SLEEP]
     assert sleep.unknown_reason is UnknownReason.NOT_EXAMINED
     assert sleep.not_examined_cause is NotExaminedCause.LANGUAGE

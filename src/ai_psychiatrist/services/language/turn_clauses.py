@@ -78,13 +78,13 @@ class TurnClauses:
         polarity = POLARITIES.get(status)
         if polarity is None:
             return Frequency.UNSTATED
-        told = [
+        own = [
             one
             for one in occurrences_in(self.text(at))
             if not _OF_ANOTHER.search(self.text(at), *sorted((one.start, place)))
         ]
-        if told:
-            return min(told, key=lambda one: abs(one.start - place)).frequency(polarity)
+        if own:
+            return min(own, key=lambda one: abs(one.start - place)).frequency(polarity)
         if not self._is_added_to(at):
             return Frequency.UNSTATED
         added = self.text(at + 1)
