@@ -48,6 +48,8 @@ class Answer:
     end: int
     is_told: bool
     """Whether it says something by itself, and not only tells a story."""
+    is_taken_back: bool
+    """Whether a plain denial is left with a condition, an exception or a means beside it."""
     is_long_over: bool
     """Whether it dates something as distant, and says that it is over since."""
 
@@ -80,6 +82,7 @@ def answer_to(question: DangerQuestion, words: str, clauses: Sequence[Clause]) -
         start=start,
         end=max(reply.end, start + 1),
         is_told=reply.said not in {DangerReply.UNTOLD, DangerReply.WELL},
+        is_taken_back=reply.is_taken_back,
         is_long_over=is_over,
     )
 

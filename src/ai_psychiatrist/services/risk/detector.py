@@ -32,6 +32,7 @@ from ai_psychiatrist.services.risk.questions import (
     DangerQuestion,
     follow_up,
     leaves_open,
+    left_open,
     meant_by,
     questions_in,
 )
@@ -171,9 +172,14 @@ def _is_weaker_than_denial(signal: RiskSignal, answers: Mapping[RiskCategory, An
 
 def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[RiskCategory, Answer]:
     """Read a turn as the answer to each danger that was asked about."""
-    meant = meant_by(asked, times.words[:_OPENING_CHARACTERS])
-    read = ((one.kind.category, answer_to(one, times.words, times.clauses)) for one in meant)
-    return {category: answer for category, answer in read if answer is not None}
+    opening = times.words[:_OPENING_CHARACTERS]
+    read = [answer_to(one, times.words, times.clauses) for one in meant_by(asked, opening)]
+    for one in left_open(asked, opening):
+        answer = answer_to(one, times.words, times.clauses)
+        if answer is not None:
+            level = level_of(RiskPolarity.UNCLEAR, RiskLevel.MODERATE)
+            read.append(replace(answer, polarity=RiskPolarity.UNCLEAR, level=level))
+    return {answer.kind.category: answer for answer in read if answer is not None}
 
 
 def _answer_signal(turn: Turn, answer: Answer) -> RiskSignal:
@@ -192,7 +198,7 @@ def _says_as_much(stated: RiskSignal, answer: Answer) -> bool:
     if stated.category is not answer.kind.category or stated.polarity is RiskPolarity.QUOTED:
         return False
     if answer.polarity is RiskPolarity.DENIED or stated.polarity is RiskPolarity.DENIED:
-        return answer.polarity is not RiskPolarity.AFFIRMED
+        return answer.polarity is not RiskPolarity.AFFIRMED and not answer.is_taken_back
     if stated.polarity is RiskPolarity.PAST:
         return not answer.is_told
     return stated.level.rank >= answer.level.rank

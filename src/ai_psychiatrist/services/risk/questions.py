@@ -143,6 +143,14 @@ def meant_by(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQue
     return meant or asked
 
 
+def left_open(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQuestion, ...]:
+    """Return what an answer leaves open that denies only one of several dangers: "not others"."""
+    if match_danger(opening).texts[:1] != ("not",):
+        return ()
+    meant = meant_by(asked, opening)
+    return tuple(one for one in asked if one not in meant)
+
+
 def _last_asked(sentences: Sequence[str]) -> int | None:
     marked = [at for at, sentence in enumerate(sentences) if "?" in sentence]
     return marked[-1] if marked else None

@@ -55,6 +55,8 @@ class Reply:
     is_plain: bool
     """Whether a yes is nothing but a yes."""
     end: int
+    is_taken_back: bool = False
+    """Whether a condition, an exception or a means stands beside a plain no."""
 
 
 def reply_in(statement: Statement) -> DangerReply:
@@ -81,7 +83,7 @@ def opening_reply(words: str, clauses: Sequence[Clause], asked: frozenset[str]) 
     reply = Reply(said=said, is_plain=_is_plain_yes(pieces[at], asked), end=pieces[at].end)
     if said is DangerReply.NO:
         return _after_no(pieces, at, reply, asked)
-    is_taken_back = any(map(_takes_back, _following(pieces, at)))
+    is_taken_back = any(map(_takes_back, _following(pieces, at))) or _is_qualified(pieces[at:])
     return replace(reply, is_plain=reply.is_plain and not is_taken_back)
 
 
@@ -138,7 +140,25 @@ def _after_no(pieces: Sequence[Piece], at: int, reply: Reply, asked: frozenset[s
     for piece in _following(pieces, at):
         if _takes_back(piece) and not is_plain_denial(piece.texts, asked):
             return Reply(said=DangerReply.ALMOST_NO, is_plain=False, end=piece.end)
+    if _is_qualified(pieces[at:]) or _names_danger(pieces[at + 1 :], asked):
+        end = pieces[-1].end
+        return Reply(said=DangerReply.ALMOST_NO, is_plain=False, is_taken_back=True, end=end)
     return reply
+
+
+def _is_qualified(pieces: Sequence[Piece]) -> bool:
+    """Whether a condition, an exception or a lack of courage stands beside a yes or a no."""
+    text = " ".join(word for piece in pieces for word in piece.texts)
+    return any(match_replies(text).among("qualified"))
+
+
+def _names_danger(pieces: Sequence[Piece], asked: frozenset[str]) -> bool:
+    """Whether a means or violence is named that neither a denial nor the question holds."""
+    urgent = (reply_words("means") | reply_words("violence")) - asked
+    return any(
+        not urgent.isdisjoint(piece.texts) and reply_words("denials").isdisjoint(piece.texts)
+        for piece in pieces
+    )
 
 
 def _is_rising(statement: Statement, first: int, last: int) -> bool:
@@ -179,12 +199,17 @@ def _without_leads(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _asks_back(pieces: Sequence[Piece], asked: frozenset[str]) -> bool:
     """Whether a turn only asks what is meant or how the other one is."""
-    asking = [piece for piece in pieces if is_asked(piece.text)]
+    asking = [piece for piece in pieces if is_asked(piece.text) and not _is_rhetorical(piece)]
     if asking and all(_repeats(piece, asked) for piece in pieces):
         return True
     if not asking or len(asking) < len(pieces):
         return False
     return any(not reply_words("asking_back").isdisjoint(piece.texts) for piece in pieces)
+
+
+def _is_rhetorical(piece: Piece) -> bool:
+    """Whether a question says yes of everybody: "who doesn't?"."""
+    return piece.texts[:1] == ("who",) and not reply_words("denials").isdisjoint(piece.texts)
 
 
 def _repeats(piece: Piece, asked: frozenset[str]) -> bool:
