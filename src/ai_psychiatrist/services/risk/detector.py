@@ -171,6 +171,8 @@ def _is_weaker_than_denial(signal: RiskSignal, answers: Mapping[RiskCategory, An
 
 def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[RiskCategory, Answer]:
     """Read a turn as the answer to each danger that was asked about."""
+    if not asked:
+        return {}
     meant = meant_by(asked, times.words[:_OPENING_CHARACTERS])
     read = ((one.kind.category, answer_to(one, times.words, times.clauses)) for one in meant)
     return {category: answer for category, answer in read if answer is not None}
