@@ -338,7 +338,7 @@ def commands_of(command: object, *names: str) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("log_format", "script", "code"),
     [
-        pytest.param("console", canary_as_quote, 0, id="good"),
+        pytest.param("console", canary_as_quote, 1, id="nothing grounded"),
         pytest.param("json", FAULTS["status_500"], 3, id="failing"),
     ],
 )
@@ -349,7 +349,7 @@ def test_assess_tells_standard_output_alone(
         settings = model_at(models.url) | {"LOG_LEVEL": "DEBUG", "LOG_FORMAT": log_format}
         done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW.encode())
     assert done.code == code
-    assert (CANARY in done.out) == (code == 0)
+    assert (CANARY in done.out) == (code == 1)
     assert "attempt_finished" in done.err
     assert_silent(done.err)
     assert_nothing_written(tmp_path)

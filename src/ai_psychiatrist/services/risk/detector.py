@@ -172,6 +172,8 @@ def _is_weaker_than_denial(signal: RiskSignal, answers: Mapping[RiskCategory, An
 
 def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[RiskCategory, Answer]:
     """Read a turn as the answer to each danger that was asked about."""
+    if not asked:
+        return {}
     opening = times.words[:_OPENING_CHARACTERS]
     read = [answer_to(one, times.words, times.clauses) for one in meant_by(asked, opening)]
     for one in left_open(asked, opening):

@@ -7,6 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel
 from ai_psychiatrist.services.language.questions import question_in
+from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import every_word
 from ai_psychiatrist.services.language.vocabulary import words as listed
 from ai_psychiatrist.services.risk.statement import read_statement
@@ -89,7 +90,12 @@ def questions_in(words: str) -> tuple[DangerQuestion, ...]:
 
     A question about suicide is not also one about self-harm.
     """
-    sentences = [found[0] for found in _SENTENCE.finditer(words[-_QUESTION_CHARACTERS:])]
+    return _questions_in(words[-_QUESTION_CHARACTERS:])
+
+
+@remembered(128)
+def _questions_in(tail: str) -> tuple[DangerQuestion, ...]:
+    sentences = [found[0] for found in _SENTENCE.finditer(tail)]
     last = _last_asked(sentences)
     if last is None:
         return _asked_in(" ".join(sentences), taken_up=False)

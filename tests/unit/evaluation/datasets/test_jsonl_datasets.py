@@ -244,6 +244,7 @@ def test_public_conversations_are_all_accounted_for(public_data: Path) -> None:
         OddityCode.NO_LABELS,
         OddityCode.SPEAKER_OTHER,
         OddityCode.SPEAKERS_UNKNOWN,
+        OddityCode.WORDS_SET_ASIDE,
     }
     assert set(found(dataset)[OddityCode.SPEAKERS_UNKNOWN]) == dataset.unreadable
     for unit in dataset.units:
