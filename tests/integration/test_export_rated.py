@@ -18,7 +18,7 @@ from tests.fakes.full_results import EXAMPLE
 from tests.integration.running_app import RunningApp, client_at, settings_with
 
 FHIR = {"Accept": "application/fhir+json"}
-NAMES = ("zora", "bo", "chief")
+NAMES = ("zora", "quill", "chief")
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_each_rater_has_a_final_bundle_and_admins_have_all(
     for bundle in bundles.values():
         assert not faults_of(bundle)
         official.validate(bundle)
-    for name, wanted in (("zora", [*said[:2], None, *said[3:]]), ("bo", other)):
+    for name, wanted in (("zora", [*said[:2], None, *said[3:]]), ("quill", other)):
         bundle = bundles[name]
         found = observed(bundle)
         assert [own_score(found[item.value]) for item in Item] == wanted
@@ -110,13 +110,13 @@ def test_each_rater_has_a_final_bundle_and_admins_have_all(
         assert roles["verifier"] == 9
         assert name not in json.dumps(bundle)
     assert kinds(bundles["chief"], "Practitioner") == []
-    identities = {json.dumps(kinds(bundles[name], "Practitioner")) for name in ("zora", "bo")}
+    identities = {json.dumps(kinds(bundles[name], "Practitioner")) for name in ("zora", "quill")}
     assert len(identities) == 2
 
     lines = chief.get("/v1/export?what=ratings&format=fhir").text.splitlines()
-    assert [json.loads(line) for line in lines] == [bundles["zora"], bundles["bo"]]
+    assert [json.loads(line) for line in lines] == [bundles["zora"], bundles["quill"]]
     (own,) = bo.get("/v1/export?what=ratings&format=fhir").text.splitlines()
-    assert json.loads(own) == bundles["bo"]
+    assert json.loads(own) == bundles["quill"]
     with_form = "/v1/export?what=ratings&format=fhir&questionnaire=true"
     for line in chief.get(with_form).text.splitlines():
         whole = json.loads(line)
