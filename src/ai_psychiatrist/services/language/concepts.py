@@ -50,8 +50,8 @@ def looks_alike(matched: MatchedText, hit: Hit, concept: str) -> bool:
     asking = {other.first for other in matched.hits if other.cue == "ask.opening"}
     return any(
         other.cue == f"{concept}.look_alike"
-        and other.first <= hit.last
-        and hit.first <= other.last
+        and other.first <= hit.first
+        and hit.last <= other.last
         and other.first not in asking
         for other in matched.hits
     )

@@ -49,12 +49,15 @@ def asks_how_often(asked: str) -> bool:
     "Do you drink coffee every day?" asks for something else.
     """
     matched = match_concepts(_last_clause(asked))
-    is_asked = any(hit.cue == _ASKED for hit in matched.hits)
-    return (is_asked or bool(occurrences_in(_last_clause(asked)))) and _is_bare(matched)
+    asking = next((hit.first for hit in matched.hits if hit.cue == _ASKED), None)
+    if asking is not None:
+        # "Joking aside, how often is it bad?"
+        return _is_bare(matched, asking)
+    return bool(occurrences_in(_last_clause(asked))) and _is_bare(matched)
 
 
-def _is_bare(matched: MatchedText) -> bool:
-    """Return whether words hold nothing but how often, and what goes on about what was said."""
+def _is_bare(matched: MatchedText, first: int = 0) -> bool:
+    """Return whether words from one on hold nothing but how often, and what goes on about that."""
     named = {
         at
         for hit in matched.hits
@@ -64,6 +67,7 @@ def _is_bare(matched: MatchedText) -> bool:
     return all(
         at in named or word in words("asking_on") or word.isdecimal()
         for at, word in enumerate(matched.texts)
+        if at >= first
     )
 
 

@@ -52,7 +52,7 @@ class ConceptQuestion:
     is_list: bool = False
     """Whether it asks for other things too, so that a yes may mean any of them."""
     is_marked: bool = False
-    """Whether a question mark ends it: without one it may only say back what was said."""
+    """Whether it is put as a question: else it may only say back what was said."""
 
 
 NOTHING: Final = ConceptQuestion()
@@ -98,9 +98,19 @@ def _question_in(tail: str) -> ConceptQuestion:
                 named=named,
                 words=tail,
                 is_list=_is_list(text),
-                is_marked=is_marked,
+                is_marked=is_marked or _is_inverted(matched),
             )
     return ConceptQuestion(words=tail)
+
+
+def _is_inverted(matched: MatchedText) -> bool:
+    """Return whether a clause without a mark has the order of a question: "do you have ..."."""
+    return any(
+        hit.cue == "ask.opening"
+        and matched.texts[hit.first] in words("asking_back")
+        and _is_led_by(matched.texts[: hit.first], "leading")
+        for hit in matched.hits
+    )
 
 
 def _asks_for_exactly(matched: MatchedText, concept: str) -> bool:
