@@ -154,10 +154,10 @@ def _is_qualified(pieces: Sequence[Piece]) -> bool:
 
 def _names_danger(pieces: Sequence[Piece], asked: frozenset[str]) -> bool:
     """Whether a means or violence is named that neither a denial nor the question holds."""
-    urgent = (reply_words("means") | reply_words("violence")) - asked
+    urgent = (reply_words("means") | reply_words("violence")) - asked - reply_words("written")
+    denying = reply_words("denials") | reply_words("limits")
     return any(
-        not urgent.isdisjoint(piece.texts) and reply_words("denials").isdisjoint(piece.texts)
-        for piece in pieces
+        not urgent.isdisjoint(piece.texts) and denying.isdisjoint(piece.texts) for piece in pieces
     )
 
 
