@@ -6,6 +6,7 @@ import pytest
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.results.models import ItemResult
 
 OPENING = (
@@ -153,3 +154,10 @@ def test_a_language_that_is_not_read_is_named_as_the_cause() -> None:
     sleep = items(result)[SLEEP]
     assert sleep.unknown_reason is UnknownReason.NOT_EXAMINED
     assert sleep.not_examined_cause is NotExaminedCause.LANGUAGE
+
+
+def test_the_example_was_asked_and_denies(example_interview: str) -> None:
+    """What follows a denied question ("I'd like to sleep") is no answer to it."""
+    risk = ap.assess_sync(example_interview).risk
+    assert risk.level is RiskLevel.NONE
+    assert {(one.group, one.turn) for one in risk.signals} == {(RiskGroup.DENIED, 67)}
