@@ -36,7 +36,7 @@ LOUD = (
 )
 UNSEEN = (
     "Interviewer: How are you?\n"
-    "Participant: \u202eI want to kill myself\x00, \U0001f634 I lie awake each night.\n"
+    "Participant: I \u202ewant to kill myself\x00, \U0001f634 I lie awake each night.\n"
 )
 LISTEN = """
   window.hacked = 0;
