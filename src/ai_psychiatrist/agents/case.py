@@ -101,8 +101,7 @@ class Case:
 
     def share_transcript(self) -> None:
         """Let the rule baseline have the transcript as it was read, and not as prompts show it."""
-        shown = without_control_tokens(rendered_for_models(self.transcript))
-        share_transcript(shown, self.transcript)
+        share_transcript(self.boundary, self.transcript)
 
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""

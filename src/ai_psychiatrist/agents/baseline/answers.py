@@ -39,10 +39,10 @@ async def answer(prompt: str) -> str:
         msg = f"the rule baseline knows no task {request.task!r}"
         raise ValueError(msg)
     text = request.transcript
-    given = await in_process(text)
+    given = await in_process(request)
     if given is not None:
         return await work_on_text(text, _answered_anew, request, *given)
-    return await work_on_text(text, _answered, request, await shared_analysis(text))
+    return await work_on_text(text, _answered, request, await shared_analysis(request))
 
 
 def _answered_anew(request: Request, transcript: Transcript | None, signals: Signals | None) -> str:

@@ -66,6 +66,8 @@ def _quotable(quotes: Iterable[str], most: int) -> list[str]:
 
 
 def _assessment(analysis: Analysis) -> str:
+    if not analysis.is_read:
+        return f"{_ORIGIN} {NOT_READ}"
     groups: dict[str, list[str]] = {}
     for item, table in item_names().items():
         groups.setdefault(_status(analysis.of_item(item)), []).append(table.name)
@@ -74,8 +76,6 @@ def _assessment(analysis: Analysis) -> str:
         for status, sentence in _SENTENCES.items()
         if status in groups
     )
-    if not analysis.is_read:
-        return f"{_ORIGIN} {NOT_READ}"
     return " ".join([_ORIGIN, *_unread(analysis), *sentences])
 
 

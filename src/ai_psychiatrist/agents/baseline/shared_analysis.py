@@ -5,12 +5,13 @@ it could be another one, or none.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
+from ai_psychiatrist.agents.baseline.request import Request
 from ai_psychiatrist.agents.baseline.signals import (
     Analysis,
     Signals,
@@ -24,10 +25,12 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.worker_processes import is_for_process, work_on_text
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What is known of one assessment's transcripts, by their text in prompts."""
+    """What is known of one assessment's transcripts, by the boundary that marks each in prompts."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     transcripts: dict[str, Transcript] = field(default_factory=dict, repr=False)
@@ -53,39 +56,44 @@ def sharing_analysis() -> Iterator[None]:
         shared.signals.clear()
 
 
-def share_transcript(text: str, transcript: Transcript) -> None:
-    """Let the tasks of an assessment have a transcript as it was read. `text`: as in prompts."""
+def share_transcript(boundary: str, transcript: Transcript) -> None:
+    """Let the tasks of an assessment have a transcript as it was read."""
     shared = _current.get()
     if shared is not None:
-        shared.transcripts[text] = transcript
+        shared.transcripts[boundary] = transcript
 
 
-async def shared_analysis(text: str) -> Analysis:
+async def shared_analysis(request: Request) -> Analysis:
     """Return the analysis of a transcript, made once where tasks of an assessment share it."""
     shared = _current.get() or _Shared()
-    # Findings and evidence are asked for at the same time: the second waits for the first.
-    async with shared.lock:
-        if text not in shared.analyses:
-            shared.analyses[text] = await work_on_text(
-                text, analysis_of_text, text, shared.transcripts.get(text)
-            )
-        return shared.analyses[text]
+    return await _found(shared, shared.analyses, request, analysis_of_text)
 
 
-async def in_process(text: str) -> tuple[Transcript | None, Signals | None] | None:
+async def in_process(request: Request) -> tuple[Transcript | None, Signals | None] | None:
     """Return what a process is given to analyse a large transcript again, `None` for a small one.
 
     The signals are few, and take less time to hand over than the whole analysis.
     """
-    if not is_for_process(text):
+    if not is_for_process(request.transcript):
         return None
     shared = _current.get() or _Shared()
+    signals = await _found(shared, shared.signals, request, signals_of_text)
+    return shared.transcripts.get(request.boundary), signals
+
+
+async def _found(
+    shared: _Shared,
+    known: dict[str, T],
+    request: Request,
+    find: Callable[[str, Transcript | None], T],
+) -> T:
+    text, boundary = request.transcript, request.boundary
+    # Findings and evidence are asked for at the same time: the second waits for the first.
     async with shared.lock:
-        if text not in shared.signals:
-            shared.signals[text] = await work_on_text(
-                text, signals_of_text, text, shared.transcripts.get(text)
-            )
-        return shared.transcripts.get(text), shared.signals[text]
+        if boundary not in known:
+            transcript = shared.transcripts.get(boundary)
+            known[boundary] = await work_on_text(text, find, text, transcript)
+        return known[boundary]
 
 
 def analysis_of_text(

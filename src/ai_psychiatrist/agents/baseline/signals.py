@@ -1,7 +1,7 @@
 """Signals: every place where a participant says something about an item."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
@@ -33,10 +33,10 @@ HOW_OFTEN: Final = {
 }
 """The stated frequencies of a symptom, rising as the scores 1 to 3 do."""
 _LEAST_TURNS: Final = 2
+"""How many answers make a talk; a single statement stands for itself."""
 _LEAST_NAMED: Final = 3
 _LEAST_ASKED: Final = 4
 """For how many items, by their names or at all, an interviewer asks whose matter they are."""
-_TIED: Final = frozenset({Footing.ASKED, Footing.NAMED})
 _MOST_PER_ITEM: Final = 100
 """After how many signals of one item no more are looked for, so that repetition stays cheap."""
 
@@ -167,24 +167,22 @@ def _is_about_items(conversation: Conversation) -> bool:
     return named >= _LEAST_NAMED or asked >= _LEAST_ASKED
 
 
-def _anchored(found: Iterable[Signal], *, is_other_talk: bool) -> Iterator[Signal]:
+def _anchored(found: Sequence[Signal], *, is_other_talk: bool) -> Iterator[Signal]:
     """Leave out signals that nothing ties to their item.
 
     Where something else is talked about, an item has to be named or asked for, once for what is
     affirmed of it and once for what is denied. In an interview about the items a single one is left
     out whose words may mean something else after a question for another item.
     """
-    found = tuple(found)
     groups: dict[tuple[Item, Polarity], list[Signal]] = {}
     for signal in found:
         groups.setdefault((signal.item, signal.quote.polarity), []).append(signal)
     for signal in found:
         group = groups[signal.item, signal.quote.polarity]
-        footings = {one.footing for one in group}
         if is_other_talk:
-            is_tied = not footings.isdisjoint(_TIED)
+            is_tied = any(one.footing.is_tied for one in group)
         else:
-            is_tied = len(group) > 1 or footings != {Footing.ASIDE}
+            is_tied = len(group) > 1 or signal.footing is not Footing.ASIDE
         if is_tied:
             yield signal
 

@@ -16,7 +16,7 @@ from ai_psychiatrist.services.language.how_often import (
     how_often,
     how_often_alone,
 )
-from ai_psychiatrist.services.language.mentions import Footing, Mention, mentions_in
+from ai_psychiatrist.services.language.mentions import Mention, mentions_in
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     Asking,
@@ -103,7 +103,7 @@ def _topic_after(
         for one in mentions
         if one.polarity is Polarity.AFFIRMED
         and one.timeframe is not Timeframe.PAST
-        and one.footing in {Footing.ASKED, Footing.NAMED}
+        and one.footing.is_tied
     ]
     # What is only inferred from a doing is no topic beside what is stated.
     told = {one.concept for one in affirmed if one.is_stated} or {one.concept for one in affirmed}

@@ -48,12 +48,13 @@ def asks_how_often(asked: str) -> bool:
 
     "Do you drink coffee every day?" asks for something else.
     """
-    matched = match_concepts(_last_clause(asked))
+    clause = _last_clause(asked)
+    matched = match_concepts(clause)
     asking = next((hit.first for hit in matched.hits if hit.cue == _ASKED), None)
     if asking is not None:
         # "Joking aside, how often is it bad?"
         return _is_bare(matched, asking)
-    return bool(occurrences_in(_last_clause(asked))) and _is_bare(matched)
+    return bool(occurrences_in(clause)) and _is_bare(matched)
 
 
 def _is_bare(matched: MatchedText, first: int = 0) -> bool:

@@ -43,6 +43,11 @@ class Footing(StrEnum):
     ASIDE = "aside"
     """Only by what its words mean mostly; the question asks for another concept."""
 
+    @property
+    def is_tied(self) -> bool:
+        """Whether question or clause names the concept, so that nothing else can be meant."""
+        return self in {Footing.ASKED, Footing.NAMED}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:

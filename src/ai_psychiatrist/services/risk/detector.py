@@ -30,9 +30,9 @@ from ai_psychiatrist.services.risk.answers import Answer, answer_to
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import (
     DangerQuestion,
+    denies_one,
     follow_up,
     leaves_open,
-    left_open,
     meant_by,
     questions_in,
 )
@@ -175,13 +175,17 @@ def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[Risk
     if not asked:
         return {}
     opening = times.words[:_OPENING_CHARACTERS]
-    read = [answer_to(one, times.words, times.clauses) for one in meant_by(asked, opening)]
-    for one in left_open(asked, opening):
-        answer = answer_to(one, times.words, times.clauses)
-        if answer is not None:
-            level = level_of(RiskPolarity.UNCLEAR, RiskLevel.MODERATE)
-            read.append(replace(answer, polarity=RiskPolarity.UNCLEAR, level=level))
-    return {answer.kind.category: answer for answer in read if answer is not None}
+    meant = meant_by(asked, opening)
+    left_open = (one for one in asked if one not in meant) if denies_one(opening) else ()
+    answers: dict[RiskCategory, Answer] = {}
+    for question in (*meant, *left_open):
+        answer = answer_to(question, times.words, times.clauses)
+        if answer is None:
+            continue
+        if question not in meant:
+            answer = replace(answer, polarity=RiskPolarity.UNCLEAR, level=RiskLevel.MODERATE)
+        answers[answer.kind.category] = answer
+    return answers
 
 
 def _answer_signal(turn: Turn, answer: Answer) -> RiskSignal:

@@ -149,12 +149,9 @@ def meant_by(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQue
     return meant or asked
 
 
-def left_open(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQuestion, ...]:
-    """Return what an answer leaves open that denies only one of several dangers: "not others"."""
-    if match_danger(opening).texts[:1] != ("not",):
-        return ()
-    meant = meant_by(asked, opening)
-    return tuple(one for one in asked if one not in meant)
+def denies_one(opening: str) -> bool:
+    """Whether an answer denies what it names and nothing else: "not others"."""
+    return match_danger(opening).texts[:1] == ("not",)
 
 
 def _last_asked(sentences: Sequence[str]) -> int | None:
