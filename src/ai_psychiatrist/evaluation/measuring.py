@@ -88,7 +88,7 @@ def measure_run(
 
     folder = RunFolder(run)
     record = folder.require_run()
-    labels, predictions = _read(folder, selection, workers=workers)
+    labels, predictions, wanted = _read(folder, selection, workers=workers)
     metrics = compute_metrics(predictions, labels, participants=read_participants(folder.units))
     if selection == WHOLE:
         with writing_to(folder.metrics, field="RUN"):
@@ -99,7 +99,7 @@ def measure_run(
             run_name=folder.path.resolve().name,
             record=record,
             predictions=predictions,
-            requested=_requested(folder, selection, labels),
+            requested=_listed(folder) if wanted is None else len(wanted),
         ),
         comparisons=comparisons,
     )
@@ -157,7 +157,7 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
     _require_extra()
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
-    labels, predictions = _read(folder, WHOLE)
+    labels, predictions, _ = _read(folder, WHOLE)
     return compute_metrics(
         predictions, labels, participants=read_participants(folder.units), resamples=1
     )
@@ -165,34 +165,30 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
 
 def _read(
     folder: RunFolder, selection: Selection, *, workers: int = 1
-) -> tuple["LabelColumns", "PredictionColumns"]:
-    """Read labels and predictions of the units that are wanted."""
+) -> tuple["LabelColumns", "PredictionColumns", set[str] | None]:
+    """Read labels and predictions of the units that are wanted, and return which; `None` for all.
+
+    A unit of them may have no label, and may not be assessed.
+    """
     # What is read into columns needs numpy.
     from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
     from ai_psychiatrist.evaluation.scores.label_reader import read_label_columns  # noqa: PLC0415
 
     labels = read_label_columns(folder.labels)
     if selection == WHOLE:
-        return labels, read_columns(folder.predictions, workers=workers)
-    wanted = _wanted(folder, selection, labels)
-    return (
-        labels.where(labels.is_among(wanted)),
-        read_columns(folder.predictions, wanted, workers=workers),
-    )
-
-
-def _wanted(folder: RunFolder, selection: Selection, labels: "LabelColumns") -> set[str]:
-    """Return the units of a selection, assessed or not."""
+        return labels, read_columns(folder.predictions, workers=workers), None
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
         wanted &= {*labels.where(labels.has_all_items).unit_ids}
-    return wanted
+    return (
+        labels.where(labels.is_among(wanted)),
+        read_columns(folder.predictions, wanted, workers=workers),
+        wanted,
+    )
 
 
-def _requested(folder: RunFolder, selection: Selection, labels: "LabelColumns") -> int:
-    """Return how many units are wanted, assessed or not; 0 for a run that does not list its own."""
-    if selection != WHOLE:
-        return len(_wanted(folder, selection, labels))
+def _listed(folder: RunFolder) -> int:
+    """Return how many units a run is asked for; 0 for one that does not list its own."""
     if not folder.units.exists():
         return 0
     return count_lines(folder.units, LineRange(start=0, size=folder.units.stat().st_size))
@@ -211,7 +207,7 @@ def compare_runs(
         refuse_incomparable(first, RunFolder(other))
     if not others:
         return []
-    labels, predictions = _read(first, selection, workers=workers)
+    labels, predictions, _ = _read(first, selection, workers=workers)
     record = first.require_run()
     wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels.unit_ids}
     return [

@@ -38,6 +38,7 @@ from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.watched_calls import agent_work, call_work, note_result
 
 OutputT = TypeVar("OutputT", bound=ModelOutput)
+ReadT = TypeVar("ReadT")
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
 _LARGE_REPLY_CHARACTERS: Final = 16_384
@@ -168,11 +169,8 @@ class AgentCalls:
         ):
             return
         valid = None
-        if len(text) <= _LARGE_REPLY_CHARACTERS:
-            valid = parts.read(text)
-        else:
-            with suppress(WorkTimedOut):
-                valid = await _READERS.run(lambda: parts.read(text))
+        with suppress(WorkTimedOut):
+            valid = await _read(parts.read, text)
         if valid is not None:
             kept = valid if self.kept is None else valid.over(self.kept)
             if kept is not self.kept:
@@ -185,13 +183,8 @@ class AgentCalls:
             raise self._reading.refusal
         if not text.strip():
             raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
-        if len(text) > _LARGE_REPLY_CHARACTERS:
-            return await self._extracted_aside(extract, text)
-        return extract(text)
-
-    async def _extracted_aside(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
         try:
-            return await _READERS.run(lambda: extract(text))
+            return await _read(extract, text)
         except WorkTimedOut:
             self.close(FailureCode.TIMED_OUT)
             raise ModelCallFailed(FailureCode.TIMED_OUT) from None
@@ -293,3 +286,10 @@ class AgentCalls:
 
     def _begin(self, call: Call, *, is_kept: bool) -> Attempt:
         return self._account.begin(call.route, call.path, self.prompt_digest, is_kept=is_kept)
+
+
+async def _read(read: Callable[[str], ReadT], text: str) -> ReadT:
+    """Read a reply, a large one beside the event loop; raises what reading does, `WorkTimedOut`."""
+    if len(text) > _LARGE_REPLY_CHARACTERS:
+        return await _READERS.run(lambda: read(text))
+    return read(text)

@@ -167,6 +167,11 @@ def _nothing_found(result: Envelope) -> str:
     ]
     scored = result.models.get("quantitative")
     models = models or ([] if scored is None else [*scored.answered_by])
-    if not models:
+    return nothing_found_by(models[-1] if models else None)
+
+
+def nothing_found_by(model: str | None) -> str:
+    """Return that a model, the rules among them, found nothing; `None` where none is known."""
+    if model is None:
         return UNKNOWN_REASONS[UnknownReason.NO_MENTION]
-    return "nothing found by the rules" if models[-1] == BASELINE else "the model named no evidence"
+    return "nothing found by the rules" if model == BASELINE else "the model named no evidence"

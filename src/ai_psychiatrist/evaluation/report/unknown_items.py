@@ -10,10 +10,11 @@ from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.evaluation.metrics.outcomes import SCORED
 from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, RunMetrics
 from ai_psychiatrist.evaluation.report.wording import of, percent
+from ai_psychiatrist.results.wording import UNKNOWN_REASONS, nothing_found_by
 
 _NAMES: Final[Mapping[str, str]] = {
     SCORED: "scored",
-    UnknownReason.NO_MENTION: "nothing was found",
+    UnknownReason.NO_MENTION: UNKNOWN_REASONS[UnknownReason.NO_MENTION],
     UnknownReason.UNCLEAR: "two readings stand, or an answer was not read",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "model abstained despite evidence",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote accepted as evidence",
@@ -83,9 +84,8 @@ def _nothing(metrics: RunMetrics) -> str:
         for one in metrics.cost.by_agent_and_model
         if one.agent == EVIDENCE.name and one.accepted
     }
-    if not looked or (BASELINE in looked and len(looked) > 1):
-        return _NAMES[UnknownReason.NO_MENTION]
-    return "nothing found by the rules" if BASELINE in looked else "the model named no evidence"
+    is_of_both = BASELINE in looked and len(looked) > 1
+    return nothing_found_by(None if is_of_both else next(iter(looked), None))
 
 
 def _bar(name: str, counts: Counts, keys: list[str], names: Mapping[str, str]) -> Bar:

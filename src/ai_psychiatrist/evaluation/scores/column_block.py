@@ -113,14 +113,13 @@ class ColumnBlock:
         self.unit_ids.append(unit_id)
         self._units.append(
             (
-                *(
-                    _STATUS_PLACES[status],
-                    bool(items),
-                    review,
-                    signs_to_read(counted, risk),
-                    unread,
-                ),
-                *(len(attempts), bool(failures)),
+                _STATUS_PLACES[status],
+                bool(items),
+                review,
+                signs_to_read(counted, risk),
+                unread,
+                len(attempts),
+                bool(failures),
             )
         )
         self._totals.extend(_of_totals(record))

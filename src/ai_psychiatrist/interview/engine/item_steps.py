@@ -101,8 +101,7 @@ def _with_correction(interview: Interview, correction: Correction) -> Interview:
 
 def _with_readings(interview: Interview, readings: tuple[ItemReading, ...]) -> Interview:
     """Add what an answer said of several items, or of another one than was asked about."""
-    by_item = {goal.item: goal for goal in interview.goals}
-    updated = tuple(_updated(by_item[reading.item], reading) for reading in readings)
+    updated = tuple(_updated(goal_of(interview, reading.item), reading) for reading in readings)
     read = replace(interview, readings=(*interview.readings, *readings))
     return with_progress(read, updated)
 

@@ -72,13 +72,13 @@ def correction_start(current: Item, earlier: Item, text: str) -> int | None:
 
 def named_items(text: str, among: Iterable[Item]) -> tuple[Item, ...]:
     """Return which of some items a text names."""
-    spoken = " ".join(clause.spoken for clause in answer_clauses(text[:MOST_CHARACTERS]))
+    spoken = _spoken(answer_clauses(text[:MOST_CHARACTERS]))
     return tuple(item for item in among if item_wording(item).search(spoken))
 
 
 def meant_by_place(text: str) -> Meant | None:
     """Return which question a reply names by its place, `None` for none or both."""
-    spoken = " ".join(clause.spoken for clause in answer_clauses(text[:MOST_CHARACTERS]))
+    spoken = _spoken(answer_clauses(text[:MOST_CHARACTERS]))
     found = [meant for meant in Meant if correction_wording(meant.value).search(spoken)]
     return found[0] if len(found) == 1 else None
 
@@ -187,8 +187,7 @@ class _Answer:
         is_weak = all(
             correction_wording("weak").fullmatch(mark.words) for mark in self._marks_at_head
         )
-        spoken = " ".join(clause.spoken for clause in self._clauses)
-        if is_weak or correction_wording("cannot_tell").search(spoken):
+        if is_weak or correction_wording("cannot_tell").search(_spoken(self._clauses)):
             return False
         kinds = {phrase.kind for phrases in self._rest for phrase in phrases}
         says_no_more = kinds <= {PhraseKind.FILLER} and not self._clauses[-1].is_question
@@ -223,6 +222,10 @@ class _Answer:
     def _begins_sentence(self, number: int) -> bool:
         before = self._text[self._clauses[number - 1].end : self._clauses[number].start]
         return number > 0 and not _SENTENCE_ENDS.isdisjoint(before)
+
+
+def _spoken(clauses: Iterable[AnswerClause]) -> str:
+    return " ".join(clause.spoken for clause in clauses)
 
 
 def _start_after_bare_no(item: Item, text: str) -> int | None:

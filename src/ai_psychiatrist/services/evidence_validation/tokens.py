@@ -14,6 +14,7 @@ from typing import Final
 from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.services.evidence_validation.marks import without_marks
 from ai_psychiatrist.services.evidence_validation.words import WITH_APOSTROPHE
+from ai_psychiatrist.services.transcripts.line_ends import INVISIBLE
 
 _TYPOGRAPHY: Final = str.maketrans(
     {
@@ -30,12 +31,8 @@ _TYPOGRAPHY: Final = str.maketrans(
         "—": "-",
     }
 )
-_INVISIBLE: Final = (
-    "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad\u202a\u202b\u202c\u202d\u202e"
-    "\u2066\u2067\u2068\u2069"
-)
-_ZERO_WIDTH: Final = dict.fromkeys(map(ord, f"\x7f{_INVISIBLE}"))
-_UNSEEN: Final = f"[{_INVISIBLE}]{{0,2}}"
+_ZERO_WIDTH: Final = dict.fromkeys(map(ord, f"\x7f{INVISIBLE}"))
+_UNSEEN: Final = f"[{INVISIBLE}]{{0,2}}"
 _SPLIT_CONTRACTION: Final = re.compile(
     rf"(?<=[^\W\d_])\s{{1,4}}(?=(?:n{_UNSEEN})?['’]{_UNSEEN}(?:t|m|s|re|ve|ll|d)(?![\w'’]))",
     re.IGNORECASE,

@@ -17,7 +17,8 @@ from ai_psychiatrist.services.risk.replies import DangerReply, Reply, opening_re
 from ai_psychiatrist.services.risk.statement import level_of
 from ai_psychiatrist.services.risk.vocabulary import match_replies, reply_words
 
-_OPENING_CHARACTERS: Final = 100
+OPENING_CHARACTERS: Final = 100
+"""How much of a turn is its opening, which answers first."""
 _READ_CLAUSES: Final = 12
 """How many clauses of a turn may tell a time, or name a means."""
 _THOUGHTS: Final = frozenset({RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS})
@@ -89,7 +90,7 @@ def answer_to(question: DangerQuestion, words: str, clauses: Sequence[Clause]) -
 
 def _fills_in(question: DangerQuestion, words: str) -> bool:
     """Whether an answer that says neither yes nor no names what was asked for."""
-    spoken = every_word(words[:_OPENING_CHARACTERS]).texts
+    spoken = every_word(words[:OPENING_CHARACTERS]).texts
     return len(spoken) <= _SHORT or not question.words.isdisjoint(reply_words("asking_what"))
 
 

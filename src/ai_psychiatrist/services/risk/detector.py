@@ -26,7 +26,7 @@ from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
-from ai_psychiatrist.services.risk.answers import Answer, answer_to
+from ai_psychiatrist.services.risk.answers import OPENING_CHARACTERS, Answer, answer_to
 from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
 from ai_psychiatrist.services.risk.questions import (
     DangerQuestion,
@@ -47,7 +47,6 @@ from ai_psychiatrist.services.risk.statement import (
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
-_OPENING_CHARACTERS: Final = 100
 _OF_DEATH: Final = frozenset({RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS})
 _PURPOSE_CLAUSES: Final = 3
 """How many clauses before or after it what gives a danger its meaning stands at most."""
@@ -174,7 +173,7 @@ def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[Risk
     """Read a turn as the answer to each danger that was asked about."""
     if not asked:
         return {}
-    opening = times.words[:_OPENING_CHARACTERS]
+    opening = times.words[:OPENING_CHARACTERS]
     meant = meant_by(asked, opening)
     left_open = (one for one in asked if one not in meant) if denies_one(opening) else ()
     answers: dict[RiskCategory, Answer] = {}

@@ -53,7 +53,7 @@ def labelled_lines(text: str, labels: SpeakerLabels, *, start: int = 0) -> list[
     """
     starts = list(line_starts(text, start))
     plain = candidates_in(text, starts, PLAIN_SHAPES)
-    labels = with_pairs(labels, [one.line.label for one in plain])
+    labels = with_pairs(labels, {one.line.label for one in plain})
     on_one_line = lines_run_on(text, start, plain, labels)
     if on_one_line:
         return on_one_line

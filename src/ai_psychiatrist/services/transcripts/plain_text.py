@@ -42,12 +42,11 @@ from ai_psychiatrist.services.transcripts.speaker_labels import (
     EVERYBODY,
     Roles,
     SpeakerLabels,
+    assumptions,
     given_roles,
     known_labels,
     label_key,
-    misspelt,
     speakers_of,
-    unknown_labels,
 )
 from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
 from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
@@ -92,7 +91,8 @@ def parse_transcript(
     if not lines and not labels.given:
         _refuse_several(text[after_header:].splitlines(), source)
         return _one_speaker(text, after_header, source, is_assumed=True)
-    speakers = speakers_of([line.label for line in lines], labels)
+    found = [line.label for line in lines]
+    speakers = speakers_of(found, labels)
     _refuse_head(text, lines, speakers, is_given=bool(labels.given))
     setting = _setting(text, lines, speakers, labels, source)
     turns = tuple(_numbered(_turns(text, lines, speakers, setting)))
@@ -104,7 +104,7 @@ def parse_transcript(
             turns=turns,
             speakers_assumed=False,
             reads_alone=reads_alone,
-            source=_with_notes(source, text, lines, turns, labels),
+            source=_with_notes(source, text, lines, turns, assumptions(found, speakers, labels)),
         )
     )
 
@@ -114,13 +114,9 @@ def _with_notes(
     text: str,
     lines: Sequence[LabelledLine],
     turns: Sequence[Turn],
-    labels: SpeakerLabels,
+    assumed: Mapping[ReadingNote, set[str]],
 ) -> Source:
     """Add what was assumed about the speakers, and what was given to none of them."""
-    times = Counter(line.label for line in lines)
-    unknown = unknown_labels(times, labels)
-    slips = misspelt(times, unknown)
-    strangers = [turn for turn in turns if turn.label in unknown and turn.label not in slips]
     aside = [
         turn
         for turn in turns
@@ -131,9 +127,10 @@ def _with_notes(
         ReadingNote.TIME_UNREADABLE: [line.start for line in lines if line.has_lost_time],
         ReadingNote.HEAD_SET_ASIDE: [turn.start for turn in aside if turn.start < first],
         ReadingNote.WORDS_SET_ASIDE: [turn.start for turn in aside if turn.start >= first],
-        ReadingNote.SPEAKER_UNKNOWN: _starts(strangers, Speaker.OTHER),
-        ReadingNote.INTERVIEWER_ASSUMED: _starts(strangers, Speaker.INTERVIEWER),
-        ReadingNote.SPEAKER_SPELLING: [line.start for line in lines if line.label in slips],
+        **{
+            code: [line.start for line in lines if line.label in names]
+            for code, names in assumed.items()
+        },
     }
     notes = tuple(
         Note(code=code, count=len(starts), line=_line_of(text, starts[0]))
@@ -141,10 +138,6 @@ def _with_notes(
         if starts
     )
     return replace(source, notes=(*source.notes, *notes)) if notes else source
-
-
-def _starts(turns: Iterable[Turn], speaker: Speaker) -> list[int]:
-    return [turn.start for turn in turns if turn.speaker is speaker]
 
 
 def _line_of(text: str, offset: int) -> int:

@@ -1,7 +1,8 @@
 """An interview without line breaks: the turns of both speakers stand on one line."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -42,11 +43,15 @@ def lines_run_on(
     first = next(iter(at_line_starts), None)
     if first is None or text[start : first.line.start].strip():
         return []
-    written = {found["label"].split()[-1] for found in _LABEL.finditer(text, start)}
+    words_start = first.line.words_start
+    inside = [*_LABEL.finditer(text, words_start)]
+    written = {
+        one["label"].split()[-1] for one in (*_LABEL.finditer(text, start, words_start), *inside)
+    }
     roles = _Roles(with_pairs(labels, written), first.line.label)
     if roles.of(first.line.label) is None:
         return []
-    found = [first.line, *_inside(text, first.line.words_start, roles)]
+    found = [first.line, *_inside(inside, roles)]
     starts = {one.line.words_start for one in at_line_starts if roles.of(one.line.label)}
     within = sum(1 for line in found if line.words_start not in starts)
     speakers = {roles.of(line.label) for line in found}
@@ -65,8 +70,10 @@ class _Roles:
         is_name = kind_of(first, is_bare=False) is LabelKind.NAME
         if is_name and not any(decides(word, labels) for word in first.split()):
             self._given.setdefault(label_key(first), known_speaker(first, labels) or Speaker.OTHER)
+        # A text has few labels, and each of them many times.
+        self.of: Final = cache(self._of)
 
-    def of(self, label: str) -> Speaker | None:
+    def _of(self, label: str) -> Speaker | None:
         key = label_key(label)
         return (
             self._given.get(key)
@@ -75,8 +82,8 @@ class _Roles:
         )
 
 
-def _inside(text: str, start: int, roles: _Roles) -> Iterator[LabelledLine]:
-    for written in _LABEL.finditer(text, start):
+def _inside(found: Iterable[re.Match[str]], roles: _Roles) -> Iterator[LabelledLine]:
+    for written in found:
         words = _WORDS.split(written["label"])
         for count in range(len(words)):
             label = " ".join(words[count:])

@@ -17,6 +17,7 @@ from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.services.transcripts.line_ends import INVISIBLE
 from ai_psychiatrist.services.transcripts.persons import MANNERS, PERSONS
 from ai_psychiatrist.services.transcripts.times import CLOCK
+from ai_psychiatrist.services.transcripts.utterances import ReadingNote
 
 Roles: TypeAlias = tuple[tuple[str, Speaker], ...]
 """Labels, each with whom it stands for."""
@@ -169,8 +170,8 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
         if is_told and label_key(name) not in given and everybody is not Speaker.PARTICIPANT:
             speaker = Speaker.OTHER if speaker is Speaker.PARTICIPANT else speaker
         speakers[name] = speaker or Speaker.OTHER
-    unknown = unknown_labels(names, labels)
-    meant = misspelt(times, unknown)
+    unknown = _unknown(names, labels)
+    meant = _misspelt(times, unknown)
     speakers.update((name, speakers[right]) for name, right in meant.items())
     if everybody is not Speaker.PARTICIPANT:
         _part_by_notes(speakers, {label_key(label): note_of(label) for label, _ in labels.given})
@@ -187,7 +188,28 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
     return speakers
 
 
-def unknown_labels(names: Iterable[str], labels: SpeakerLabels) -> set[str]:
+def assumptions(
+    found: Iterable[str], speakers: Mapping[str, Speaker], labels: SpeakerLabels
+) -> dict[ReadingNote, set[str]]:
+    """Return what `speakers_of` assumed of labels that nobody has named → these labels."""
+    times = Counter(found)
+    unknown = _unknown(times, labels)
+    slips = _misspelt(times, unknown).keys()
+    strangers = unknown - slips
+    return {
+        ReadingNote.SPEAKER_UNKNOWN: _of_speaker(Speaker.OTHER, strangers, speakers),
+        ReadingNote.INTERVIEWER_ASSUMED: _of_speaker(Speaker.INTERVIEWER, strangers, speakers),
+        ReadingNote.SPEAKER_SPELLING: set(slips),
+    }
+
+
+def _of_speaker(
+    speaker: Speaker, names: Iterable[str], speakers: Mapping[str, Speaker]
+) -> set[str]:
+    return {name for name in names if speakers[name] is speaker}
+
+
+def _unknown(names: Iterable[str], labels: SpeakerLabels) -> set[str]:
     """Return the labels that nobody has named and that no table knows."""
     found = set(names)
     labels = with_pairs(labels, found)
@@ -199,7 +221,7 @@ def unknown_labels(names: Iterable[str], labels: SpeakerLabels) -> set[str]:
     }
 
 
-def misspelt(times: Mapping[str, int], unknown: Iterable[str]) -> dict[str, str]:
+def _misspelt(times: Mapping[str, int], unknown: Iterable[str]) -> dict[str, str]:
     """Return label → the one that it is a slip for, of unknown labels that stand there once."""
     slips = {name for name in unknown if times[name] == 1}
     usual = {label_key(name): name for name in times if name not in slips}

@@ -25,12 +25,11 @@ from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     EVERYBODY,
     SpeakerLabels,
+    assumptions,
     given_roles,
     known_labels,
     label_key,
-    misspelt,
     speakers_of,
-    unknown_labels,
 )
 from ai_psychiatrist.services.transcripts.utterances import (
     FileReading,
@@ -127,17 +126,10 @@ def _notes_of(
 ) -> Iterator[Note]:
     """Yield what was assumed about speakers, and how many stretches are nobody's."""
     times = Counter(found)
-    unknown = unknown_labels(times, labels)
-    slips = misspelt(times, unknown)
+    assumed = assumptions(found, speakers, labels)
     counts = {
         ReadingNote.WORDS_SET_ASIDE: set_aside,
-        ReadingNote.SPEAKER_UNKNOWN: sum(
-            times[name] for name in unknown - slips.keys() if speakers[name] is Speaker.OTHER
-        ),
-        ReadingNote.INTERVIEWER_ASSUMED: sum(
-            times[name] for name in unknown - slips.keys() if speakers[name] is Speaker.INTERVIEWER
-        ),
-        ReadingNote.SPEAKER_SPELLING: len(slips),
+        **{code: sum(times[name] for name in names) for code, names in assumed.items()},
     }
     yield from (
         Note(code=code, count=count, line=None) for code, count in counts.items() if count > 0
