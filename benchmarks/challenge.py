@@ -99,7 +99,13 @@ def difficulty_rows(document: Document) -> Iterator[str]:
 def _baseline(folder: ChallengeFolder, place: Path) -> Path:
     path = place / f"{BASELINE}.jsonl"
     texts, _ = read_whole(folder)
-    settings = load_settings({"DATA_STATE_DIR": str(place / "state"), "LOG_LEVEL": "ERROR"}, None)
+    # The rules by themselves: the rows are the same on every processor.
+    environment = {
+        "DATA_STATE_DIR": str(place / "state"),
+        "LOG_LEVEL": "ERROR",
+        "READER_ENABLED": "false",
+    }
+    settings = load_settings(environment, None)
 
     async def answer() -> None:
         async with open_services(settings) as services:

@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).parents[1]
 LAID_OUT: Final = ROOT / "build" / "pages"
 ORDER: Final = (
     *("start", "how-it-works", "review", "http", "doors", "many", "python", "evaluation"),
-    *("how-sure", "few-shot", "challenge", "validation", "interview", "interchange"),
+    *("how-sure", "reader", "few-shot", "challenge", "validation", "interview", "interchange"),
     *("configuration", "privacy-and-safety", "architecture"),
 )
 """The pages of `docs/` as they are read; others follow."""

@@ -24,7 +24,8 @@ def result_json(text: str) -> str:
     """Assess a text by rules, and return the result as it is kept."""
     # In a thread of its own: a browser under test runs an event loop in this one.
     with ThreadPoolExecutor(1) as pool, TemporaryDirectory() as folder:
-        settings = load_settings({"DATA_STATE_DIR": folder, "LOG_LEVEL": "CRITICAL"}, dotenv=None)
+        environment = {"DATA_STATE_DIR": folder, "LOG_LEVEL": "CRITICAL", "READER_ENABLED": "false"}
+        settings = load_settings(environment, dotenv=None)
         assessed = pool.submit(ap.assess_sync, text, settings=settings)
         return assessed.result().model_dump_json()
 

@@ -59,6 +59,17 @@ def test_nothing_is_wrong_with_nothing_configured(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("enabled", "status"), [("true", "answered"), ("false", "off")], ids=["on", "off"]
+)
+def test_whether_the_learned_reader_takes_part_is_said(
+    tmp_path: Path, enabled: str, status: str
+) -> None:
+    _, found = doctor(tmp_path, settings={"READER_ENABLED": enabled})
+    assert found["learned reader"]["level"] == "ok"
+    assert found["learned reader"]["facts"]["status"] == status
+
+
+@pytest.mark.parametrize(
     ("chosen", "words"),
     [
         pytest.param({}, "read by the fixed phrases, and by ollama:fake-model", id="the_default"),
@@ -113,7 +124,7 @@ def test_a_server_that_does_not_answer_is_named_with_its_cure(tmp_path: Path) ->
     assert words.code == 1
     assert "fail  server" in words.out
     assert "ollama serve" in words.out
-    assert "1 of 12 checks failed" in words.out
+    assert "1 of 13 checks failed" in words.out
 
 
 def test_a_model_that_is_not_pulled_is_named_with_its_cure(tmp_path: Path) -> None:

@@ -154,6 +154,16 @@ def test_run_begun_with_other_settings_is_not_gone_on_with(copied: Path) -> None
     assert "settings" in other.err
 
 
+def test_run_begun_under_another_learned_reader_is_not_gone_on_with(copied: Path) -> None:
+    path = copied / "begun/run.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert "reader" in record
+    path.write_text(json.dumps(record | {"reader": "0" * 64}), encoding="utf-8")
+    other = evaluate(copied, "run", "interviews", "--out", "begun", "--resume")
+    assert other.code == 2
+    assert "other reader" in other.err
+
+
 @pytest.mark.parametrize("part", ["version", "prompts", "contracts"])
 def test_run_goes_on_under_another_program_only_where_that_is_accepted(
     copied: Path, part: str
@@ -392,7 +402,8 @@ def test_rules_applied_again_know_of_which_item_a_quote_is(
     """A 0 stands on a denial of its own item."""
     text = "Interviewer: How have you been?\nParticipant: I sleep well, and I am tired every day.\n"
     (interviews / "a.txt").write_text(text, encoding="utf-8")
-    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1")
+    settings = {"READER_ENABLED": "false"}
+    evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1", settings=settings)
     (one,) = lines(tmp_path / "run/predictions.jsonl")
     items = one["items"]
     assert isinstance(items, dict)

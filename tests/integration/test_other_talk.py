@@ -1,10 +1,11 @@
-"""Of talk that is not about the items nothing is told but what somebody says of them."""
+"""Of talk that is not about the items the rules tell nothing but what somebody says of them."""
 
 from collections.abc import Mapping
 
 import pytest
 
 import ai_psychiatrist as ap
+from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.results.models import ItemResult
@@ -21,7 +22,8 @@ CONCENTRATING, MOVING = "PHQ8_Concentrating", "PHQ8_Moving"
 def assessed(*turns: str, participant: str = "Participant") -> ap.FullResult:
     labels = ("Interviewer", participant)
     said = [f"{labels[at % 2]}: {words}" for at, words in enumerate((*OPENING, *turns))]
-    return ap.assess_sync("\n".join(said))
+    settings = load_settings({"READER_ENABLED": "false"}, None)
+    return ap.assess_sync("\n".join(said), settings=settings)
 
 
 def items(result: ap.FullResult) -> Mapping[str, ItemResult]:

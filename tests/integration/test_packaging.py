@@ -6,13 +6,16 @@ import re
 import tomllib
 from collections.abc import Callable
 from importlib import metadata, resources
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 import yaml
 from fastapi import FastAPI
 from jinja2 import Environment
+from onnxruntime import InferenceSession
 
 import ai_psychiatrist
 
@@ -40,13 +43,20 @@ PARSERS: dict[str, Callable[[str], object]] = {
     ".txt": str.strip,
     ".md": str.strip,
 }
+BINARY: dict[str, Callable[[bytes], object]] = {
+    ".onnx": lambda content: InferenceSession(content).get_inputs(),
+    ".npz": lambda content: np.load(BytesIO(content), allow_pickle=False)["weights"].any(),
+}
 
 
 @pytest.mark.parametrize("path", DATA, ids=str)
 def test_data_are_read_from_the_package_and_parse(path: Path) -> None:
     package, *folders = path.parent.parts
-    text = resources.files(package).joinpath(*folders, path.name).read_text("utf-8")
-    assert PARSERS[path.suffix](text)
+    file = resources.files(package).joinpath(*folders, path.name)
+    if path.suffix in BINARY:
+        assert BINARY[path.suffix](file.read_bytes())
+    else:
+        assert PARSERS[path.suffix](file.read_text("utf-8"))
 
 
 def test_the_package_says_that_it_is_typed() -> None:

@@ -49,6 +49,7 @@ DEFAULTS = {
     "MODEL_QUANTITATIVE_MODEL": "",
     "MODEL_JUDGE_MODEL": "",
     "DANGER_MODEL": "",
+    "READER_ENABLED": "true",
     "BELIEF_SOURCES": "rules",
     "BELIEF_LEVEL": "0.9",
     "BELIEF_RESCORINGS": "5",

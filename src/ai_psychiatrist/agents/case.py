@@ -30,6 +30,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
     TranscriptIndex,
     ground_all,
 )
+from ai_psychiatrist.services.reader.reading import TranscriptReading
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 
 _BOUNDARY_DIGITS: Final = 16
@@ -52,6 +53,8 @@ class Case:
     calls: CallLog = field(repr=False)
     tasks: Tasks = field(repr=False)
     """What the agents are asked."""
+    reading: TranscriptReading = field(default_factory=TranscriptReading, repr=False)
+    """What the learned reader says of the transcript."""
     scoring: WantedScoring = AS_SET
     references: ReferenceSource | None = field(default=None, repr=False)
     """Where scoring finds examples of other participants; `None` where there are none."""
@@ -95,13 +98,14 @@ class Case:
             transcript_block=f"{DELIMITED}\n{block}" if is_delimited else block,
             index=TranscriptIndex(transcript),
             reader=ItemReader(transcript, self.reader.unread),
+            reading=self.reading.of_changed(transcript),
         )
         changed.share_transcript()
         return changed
 
     def share_transcript(self) -> None:
         """Let the rule baseline have the transcript as it was read, and not as prompts show it."""
-        share_transcript(self.boundary, self.transcript)
+        share_transcript(self.boundary, self.transcript, self.reading)
 
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""

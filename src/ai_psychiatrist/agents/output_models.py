@@ -21,6 +21,8 @@ NOT_READ = "The rules could not read the transcript."
 """The reason that it gives where its reading failed."""
 UNSETTLED = "The words can be read in two ways, and do not settle whether the symptom is there."
 """The reason that it gives where two readings stand."""
+NOT_SHARED = "The rules read this of the item, and the learned reader does not share it."
+"""The reason that it gives where the learned reader reads otherwise."""
 
 Scale3 = Annotated[int, Field(strict=True, ge=0, le=3)]
 Scale4 = Annotated[int, Field(strict=True, ge=0, le=4)]

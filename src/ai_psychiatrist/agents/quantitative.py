@@ -286,6 +286,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         }
         served = served_by(output, given)
         asked = await self._asked(case, output, given)
+        unshared = await _unshared(case, output, given)
         return tuple(
             judged_item(
                 ProposedItem(
@@ -295,6 +296,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
                     unfound=cited.rejected[key],
                     served=served,
                     asked=asked.get(Item(key)),
+                    is_shared=Item(key) not in unshared,
                 ),
                 unscored_item(case, Item(key), report),
                 is_checked=self._is_checked,
@@ -312,6 +314,21 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if is_for_process(text):
             return await in_worker_process(text, asked_items, case.transcript)
         return asked_items(case.transcript)
+
+
+async def _unshared(
+    case: Case, output: QuantitativeOutput, given: Mapping[str, Sequence[Quote]]
+) -> frozenset[Item]:
+    """Return the items of whose quotes the learned reader takes none for what the score says."""
+    unshared: set[Item] = set()
+    for key, answer in output.items.items():
+        item, segments = Item(key), [part for quote in given[key] for part in quote.segments]
+        if answer.score is None or not segments:
+            continue
+        shares = case.reading.shares_present if answer.score else case.reading.shares_denied
+        if not await shares(item, segments):
+            unshared.add(item)
+    return frozenset(unshared)
 
 
 def _in_part(item: ItemAssessment, kept: PartialScores, unscored: ItemAssessment) -> ItemAssessment:

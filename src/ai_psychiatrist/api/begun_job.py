@@ -56,7 +56,7 @@ def new_job(
             id=begin_assessment(),
             transcript=wanted.transcript,
             subject=asked.body.subject,
-            figures=Figures(danger=wanted.risk.level),
+            figures=Figures(danger=wanted.risk.report.level),
         ),
         request=request.written(),
         asked_by=principal.id,

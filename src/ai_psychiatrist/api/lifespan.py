@@ -1,7 +1,7 @@
 """What the application opens before it serves, and closes after."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from anyio import to_thread
@@ -39,7 +39,7 @@ async def lifespan(
             await stack.enter_async_context(repeating(tell_it_is_open, HOUR_SECONDS))
         stack.callback(setattr, app.state, "services", opened)
         app.state.services = services
-        reading = to_thread.run_sync(_read_ahead, services.connections.names)
+        reading = to_thread.run_sync(_read_ahead, services)
         app.state.reading = asyncio.create_task(reading)
         stack.push_async_callback(asyncio.wait, (app.state.reading,))
         app.state.jobs = await stack.enter_async_context(open_jobs(services))
@@ -51,8 +51,9 @@ def _warn(settings: Settings) -> None:
         logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
 
 
-def _read_ahead(models: Collection[str]) -> None:
+def _read_ahead(services: Services) -> None:
     # Imported here: nobody who waits for the server to be ready needs it yet.
     from ai_psychiatrist.api.read_ahead import read_ahead  # noqa: PLC0415
 
-    read_ahead(models)
+    read_ahead(services.connections.names)
+    services.pipeline.second_voice.state()

@@ -66,8 +66,9 @@ async def danger_of(record: Record, services: Services) -> ToldDanger:
         with suppress(InputError):
             result = result_of(record.result, field="assessment_id")
             return ToldDanger(risk=result.risk, result=result)
-    report = await work_on_text(transcript.text, detect_risk, transcript)
-    risk = risk_result_of(transcript, report, crisis_resources=services.crisis_resources)
+    rules = await work_on_text(transcript.text, detect_risk, transcript)
+    voiced = await services.pipeline.second_voice.voiced(transcript, rules)
+    risk = risk_result_of(transcript, voiced.report, crisis_resources=services.crisis_resources)
     return ToldDanger(risk=risk, result=None)
 
 

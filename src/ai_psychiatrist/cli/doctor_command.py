@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult, check_danger, check_installation
+from ai_psychiatrist.cli.checkup import (
+    CheckLevel,
+    CheckResult,
+    check_danger,
+    check_installation,
+    check_reader,
+)
 from ai_psychiatrist.cli.checkup_table import print_findings
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.interview_view import working
@@ -50,7 +56,7 @@ def doctor(
 
 
 def _installation(settings: Settings, chosen: Settings) -> list[CheckResult]:
-    return [*check_installation(settings), check_danger(chosen)]
+    return [*check_installation(settings), check_danger(chosen), check_reader(chosen)]
 
 
 async def _models(settings: Settings) -> list[CheckResult]:

@@ -1,13 +1,22 @@
 """Signs of danger, for people to read in a terminal."""
 
+from textwrap import shorten
+from typing import Final
+
 from rich.console import Console
 from rich.text import Text
 
 from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskGroup, RiskLevel, RiskSource
 from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.results.risk_result import ExaminedResult, RiskResult, RiskSignalResult
-from ai_psychiatrist.results.wording import danger_headline, sentence_parts, signal_groups
+from ai_psychiatrist.results.wording import (
+    danger_headline,
+    read_first_words,
+    sentence_parts,
+    signal_groups,
+)
 
 _LEVEL_STYLES = {
     RiskLevel.NONE: "dim",
@@ -17,8 +26,11 @@ _LEVEL_STYLES = {
     RiskLevel.HIGH: "bold red",
 }
 
+_PASSAGE_CHARACTERS: Final = 160
+
 _GROUP_STYLES = {
     RiskGroup.READ_NOW: "bold",
+    RiskGroup.FOUND_BY_WORDS_ALONE: "",
     RiskGroup.PAST_OR_OF_OTHERS: "",
     RiskGroup.DENIED: "dim",
 }
@@ -34,6 +46,7 @@ def print_risk(out: Console, risk: RiskResult, *, where: str = "") -> None:
             _statement(out, signal)
     if risk.signal_count > len(risk.signals):
         out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
+    _read_first(out, risk)
     _unexamined(out, risk.examined)
     _reading(out, risk)
     out.print(Text(risk.statement, style="dim"))
@@ -51,10 +64,27 @@ def _statement(out: Console, signal: RiskSignalResult) -> None:
     parts = sentence_parts(signal)
     line = Text(f"  {level}“{plain(parts.before)}")
     line.append(plain(parts.said), style="bold").append(f"{plain(parts.after)}” ")
-    by_model = ", found by a model" if signal.source is RiskSource.MODEL else ""
-    kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{by_model}"
+    found_by = "" if signal.source is RiskSource.RULES else f", {words(signal.source)}"
+    kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{found_by}"
     place = f"turn {signal.turn + 1}, {signal.start}-{signal.end}"
     out.print(line.append(f"[{kind}; {place}]", style="dim"))
+
+
+def _read_first(out: Console, risk: RiskResult) -> None:
+    """Print the passages that the learned reader ranks highest, and whether it took part."""
+    reader = risk.reader
+    if reader.read_first:
+        out.print(Text(read_first_words(reader)))
+    for one in reader.read_first:
+        line = Text(f"  “{plain(_shortened(one.text))}” ")
+        out.print(line.append(f"[turn {one.turn + 1}, {one.start}-{one.end}]", style="dim"))
+    style = "bold yellow" if reader.status is ReaderStatus.FAILED else "dim"
+    out.print(Text(f"{words(reader.status)}.", style=style))
+
+
+def _shortened(text: str) -> str:
+    """Return the start of a passage, as much as a line or two hold."""
+    return shorten(text, width=_PASSAGE_CHARACTERS, placeholder=" …")
 
 
 def _reading(out: Console, risk: RiskResult) -> None:

@@ -30,6 +30,7 @@ from ai_psychiatrist.llm.settings import (
 )
 from ai_psychiatrist.reviews.settings import StoreSettings
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.reader.settings import ReaderSettings
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
@@ -202,6 +203,7 @@ class Settings(BaseSettings):
     judge: JudgeSettings = JudgeSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     danger: DangerSettings = DangerSettings()
+    reader: ReaderSettings = ReaderSettings()
     belief: BeliefSettings = BeliefSettings()
     transcript: TranscriptSettings = TranscriptSettings()
     data: DataSettings = DataSettings()

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.reader import ReaderState
 
 MOST_SIGNALS: Final = 200
 """How many signals a report lists."""
@@ -20,7 +21,7 @@ class RiskCategory(StrEnum):
     HARM_TO_OTHERS = "harm_to_others"
     ABUSE = "abuse"
     UNSPECIFIED = "unspecified"
-    """A model marked the words, but not in a way that says of what kind the danger is."""
+    """A model or the learned reader marked the words, which says not of what kind the danger is."""
 
 
 class RiskKind(StrEnum):
@@ -48,7 +49,7 @@ class RiskKind(StrEnum):
     GOODBYE = "goodbye"
     """Farewells, not waking up again, soon gone for good."""
     UNSPECIFIED = "unspecified"
-    """A model marked the words without a kind that is known; the rules never give it."""
+    """A model or the learned reader marked the words without a kind; the rules never give it."""
 
     @property
     def category(self) -> RiskCategory:
@@ -69,6 +70,9 @@ class RiskGroup(StrEnum):
 
     READ_NOW = "read_now"
     """Affirmed, hypothetical or unclear."""
+    FOUND_BY_WORDS_ALONE = "found_by_words_alone"
+    """The same, but the learned reader does not share what the rules found, and no danger is named
+    in it or asked for before it: no alarm."""
     PAST_OR_OF_OTHERS = "past_or_of_others"
     """Past, quoted, or about somebody else."""
     DENIED = "denied"
@@ -108,6 +112,8 @@ class RiskSource(StrEnum):
 
     RULES = "rules"
     MODEL = "model"
+    READER = "reader"
+    """The learned reader together with n-grams, where the rules found nothing."""
 
 
 class RiskLevel(StrEnum):
@@ -142,6 +148,8 @@ class RiskSignal:
     start: int
     end: int
     source: RiskSource = RiskSource.RULES
+    is_shared: bool = True
+    """False for what the rules found and the learned reader does not share."""
 
     @property
     def category(self) -> RiskCategory:
@@ -151,7 +159,9 @@ class RiskSignal:
     @property
     def group(self) -> RiskGroup:
         """The group that it is shown in."""
-        return self.polarity.group
+        group = self.polarity.group
+        is_alone = group is RiskGroup.READ_NOW and not self.is_shared
+        return RiskGroup.FOUND_BY_WORDS_ALONE if is_alone else group
 
 
 class ReadingStatus(StrEnum):
@@ -188,6 +198,8 @@ class RiskReport:
     examined: Examined = field(default_factory=Examined)
     """Which words the rules read at all."""
     model: ModelReading = ModelReading()
+    reader: ReaderState = field(default_factory=ReaderState)
+    """Whether the learned reader took part, and what it would have a person read first."""
 
     @property
     def level(self) -> RiskLevel:
@@ -223,6 +235,7 @@ def with_model_reading(report: RiskReport, reading: ModelReading) -> RiskReport:
         risk_report(in_order, report.examined),
         signal_count=report.signal_count + len(added),
         model=reading,
+        reader=report.reader,
     )
 
 
@@ -249,7 +262,7 @@ def is_to_be_read(signal: Grouped) -> bool:
 def urgency(signal: RiskSignal) -> tuple[int, int, bool]:
     """Return what signals are listed by: group, level, and of the same those of the rules first."""
     group = list(RiskGroup).index(signal.group)
-    return group, -signal.level.rank, signal.source is RiskSource.MODEL
+    return group, -signal.level.rank, signal.source is not RiskSource.RULES
 
 
 def _says_as_much(found: RiskSignal, signal: RiskSignal) -> bool:

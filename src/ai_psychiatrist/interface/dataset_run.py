@@ -237,6 +237,7 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         contracts={"pipeline": contract.digest, "rules": rule_set_digest()},
         settings=deciding_settings(services.settings),
     )
+    record["reader"] = services.pipeline.second_voice.state().name
     if wanted.start.certifies:
         record["certificates"] = True
     if wanted.start.shard is not None:

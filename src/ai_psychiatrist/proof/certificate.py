@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.contracts.item_check import check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.agents.proposed_item import READER_DIFFERS
 from ai_psychiatrist.domain.belief import TotalInterval
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Grounding, Quote, Segment
@@ -33,8 +34,8 @@ _UNFOUND: Final = "quote_in_transcript"
 """The rule that a quote which nobody said breaks."""
 _NOT_FROM_QUOTES: Final = frozenset({UnknownReason.NOT_EXAMINED, UnknownReason.UNCLEAR})
 """Why an item is unknown, where that does not follow from its quotes and the answer."""
-_UNREAD: Final = frozenset(UnreadPart)
-"""What of an answer could not be read is no rule that it breaks."""
+_NO_RULES: Final = frozenset({*UnreadPart, READER_DIFFERS})
+"""What of an answer could not be read, or the reader does not share, is no rule that it breaks."""
 
 
 Certified = TypeVar("Certified", bound=Envelope)
@@ -177,7 +178,7 @@ def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bo
         "quotes": [_quote(quote, transcript) for quote in item.evidence],
         "allowed": _allowed(key, item.evidence) if is_checked else [],
         "reply": _reply(item),
-        "rules": [name for name in item.warnings if name not in _UNREAD],
+        "rules": [name for name in item.warnings if name not in _NO_RULES],
         "score": item.score,
         "unknown_reason": item.unknown_reason,
         "belief": None if item.belief is None else _belief(item.belief),
@@ -218,6 +219,7 @@ def _reply(item: ItemResult) -> _Fields | None:
         "confidence": item.confidence,
         "has_reason": item.reason.strip() != "",
         "has_unfound_quote": _UNFOUND in item.warnings,
+        "reader_differs": READER_DIFFERS in item.warnings,
         "why_none": item.unknown_reason if item.unknown_reason in _NOT_FROM_QUOTES else None,
     }
 

@@ -22,12 +22,13 @@ PHQ8_Moving=item; item: quotes=quote* allowed=score* reply=reply? rules=code* sc
 unknown_reason=code? belief=odds?; quote: segments=span+ words=hex
 relevance=about|unread|elsewhere|other_person|instruction is_plain=bool
 polarity=affirmed|denied|unclear frequency=code timeframe=recent|past|unstated match=code; reply:
-score=score? confidence=five? has_reason=bool has_unfound_quote=bool why_none=not_examined|unclear?;
-odds: scores=part* not_determinable=part sources=code* calibrated=bool set=set?; set: low=score?
-high=score? not_determinable=bool level=part; total: minimum=sum maximum=sum exact=sum?
-severity=band? severity_lower_bound=band severity_upper_bound=band interval=ends?; ends: low=sum
-high=sum level=inner; danger: level=code signal_count=int turns_not_examined=int signals=sign*;
-sign: segments=span! words=hex kind=code polarity=code level=none|low|moderate|high source=code
+score=score? confidence=five? has_reason=bool has_unfound_quote=bool why_none=not_examined|unclear?
+reader_differs=bool; odds: scores=part* not_determinable=part sources=code* calibrated=bool
+set=set?; set: low=score? high=score? not_determinable=bool level=part; total: minimum=sum
+maximum=sum exact=sum? severity=band? severity_lower_bound=band severity_upper_bound=band
+interval=ends?; ends: low=sum high=sum level=inner; danger: level=code signal_count=int
+turns_not_examined=int signals=sign*; sign: segments=span! words=hex kind=code polarity=code
+level=none|low|moderate|high source=code
 """
 PAIRS = re.findall(r"(\w+):([^;]+)", SHAPES)
 FIELDS = {name: sorted(pair.split("=") for pair in pairs.split()) for name, pairs in PAIRS}
@@ -102,7 +103,10 @@ def derived_item(item: Table, *, is_checked: bool, is_shared: bool) -> Table:
     if reply is None or reply["why_none"]:
         reason = "scoring_failed" if reply is None else reply["why_none"]
     if score is not None:
-        against = rules if is_checked else ["score_needs_evidence"]
+        relevance = {one["relevance"] for one in quotes}
+        is_doubted = score and reply["reader_differs"] and relevance == {"unread"}
+        against = [*rules, *(["not_about_item"] if is_doubted else [])]
+        against = against if is_checked else ["score_needs_evidence"]
         reason = next((REASONS[rule] for rule in against if rule in REASONS), "")
     found = {"allowed": allowed, "rules": rules, "unknown_reason": reason or None}
     return found | {"score": None if reason else score}

@@ -10,7 +10,8 @@ from ai_psychiatrist.agents.definition import BELIEF_AGENTS, JUDGES
 from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS, PROMPT_DIGESTS_TOGETHER
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskReport, RiskSignal
+from ai_psychiatrist.domain.reader import ReaderStatus
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskReport, RiskSignal, RiskSource
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.results.account_result import AgentModels
 from ai_psychiatrist.results.examined import examined_result
@@ -28,7 +29,11 @@ from ai_psychiatrist.results.models import (
 from ai_psychiatrist.results.risk import risk_model
 from ai_psychiatrist.results.risk_result import (
     RISK_STATEMENT,
+    RISK_STATEMENT_WITH_ALL,
     RISK_STATEMENT_WITH_MODEL,
+    RISK_STATEMENT_WITH_READER,
+    PassageResult,
+    RiskReaderResult,
     RiskResult,
     RiskSignalResult,
 )
@@ -136,16 +141,40 @@ def risk_result_of(
     transcript: Transcript, risk: RiskReport, *, crisis_resources: str
 ) -> RiskResult:
     """Return the signs of danger in a transcript, with their words."""
-    reading = risk.model
-    has_read = reading.status is ReadingStatus.ANSWERED
     return RiskResult(
         level=risk.level,
         signals=tuple(_signal(transcript, one) for one in risk.signals),
         signal_count=risk.signal_count,
         examined=examined_result(risk.examined),
-        model=risk_model(reading),
-        statement=RISK_STATEMENT_WITH_MODEL if has_read else RISK_STATEMENT,
+        model=risk_model(risk.model),
+        reader=_reader(transcript, risk),
+        statement=_STATEMENTS[
+            risk.reader.status is ReaderStatus.ANSWERED, risk.model.status is ReadingStatus.ANSWERED
+        ],
         resources=crisis_resources,
+    )
+
+
+_STATEMENTS: Final = {
+    (False, False): RISK_STATEMENT,
+    (False, True): RISK_STATEMENT_WITH_MODEL,
+    (True, False): RISK_STATEMENT_WITH_READER,
+    (True, True): RISK_STATEMENT_WITH_ALL,
+}
+"""By whether the learned reader and a model took part."""
+
+
+def _reader(transcript: Transcript, risk: RiskReport) -> RiskReaderResult:
+    state = risk.reader
+    return RiskReaderResult(
+        status=state.status,
+        digest=state.digest,
+        sign_count=sum(signal.source is RiskSource.READER for signal in risk.signals),
+        unshared_count=sum(not signal.is_shared for signal in risk.signals),
+        read_first=tuple(
+            PassageResult(text=transcript.text[one.start : one.end], **asdict(one))
+            for one in state.read_first
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Final
 from pydantic import Field
 
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.risk import (
     ReadingStatus,
     RiskCategory,
@@ -17,15 +18,25 @@ from ai_psychiatrist.domain.risk import (
 from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result, called
 
+_FALLIBLE: Final = (
+    "can miss danger and can raise false alarms; it is no assessment of risk. A person has to read "
+    "the interview."
+)
 RISK_STATEMENT: Final = (
-    "Found by fixed phrases in the participant's words, not by a model and not by a person. It can "
-    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
-    "interview."
+    "Found by fixed phrases in the participant's words, not by a model and not by a person. It "
+    f"{_FALLIBLE}"
 )
 RISK_STATEMENT_WITH_MODEL: Final = (
-    "Found by fixed phrases and by a model in the participant's words, not by a person. Both can "
-    "miss danger and can raise false alarms; it is no assessment of risk. A person has to read the "
-    "interview."
+    "Found by fixed phrases and by a model in the participant's words, not by a person. Both "
+    f"{_FALLIBLE}"
+)
+RISK_STATEMENT_WITH_READER: Final = (
+    "Found by fixed phrases and by a small learned reader in the participant's words, not by a "
+    f"person. Both {_FALLIBLE}"
+)
+RISK_STATEMENT_WITH_ALL: Final = (
+    "Found by fixed phrases, by a small learned reader and by a model in the participant's words, "
+    f"not by a person. Each {_FALLIBLE}"
 )
 
 
@@ -43,7 +54,9 @@ class RiskSignalResult(Result):
     level: RiskLevel
     """How soon a person should look."""
     source: RiskSource
-    """Whether rules or a model found it."""
+    """Whether rules, a model or the learned reader found it."""
+    is_shared: bool
+    """False for what the rules found and the learned reader does not share."""
     text: str
     """The participant's words."""
     sentence: str
@@ -103,8 +116,36 @@ class RiskModelResult(Result):
     high, affirmed and unspecified."""
 
 
+class PassageResult(Result):
+    """A passage of the participant's words."""
+
+    turn: int
+    """The turn, from 0."""
+    start: int
+    """First character, in code points of the transcript."""
+    end: int
+    """The character after the last."""
+    text: str
+    """The participant's words."""
+
+
+class RiskReaderResult(Result):
+    """The learned reader, the second voice beside the fixed phrases."""
+
+    status: ReaderStatus
+    """`off`, `missing` (its packages are not installed) and `failed`: the phrases stand alone."""
+    digest: str | None
+    """SHA-256 of the list of the reader's files; null where it took no part."""
+    sign_count: int
+    """How many of the listed signs it found together with n-grams, where the phrases found none."""
+    unshared_count: int
+    """How many listed signs of the phrases it does not share."""
+    read_first: tuple[PassageResult, ...]
+    """The passages that it ranks highest for danger, at most three; they carry no level."""
+
+
 class RiskResult(Result):
-    """Signs of danger, found by fixed phrases before any model was asked, and by a model."""
+    """Signs of danger, found by fixed phrases and a learned reader, and then by a model."""
 
     level: RiskLevel
     """The highest level of any signal; none means only that nothing was found, and not_examined
@@ -117,6 +158,8 @@ class RiskResult(Result):
     """Which words the phrases read for them."""
     model: RiskModelResult
     """The model that reads beside the phrases."""
+    reader: RiskReaderResult
+    """The learned reader beside the phrases."""
     statement: str
     """What this is and is not."""
     resources: str

@@ -9,9 +9,10 @@ from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.agents.definition import EVIDENCE
 from ai_psychiatrist.domain.failures import AttemptOutcome
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
+from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.risk import RiskCategory, RiskGroup, RiskLevel
 from ai_psychiatrist.results.models import Envelope, ItemResult
-from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
+from ai_psychiatrist.results.risk_result import RiskReaderResult, RiskResult, RiskSignalResult
 from ai_psychiatrist.services.risk.questions import questions_in
 
 UNKNOWN_REASONS: Final[Mapping[Enum, str]] = {
@@ -38,8 +39,18 @@ RISK_LEVELS: Final[Mapping[Enum, str]] = {
 }
 RISK_GROUPS: Final[Mapping[Enum, str]] = {
     RiskGroup.READ_NOW: "Read now: affirmed, hypothetical or unclear",
+    RiskGroup.FOUND_BY_WORDS_ALONE: "Found by words alone: the learned reader does not share it",
     RiskGroup.PAST_OR_OF_OTHERS: "Past, quoted, or about somebody else",
     RiskGroup.DENIED: "Asked and denied",
+}
+READER_STATES: Final[Mapping[Enum, str]] = {
+    ReaderStatus.OFF: "The learned reader is switched off: the fixed phrases stand alone",
+    ReaderStatus.MISSING: (
+        "The learned reader is not installed (pip install 'ai-psychiatrist[reader]'): the fixed "
+        "phrases stand alone"
+    ),
+    ReaderStatus.ANSWERED: "The learned reader read beside the fixed phrases",
+    ReaderStatus.FAILED: "The learned reader failed: the fixed phrases stand alone",
 }
 _MOST_PLACES: Final = 5
 """Turns that a headline names; the statements themselves are all listed below it."""
@@ -97,6 +108,12 @@ def danger_headline(risk: RiskResult, *, where: str = "") -> str:
         return found
     denied = _denied(risk.signals, where)
     return denied if risk.level is RiskLevel.NONE else f"{found}. {denied}"
+
+
+def read_first_words(reader: RiskReaderResult) -> str:
+    """Return what stands above the passages that the learned reader ranks highest."""
+    count = len(reader.read_first)
+    return f"Passages to read first, as the learned reader ranks them; no level ({count})"
 
 
 def has_denials_alone(risk: RiskResult) -> bool:

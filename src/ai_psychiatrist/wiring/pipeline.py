@@ -11,6 +11,7 @@ from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.services.reader.second_voice import SecondVoice
 from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
 from ai_psychiatrist.wiring.danger import danger_agent, danger_chain
@@ -38,6 +39,7 @@ def wired_pipeline(settings: Settings, connections: ModelConnections) -> WiredPi
         danger=danger_agent(settings, chains.get("danger", ()), settings.pydantic_ai),
         believer=believer(settings, chains, quantitative),
         references=references,
+        second_voice=SecondVoice(is_enabled=settings.reader.enabled),
         max_calls=settings.model.max_calls,
         is_delimited=settings.qualitative.delimit_transcript,
         is_first_ahead=settings.model.first_call_ahead == "always",

@@ -27,6 +27,8 @@ from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.routes import ModelRoute
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.results.assessment import About, full_result
+from ai_psychiatrist.services.reader.reading import TranscriptReading
+from ai_psychiatrist.services.reader.second_voice import VoicedRisk
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -112,7 +114,7 @@ def assess(
         pipeline(server, max_calls=max_calls, retries=retries).assess,
         transcript,
         # Made in a thread otherwise, which a loop with a time of its own does not wait for.
-        risk=detect_risk(transcript),
+        risk=VoicedRisk(report=detect_risk(transcript), reading=TranscriptReading()),
         deadline_seconds=deadline_seconds,
     )()
 

@@ -129,10 +129,11 @@ def test_words_of_the_interview_are_in_no_notebook_and_in_rows_only_on_request()
         assert ANSWER not in text
 
 
-def test_statements_stand_in_three_groups_by_level_and_never_by_position() -> None:
+def test_statements_stand_in_groups_by_level_and_never_by_position() -> None:
     result = dangerous_view().result
     groups = signal_groups(result.risk.signals)
-    assert [one.group for one in groups] == list(RiskGroup)
+    told = [one for one in RiskGroup if one is not RiskGroup.FOUND_BY_WORDS_ALONE]
+    assert [one.group for one in groups] == told
     for group in groups:
         ranks = [one.level.rank for one in group.signals]
         assert ranks == sorted(ranks, reverse=True)
@@ -197,3 +198,59 @@ def test_groups_and_whole_sentences_are_shown_in_their_order(
 def test_the_headline_is_a_level_or_what_was_denied(text: str, headline: str) -> None:
     risk = FullResult.model_validate_json(result_json(text)).risk
     assert danger_headline(risk) == headline
+
+
+TOLD = "Interviewer: Go on.\nParticipant: They'd all be better off without me.\n"
+
+
+def shown_on_page(result: FullResult) -> str:
+    page = sheet_html(view_of(json.loads(result.model_dump_json()), TOLD))
+    return " ".join(ParsedPage(page).of("body")[0].text.split())
+
+
+def told_by_reader(status: str) -> FullResult:
+    fields = json.loads(result_json(TOLD))
+    (first, *_) = fields["risk"]["signals"]
+    signals = list(fields["risk"]["signals"])
+    signals[0] = first | {"is_shared": False, "group": "found_by_words_alone", "level": "low"}
+    place = {"turn": first["turn"], "start": first["start"], "end": first["end"]}
+    fields["risk"] |= {
+        "signals": signals,
+        "reader": {
+            "status": status,
+            "digest": "0" * 64,
+            "sign_count": 0,
+            "unshared_count": 1,
+            "read_first": [place | {"text": "COPPER LANTERNS"}],
+        },
+    }
+    return FullResult.model_validate(fields)
+
+
+@pytest.mark.parametrize("shown", [shown_on_page, in_terminal], ids=["page", "terminal"])
+def test_what_the_learned_reader_says_is_shown(shown: Callable[[FullResult], str]) -> None:
+    text = shown(told_by_reader("answered"))
+    assert "Found by words alone: the learned reader does not share it" in text
+    assert "Passages to read first, as the learned reader ranks them; no level (1)" in text
+    assert text.count("COPPER LANTERNS") == 1
+
+
+@pytest.mark.parametrize("shown", [shown_on_page, in_terminal], ids=["page", "terminal"])
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("off", "switched off: the fixed phrases stand alone"),
+        ("missing", "is not installed"),
+        ("failed", "failed: the fixed phrases stand alone"),
+    ],
+)
+def test_why_the_learned_reader_takes_no_part_is_said(
+    shown: Callable[[FullResult], str], status: str, words: str
+) -> None:
+    assert words in " ".join(shown(told_by_reader(status)).split())
+
+
+def test_passages_to_read_first_are_in_no_notebook_and_in_no_bundle() -> None:
+    result = told_by_reader("answered")
+    for text in (in_notebook(result), exchanged(result), repr(result)):
+        assert "COPPER LANTERNS" not in text

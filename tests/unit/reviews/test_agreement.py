@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from sklearn.metrics import cohen_kappa_score
 from tests.unit.reviews.rated import case, committed
 
 from ai_psychiatrist.domain.phq8 import Item

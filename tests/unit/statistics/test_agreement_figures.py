@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from sklearn.metrics import cohen_kappa_score
 
 from ai_psychiatrist.statistics.alpha import MISSING, coincidences, ordinal_alpha
 from ai_psychiatrist.statistics.arrays import Array

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
-from ai_psychiatrist.agents.output_models import NOT_EXAMINED, NOT_READ, UNSETTLED
+from ai_psychiatrist.agents.output_models import NOT_EXAMINED, NOT_READ, NOT_SHARED, UNSETTLED
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Segment, Timeframe, UnverifiedQuote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.evidence_validation.transcript_index import LONGEST_QUOTE
@@ -52,6 +52,9 @@ def _proposed(quotes: list[str], analysis: Analysis, item: Item) -> dict[str, ob
         affirmed, denied = _weightier(affirmed, denied)
         if affirmed and denied:
             return _proposal("N/A", None, UNSETTLED, reads)
+    told = affirmed or denied
+    if told and not any(read.is_shared for read in told.values()):
+        return _proposal("N/A", None, NOT_SHARED, told)
     if affirmed:
         return _symptom(affirmed, _confidence(affirmed, analysis.of_item(item)))
     if denied:

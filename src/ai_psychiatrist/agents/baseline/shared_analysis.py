@@ -5,15 +5,16 @@ it could be another one, or none.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.baseline.request import Request
 from ai_psychiatrist.agents.baseline.signals import (
     Analysis,
+    Signal,
     Signals,
     analyse,
     analysis_of,
@@ -23,6 +24,7 @@ from ai_psychiatrist.agents.baseline.signals import (
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.worker_processes import is_for_process, work_on_text
+from ai_psychiatrist.services.reader.reading import TranscriptReading
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 T = TypeVar("T")
@@ -34,6 +36,7 @@ class _Shared:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     transcripts: dict[str, Transcript] = field(default_factory=dict, repr=False)
+    readings: dict[str, TranscriptReading] = field(default_factory=dict, repr=False)
     analyses: dict[str, Analysis] = field(default_factory=dict, repr=False)
     signals: dict[str, Signals | None] = field(default_factory=dict, repr=False)
 
@@ -52,21 +55,23 @@ def sharing_analysis() -> Iterator[None]:
         _current.reset(token)
         # Timers of connections keep the context that they were made in, and all that it holds.
         shared.transcripts.clear()
+        shared.readings.clear()
         shared.analyses.clear()
         shared.signals.clear()
 
 
-def share_transcript(boundary: str, transcript: Transcript) -> None:
-    """Let the tasks of an assessment have a transcript as it was read."""
+def share_transcript(boundary: str, transcript: Transcript, reading: TranscriptReading) -> None:
+    """Let the tasks of an assessment have a transcript as it was read, by the reader as well."""
     shared = _current.get()
     if shared is not None:
         shared.transcripts[boundary] = transcript
+        shared.readings[boundary] = reading
 
 
 async def shared_analysis(request: Request) -> Analysis:
     """Return the analysis of a transcript, made once where tasks of an assessment share it."""
     shared = _current.get() or _Shared()
-    return await _found(shared, shared.analyses, request, analysis_of_text)
+    return await _found(shared, shared.analyses, request, analysis_of_text, _analysis_voiced)
 
 
 async def in_process(request: Request) -> tuple[Transcript | None, Signals | None] | None:
@@ -77,7 +82,7 @@ async def in_process(request: Request) -> tuple[Transcript | None, Signals | Non
     if not is_for_process(request.transcript):
         return None
     shared = _current.get() or _Shared()
-    signals = await _found(shared, shared.signals, request, signals_of_text)
+    signals = await _found(shared, shared.signals, request, signals_of_text, _signals_voiced)
     return shared.transcripts.get(request.boundary), signals
 
 
@@ -86,14 +91,38 @@ async def _found(
     known: dict[str, T],
     request: Request,
     find: Callable[[str, Transcript | None], T],
+    voiced: Callable[[T, TranscriptReading], Awaitable[T]],
 ) -> T:
     text, boundary = request.transcript, request.boundary
     # Findings and evidence are asked for at the same time: the second waits for the first.
     async with shared.lock:
         if boundary not in known:
             transcript = shared.transcripts.get(boundary)
-            known[boundary] = await work_on_text(text, find, text, transcript)
+            found = await work_on_text(text, find, text, transcript)
+            reading = shared.readings.get(boundary)
+            known[boundary] = found if reading is None else await voiced(found, reading)
         return known[boundary]
+
+
+async def _analysis_voiced(analysis: Analysis, reading: TranscriptReading) -> Analysis:
+    return replace(analysis, signals=await _voiced(analysis.signals, reading))
+
+
+async def _signals_voiced(signals: Signals | None, reading: TranscriptReading) -> Signals | None:
+    return signals and replace(signals, found=await _voiced(signals.found, reading))
+
+
+async def _voiced(signals: Iterable[Signal], reading: TranscriptReading) -> tuple[Signal, ...]:
+    """Mark the signals that the learned reader does not share."""
+    marked: list[Signal] = []
+    for signal in signals:
+        quote, is_shared = signal.quote, True
+        if quote.supports_symptom:
+            is_shared = await reading.shares_present(signal.item, quote.segments)
+        elif quote.denies_symptom:
+            is_shared = await reading.shares_denied(signal.item, quote.segments)
+        marked.append(signal if is_shared else replace(signal, is_shared=False))
+    return tuple(marked)
 
 
 def analysis_of_text(

@@ -54,6 +54,8 @@ class Signal:
 
     footing: Footing
     """By what it is known to be about the item."""
+    is_shared: bool = True
+    """False where the learned reader does not take it for the item, in that sense."""
 
     @property
     def start(self) -> int:

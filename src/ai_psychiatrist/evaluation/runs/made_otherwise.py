@@ -3,7 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-_PARTS: Final = ("mode", "references", "models", "variant", "prompts", "settings", "version")
+_PARTS: Final = (
+    "mode",
+    "references",
+    "models",
+    "reader",
+    "variant",
+    "prompts",
+    "settings",
+    "version",
+)
 _OF_OLD: Final = {"settings.judge.calls": "four"}
 """What holds where a record says nothing."""
 _SHOWN_CHARACTERS: Final = 60

@@ -27,6 +27,7 @@ _MUST_AGREE: Final = (
     "ablates",
     "certificates",
     "models",
+    "reader",
     "settings",
 )
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts")

@@ -17,7 +17,7 @@ from ai_psychiatrist.results.page.sentences import (
     why_missing,
 )
 from ai_psychiatrist.results.page.words import mode_words, note_words, words
-from ai_psychiatrist.results.wording import danger_headline, unknown_words
+from ai_psychiatrist.results.wording import danger_headline, read_first_words, unknown_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -88,6 +88,7 @@ FILTERS = {
     "made_by": made_by,
     "model_words": model_words,
     "danger_headline": danger_headline,
+    "read_first_words": read_first_words,
     "unknown_words": unknown_words,
     "is_of_rules": is_of_rules,
     "why_missing": why_missing,

@@ -99,6 +99,7 @@ RULES: Final[Mapping[str, str]] = {
     "no_affirmed_evidence": "no quote says clearly that it is so",
     "quote_shared": "a quote is given for several items",
     "na_with_high_confidence": "left open, and sure of it",
+    "reader_differs": "the learned reader does not take the quotes for this",
     **{str(part): words for part, words in UNREAD_PARTS.items()},
 }
 """The rules over one item, by their names."""

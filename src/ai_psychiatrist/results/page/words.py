@@ -25,6 +25,7 @@ from ai_psychiatrist.domain.failures import (
     UnreadPart,
 )
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, Severity, UnknownReason
+from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.references import NoReferences
 from ai_psychiatrist.domain.review import RejectReason, ReviewPhase, Verdict
 from ai_psychiatrist.domain.risk import (
@@ -45,6 +46,7 @@ from ai_psychiatrist.results.page.failure_words import (
 )
 from ai_psychiatrist.results.wording import (
     NOT_EXAMINED_CAUSES,
+    READER_STATES,
     RISK_GROUPS,
     RISK_LEVELS,
     UNKNOWN_REASONS,
@@ -184,6 +186,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         RiskKind.GOODBYE: "a farewell",
         RiskKind.UNSPECIFIED: "danger of no named kind",
     },
+    ReaderStatus: READER_STATES,
     RiskGroup: RISK_GROUPS,
     RiskPolarity: {
         RiskPolarity.AFFIRMED: "said to be so",
@@ -196,6 +199,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
     RiskSource: {
         RiskSource.RULES: "found by fixed phrases",
         RiskSource.MODEL: "found by a model",
+        RiskSource.READER: "found by the learned reader",
     },
     ReadingStatus: {
         ReadingStatus.OFF: "no model read for danger",

@@ -2,7 +2,7 @@ import random
 
 import numpy as np
 import pytest
-from sklearn import metrics as theirs  # type: ignore[import-untyped]
+from sklearn import metrics as theirs
 from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
 from ai_psychiatrist.domain.phq8 import Severity

@@ -6,8 +6,8 @@ import pytest
 from benchmarks.calibration_error import forecast_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
-from sklearn.metrics import brier_score_loss, roc_auc_score  # type: ignore[import-untyped]
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss, roc_auc_score
 from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section, forecast

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 from tests.unit.evaluation.metrics.built import at, labels, metrics, plain, random_run, unit, value
 
 from ai_psychiatrist.domain.phq8 import Item

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from sklearn.metrics import cohen_kappa_score
 from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, unit, value
 
 from ai_psychiatrist.domain.phq8 import Item

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 from tests.unit.evaluation.metrics.built import at, each, number, random_run
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels

@@ -1,5 +1,5 @@
 import pytest
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from sklearn.metrics import cohen_kappa_score
 from tests.unit.evaluation.metrics.built import at, labels, plain, unit, value
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels

@@ -1,0 +1,1 @@
+"""The learned reader: how it is trained, and how well it reads."""
