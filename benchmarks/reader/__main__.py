@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -70,7 +71,9 @@ class Read:
     by: Mapping[str, Outcome]
     passages: Mapping[int, Sequence[PassageReading]]
     """Turn, from 0 → what the network makes of its passages."""
-    read_first: frozenset[int]
+    alarmed: AbstractSet[int]
+    """The turns for which rules and network together alarm."""
+    read_first: AbstractSet[int]
     """The turns that a reader is sent to first."""
 
     @property
@@ -95,7 +98,8 @@ async def readings(records: Sequence[Record], reader: LearnedReader) -> list[Rea
     """Assess each record by the rules, and by rules and reader, as the program does."""
     WORKS_IN_PLACE.set(True)
     found: dict[str, list[Outcome]] = {}
-    first: list[frozenset[int]] = []
+    first: list[AbstractSet[int]] = []
+    alarmed: list[AbstractSet[int]] = []
     transcripts = [parse_transcript(transcript_of(record)) for record in records]
     for voice, enabled in (("rules", "false"), ("both", "true")):
         settings = load_settings({"READER_ENABLED": enabled, "LOG_LEVEL": "ERROR"}, None)
@@ -112,8 +116,10 @@ async def readings(records: Sequence[Record], reader: LearnedReader) -> list[Rea
                 )
                 found.setdefault(voice, []).append(outcome)
                 if voice == "both":
-                    ranked = assessment.risk.reader.read_first
-                    first.append(frozenset(one.turn for one in ranked))
+                    first.append({one.turn for one in assessment.risk.reader.read_first})
+                    alarmed.append(
+                        {one.turn for one in assessment.risk.signals if is_to_be_read(one)}
+                    )
     passages = [_passages(transcript, reader) for transcript in transcripts]
     alone = [_alone(one) for one in passages]
     return [
@@ -121,10 +127,11 @@ async def readings(records: Sequence[Record], reader: LearnedReader) -> list[Rea
             record=record,
             by={"rules": rules, "reader": own, "both": both},
             passages=read,
-            read_first=turns,
+            alarmed=turns,
+            read_first=ranked,
         )
-        for record, rules, own, both, read, turns in zip(
-            records, found["rules"], alone, found["both"], passages, first, strict=True
+        for record, rules, own, both, read, turns, ranked in zip(
+            records, found["rules"], alone, found["both"], passages, alarmed, first, strict=True
         )
     ]
 
@@ -226,10 +233,12 @@ def read_first_table(sets: Mapping[str, Sequence[Read]]) -> Iterator[str]:
         (one, label["turn"] - 1)
         for one in talk
         for label in danger_labels(one.record)
-        if "turn" in label and label["status"] == "affirmed" and not one.by["rules"].alarms
+        if "turn" in label
+        and label["status"] == "affirmed"
+        and label["turn"] - 1 not in one.alarmed
     ]
     hit = share_of(missed, lambda pair: pair[1] in pair[0].read_first)
-    yield f"| turns with danger in conversations where rules raise no alarm, among them | {hit} |"
+    yield f"| turns with danger for which nothing alarms, among them | {hit} |"
     sent = share_of([one for one in talk if one.is_safe], lambda one: bool(one.read_first))
     yield f"| safe conversations whose reader is sent somewhere | {sent} |"
 

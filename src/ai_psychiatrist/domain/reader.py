@@ -26,7 +26,7 @@ class ReaderState:
     digest: str | None = None
     """SHA-256 of its files; `None` where there is none."""
     read_first: tuple[Segment, ...] = ()
-    """The passages that it ranks highest for danger, the highest first; they carry no level."""
+    """Those that it ranks highest for danger and for which nothing alarms; they carry no level."""
 
     @property
     def name(self) -> str:

@@ -141,7 +141,8 @@ class RiskReaderResult(Result):
     unshared_count: int
     """How many listed signs of the phrases it does not share."""
     read_first: tuple[PassageResult, ...]
-    """The passages that it ranks highest for danger, at most three; they carry no level."""
+    """At most three passages that it ranks highest for danger and for which nothing alarms; they
+    carry no level."""
 
 
 class RiskResult(Result):

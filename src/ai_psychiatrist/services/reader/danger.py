@@ -10,6 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.risk import (
+    RiskCategory,
     RiskGroup,
     RiskKind,
     RiskLevel,
@@ -58,7 +59,11 @@ async def with_second_voice(
     read: defaultdict[int, list[tuple[Passage, float]]] = defaultdict(list)
     for passage, one in zip(wanted, readings, strict=True):
         read[passage.turn].append((passage, one.danger))
-    standing = {one.turn for one in report.signals if _stands(one, transcript, read[one.turn])}
+    standing = {
+        (one.category, one.turn)
+        for one in report.signals
+        if _stands(one, transcript, read[one.turn])
+    }
     weighed = [_weighed(signal, standing) for signal in report.signals]
     told: defaultdict[int, list[RiskSignal]] = defaultdict(list)
     for signal in weighed:
@@ -71,18 +76,24 @@ async def with_second_voice(
         and ngrams[passage] >= NGRAMS_FROM
         and not any(_settles(signal, passage) for signal in told[turn])
     ]
+    for signal in added:
+        told[signal.turn].append(signal)
     in_order = sorted((*weighed, *added), key=lambda signal: signal.start)
     return replace(
         risk_report(in_order, report.examined),
         signal_count=report.signal_count + len(added),
         model=report.model,
-        reader=replace(reading.state, read_first=_read_first(read)),
+        reader=replace(reading.state, read_first=_read_first(read, told)),
     )
 
 
-def _weighed(signal: RiskSignal, standing: Collection[int]) -> RiskSignal:
-    """Return a sign, as found by words alone where neither it stands nor one near to it."""
-    if not _is_open(signal) or any(abs(turn - signal.turn) <= _NEAR_TURNS for turn in standing):
+def _weighed(signal: RiskSignal, standing: Collection[tuple[RiskCategory, int]]) -> RiskSignal:
+    """Return a sign, as found by words alone where neither it stands nor one like it near to it."""
+    near = (
+        category is signal.category and abs(turn - signal.turn) <= _NEAR_TURNS
+        for category, turn in standing
+    )
+    if not _is_open(signal) or any(near):
         return signal
     level = min(signal.level, RiskLevel.LOW, key=lambda level: level.rank)
     return replace(signal, is_shared=False, level=level)
@@ -135,7 +146,16 @@ def _found(passage: Passage) -> RiskSignal:
     )
 
 
-def _read_first(read: Mapping[int, Iterable[tuple[Passage, float]]]) -> tuple[Segment, ...]:
-    high = [pair for passages in read.values() for pair in passages if pair[1] >= READ_FIRST_FROM]
-    ranked = sorted(high, key=lambda pair: (-pair[1], pair[0].start))[:MOST_READ_FIRST]
-    return tuple(Segment(turn=one.turn, start=one.start, end=one.end) for one, _ in ranked)
+def _read_first(
+    read: Mapping[int, Iterable[tuple[Passage, float]]], told: Mapping[int, Iterable[RiskSignal]]
+) -> tuple[Segment, ...]:
+    """Return the passages that rank highest among those for which nothing alarms."""
+    high = [
+        (danger, passage)
+        for turn, passages in read.items()
+        for passage, danger in passages
+        if danger >= READ_FIRST_FROM
+        and not any(is_to_be_read(one) and _overlaps(one, passage) for one in told[turn])
+    ]
+    ranked = sorted(high, key=lambda pair: (-pair[0], pair[1].start))[:MOST_READ_FIRST]
+    return tuple(Segment(turn=one.turn, start=one.start, end=one.end) for _, one in ranked)

@@ -6,6 +6,7 @@ from tests.fakes.scripted_reader import ScriptedReader, reading_by
 
 from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.risk import (
+    RiskCategory,
     RiskGroup,
     RiskKind,
     RiskLevel,
@@ -47,6 +48,23 @@ def test_a_danger_that_is_named_or_asked_for_stands_whatever_the_reader_says(tex
     alone = detect_risk(parse_transcript(text))
     assert alone.level.rank >= RiskLevel.MODERATE.rank
     assert voiced(text, ScriptedReader()).signals == alone.signals
+
+
+def test_what_is_told_near_a_danger_of_the_same_sort_stands_and_of_another_does_not() -> None:
+    despair = "Interviewer: And?\nParticipant: They'd all be better off without me.\n"
+    stapler = "Interviewer: And?\nParticipant: I could cope if he threw the stapler at me.\n"
+    by_sort = {
+        one.category: one for one in voiced(f"{NAMED}{despair}{stapler}", ScriptedReader()).signals
+    }
+    assert by_sort[RiskCategory.SUICIDAL_IDEATION].is_shared
+    assert not by_sort[RiskCategory.ABUSE].is_shared
+
+
+def test_what_alarms_is_not_told_again_as_a_passage_to_read_first() -> None:
+    reader = ScriptedReader(danger={"tide": 0.9}, ngrams={"tide": 0.9})
+    assert not voiced(UNLISTED, reader).reader.read_first
+    alone = ScriptedReader(danger={"tide": 0.9}, ngrams={"tide": 0.3})
+    assert len(voiced(UNLISTED, alone).reader.read_first) == 1
 
 
 def test_reader_and_ngrams_together_make_a_sign_of_their_own() -> None:
