@@ -94,7 +94,7 @@ class LearnedReader:
 
     def read(self, passage: Passage) -> PassageReading:
         """Have the network read a passage, by itself: beside others it would round otherwise."""
-        ids, sides = self.tokens(passage.question, passage.words)
+        ids, sides = tokens_of(self._tokenizer, passage.question, passage.words)
         (values,) = self._network.run(None, {"ids": [ids], "sides": [sides]})[0]
         present, denied = values[: len(Item)], values[len(Item) : -1]
         return PassageReading(
@@ -102,10 +102,6 @@ class LearnedReader:
             denied={item: _rounded(value) for item, value in zip(Item, denied, strict=True)},
             danger=_rounded(values[-1]),
         )
-
-    def tokens(self, question: str, words: str) -> tuple[list[int], list[int]]:
-        """Return the ids of the tokens that the network reads, and the side of each, 0 or 1."""
-        return tokens_of(self._tokenizer, question, words)
 
 
 def tokens_of(tokenizer: "Tokenizer", question: str, words: str) -> tuple[list[int], list[int]]:
