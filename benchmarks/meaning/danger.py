@@ -13,9 +13,9 @@ from benchmarks.meaning.sets import Record, transcript_of
 
 AFFIRMED: Final = "affirmed"
 LOOKALIKE: Final = "look-alike"
-_STATUSES: Final = (AFFIRMED, "hypothetical_or_unclear", "past", "other_person", "denied")
+STATUSES: Final = (AFFIRMED, "hypothetical_or_unclear", "past", "other_person", "denied")
 """The first that a label has is the statement's."""
-_OWN: Final = frozenset(_STATUSES[:2])
+_OWN: Final = frozenset(STATUSES[:2])
 """With one of these an alarm is right."""
 _LEVELS: Final = ("low", "moderate", "high")
 _NO_KIND: Final = "none"
@@ -60,9 +60,9 @@ def readings(records: Iterable[Record]) -> list[Reading]:
 
 
 def _reading(record: Record) -> Reading:
-    labels = _labels(record)
+    labels = labels_of(record)
     statuses = {label["status"] for label in labels}
-    status = next((one for one in _STATUSES if one in statuses), LOOKALIKE)
+    status = next((one for one in STATUSES if one in statuses), LOOKALIKE)
     own = [label for label in labels if label["status"] == status]
     kinds = {label.get("kind", _NO_KIND) for label in own} or {record.get("lookalike") or _NO_KIND}
     second = record.get("second", {})
@@ -86,14 +86,13 @@ def _reading(record: Record) -> Reading:
     )
 
 
-def _labels(record: Record) -> Sequence[Record]:
-    """Return the labels of a statement with many or with one, or of a conversation."""
-    if "turns" in record:
+def labels_of(record: Record) -> Sequence[Record]:
+    """Return the labels of danger of a statement or a conversation of any set."""
+    if "turns" in record or "danger" in record:
         return record.get("danger") or ()
-    if "labels" in record:
-        labels: Sequence[Record] = record["labels"]
-        return labels
-    return (record,) if record["status"] else ()
+    if "status" in record:
+        return (record,) if record["status"] else ()
+    return [one for one in record["labels"] if "item" not in one]
 
 
 def agreed(read: Iterable[Reading]) -> list[Reading]:
@@ -123,7 +122,7 @@ def statement_tables(read: Sequence[Reading]) -> Iterator[str]:
         own = [one for one in read if one.is_own and one.level == level]
         yield _row(f"affirmed, labelled {level}", own)
     yield _row("affirmed, all", [one for one in read if one.is_own])
-    for status in (*_STATUSES[1:], LOOKALIKE):
+    for status in (*STATUSES[1:], LOOKALIKE):
         yield _row(status, [one for one in read if one.status == status])
     others = [one for one in read if one.status == "other_person" and one.level in _LEVELS[1:]]
     yield _row("… other_person, labelled moderate or high", others)

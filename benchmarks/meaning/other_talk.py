@@ -4,15 +4,14 @@ Rules may be tuned to one half; the other is set aside, and only its figures are
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.meaning import danger, items
 from benchmarks.meaning.agreement import share_of
-from benchmarks.meaning.sets import TUNING, Record
+from benchmarks.meaning.sets import TUNING, Record, records_of
 
 FOLDER: Final = TUNING / "other_talk"
 PUBLIC: Final = "public.jsonl"
@@ -32,7 +31,7 @@ def other_talk(*, set_aside: bool) -> tuple[Record, ...]:
         record
         for file in sorted(FOLDER.glob("*.jsonl"))
         if file.name != PUBLIC
-        for record in _lines(file)
+        for record in records_of(file)
     )
     return tuple(one for one in (*written, *_public()) if is_set_aside(one) is set_aside)
 
@@ -43,15 +42,11 @@ def _public() -> Iterator[Record]:
     if folder is None:
         return
     path = Path(folder) / "transcripts" / "conversations.jsonl"
-    turns = {one["id"]: one["turns"] for one in _lines(path)}
-    for labels in _lines(FOLDER / PUBLIC):
+    turns = {one["id"]: one["turns"] for one in records_of(path)}
+    for labels in records_of(FOLDER / PUBLIC):
         said = turns[labels["id"]]
         if any(turn["speaker"].casefold() == _PATIENT for turn in said):
             yield {**labels, "kind": "consultation", "turns": said}
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    return (json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip())
 
 
 def tables() -> Iterator[str]:
@@ -96,18 +91,18 @@ def _alarms(records: Iterable[Record]) -> Iterator[str]:
     for kind in (*sorted({record["kind"] for record, _ in read}), "all"):
         of = [pair for pair in read if kind in {pair[0]["kind"], "all"}]
         own = [one for record, one in of if one.is_own]
-        safe = [one for record, one in of if not _is_serious(record)]
+        safe = [one for record, one in of if not is_serious(record)]
         cells = (share_of(some, lambda one: one.is_alarm) for some in (safe, own))
         yield f"| {kind} | {' | '.join(map(str, cells))} |"
     yield ""
-    yield from danger.precision_table([(one, _is_serious(record)) for record, one in read])
+    yield from danger.precision_table([(one, is_serious(record)) for record, one in read])
 
 
-def _is_serious(record: Record) -> bool:
+def is_serious(record: Record) -> bool:
     """Whether somebody has to look, for the speaker's sake or another's."""
     return any(
         label["status"] not in {"denied", "past"} and label["level"] in _SERIOUS
-        for label in record["danger"]
+        for label in record.get("danger") or ()
     )
 
 

@@ -24,7 +24,7 @@ class SealBroken(Exception):
 def tuning(kind: str) -> tuple[Record, ...]:
     """Load all tuning sets of a kind: `items`, `interviews`, `sessions` or `danger`."""
     files = sorted((TUNING / kind).glob("*.jsonl"))
-    return tuple(record for file in files for record in _records(file.read_text("utf-8")))
+    return tuple(record for file in files for record in records_of(file))
 
 
 def open_sealed(name: str, folder: Path) -> tuple[Record, ...]:
@@ -44,6 +44,11 @@ def listed_digests(folder: Path) -> dict[str, str]:
     """Return file name → SHA-256 as the folder's README lists them."""
     listed = _LISTED.findall((folder / "README.md").read_text("utf-8"))
     return {name: digest for name, _, digest in listed}
+
+
+def records_of(file: Path) -> Iterator[Record]:
+    """Yield the records of a file of JSON lines."""
+    return _records(file.read_text("utf-8"))
 
 
 def _records(text: str) -> Iterator[Record]:

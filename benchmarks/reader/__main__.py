@@ -35,10 +35,11 @@ from ai_psychiatrist.services.reader.reading import TranscriptReading
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
 from benchmarks.meaning.agreement import Proportion, share_of
+from benchmarks.meaning.danger import STATUSES, labels_of
 from benchmarks.meaning.items import DENIED, PRESENT, gold_of
-from benchmarks.meaning.other_talk import other_talk
+from benchmarks.meaning.other_talk import is_serious, other_talk
 from benchmarks.meaning.sets import Record, open_sealed, transcript_of
-from benchmarks.reader.examples import danger_labels, is_own_danger, new_records
+from benchmarks.reader.examples import is_own_danger, new_records
 
 _ALONE_FROM: Final = 0.5
 """From here on the network alone is taken to say that something is so."""
@@ -79,19 +80,13 @@ class Read:
     @property
     def status(self) -> str:
         """The first that its labels of danger have, as they are listed; empty for none."""
-        found = {one["status"] for one in danger_labels(self.record)}
-        return next((one for one in _STATUSES if one in found), "")
+        found = {one["status"] for one in labels_of(self.record)}
+        return next((one for one in STATUSES if one in found), "")
 
     @property
     def is_safe(self) -> bool:
         """Whether nobody has to look, for the speaker's sake or another's."""
-        return not any(
-            one["status"] not in {"denied", "past"} and one["level"] != "low"
-            for one in danger_labels(self.record)
-        )
-
-
-_STATUSES: Final = ("affirmed", "hypothetical_or_unclear", "past", "other_person", "denied")
+        return not is_serious(self.record)
 
 
 async def readings(records: Sequence[Record], reader: LearnedReader) -> list[Read]:
@@ -169,16 +164,16 @@ def danger_table(read: Sequence[Read]) -> Iterator[str]:
     yield _alarm_row("own danger now", [one for one in read if one.status == "affirmed"])
     asked = [one for one in read if one.status == "affirmed" and one.record["question"]]
     yield _alarm_row("… after a question", asked)
-    for status in _STATUSES[1:]:
+    for status in STATUSES[1:]:
         yield _alarm_row(status.replace("_", " "), [one for one in read if one.status == status])
     yield _alarm_row("look-alikes", [one for one in read if one.record.get("lookalike")])
     yield ""
     yield f"| own danger now, by kind | {' | '.join(_VOICES)} |"
     yield "| --- | ---: | ---: | ---: |"
     own = [one for one in read if one.status == "affirmed"]
-    kinds = sorted({label["kind"] for one in own for label in danger_labels(one.record)})
+    kinds = sorted({label["kind"] for one in own for label in labels_of(one.record)})
     for kind in kinds:
-        of = [one for one in own if kind in {x["kind"] for x in danger_labels(one.record)}]
+        of = [one for one in own if kind in {x["kind"] for x in labels_of(one.record)}]
         yield _alarm_row(kind.replace("_", " "), of)
 
 
@@ -197,7 +192,7 @@ def safe_table(read: Sequence[Read]) -> Iterator[str]:
     yield "| --- | ---: | ---: | ---: |"
     for kind in sorted({_kind(one) for one in read}):
         yield _alarm_row(kind, [one for one in read if one.is_safe and _kind(one) == kind])
-    own = [one for one in read if is_own_danger(danger_labels(one.record))]
+    own = [one for one in read if is_own_danger(labels_of(one.record))]
     yield _alarm_row("with own danger now, all kinds", own)
 
 
@@ -232,7 +227,7 @@ def read_first_table(sets: Mapping[str, Sequence[Read]]) -> Iterator[str]:
     missed = [
         (one, label["turn"] - 1)
         for one in talk
-        for label in danger_labels(one.record)
+        for label in labels_of(one.record)
         if "turn" in label
         and label["status"] == "affirmed"
         and label["turn"] - 1 not in one.alarmed
@@ -269,11 +264,11 @@ def calibration_table(statements: Sequence[Read]) -> Iterator[str]:
     values = [
         (max(one.danger for of_turn in read.passages.values() for one in of_turn), read)
         for read in statements
-        if is_own_danger(danger_labels(read.record)) is not None
+        if is_own_danger(labels_of(read.record)) is not None
     ]
     for low, high in pairwise(_BINS):
         inside = [read for value, read in values if low <= value < high]
-        share = share_of(inside, lambda read: bool(is_own_danger(danger_labels(read.record))))
+        share = share_of(inside, lambda read: bool(is_own_danger(labels_of(read.record))))
         yield f"| {low:.1f}–{min(high, 1):.1f} | {share} |"
 
 

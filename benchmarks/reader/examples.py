@@ -1,7 +1,6 @@
 """What the learned reader is trained on: answers, the question before each, and their labels."""
 
 import hashlib
-import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +10,13 @@ from typing import Final
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.reader.passages import end_of, plain, stretches
 from ai_psychiatrist.services.risk.questions import questions_in
+from benchmarks.meaning.danger import labels_of
 from benchmarks.meaning.items import DENIED, PRESENT
 from benchmarks.meaning.other_talk import other_talk
-from benchmarks.meaning.sets import BENCHMARKS, Record, tuning
+from benchmarks.meaning.sets import BENCHMARKS, Record, records_of, tuning
 
 FOLDER: Final = BENCHMARKS / "labelled" / "reader"
 _PARTICIPANT: Final = frozenset({"participant", "patient"})
-_OWN: Final = frozenset({"affirmed", "hypothetical_or_unclear"})
-_SERIOUS: Final = frozenset({"moderate", "high"})
 _NEAR_DANGER: Final = frozenset({Item.DEPRESSED, Item.FAILURE})
 """Items in whose sets nobody labelled danger, and whose words are near to it."""
 
@@ -27,7 +25,6 @@ _NEAR_DANGER: Final = frozenset({Item.DEPRESSED, Item.FAILURE})
 class Example:
     """A stretch of an answer; what is `None` was not labelled."""
 
-    id: str
     source: str
     question: str
     words: str
@@ -35,7 +32,6 @@ class Example:
     denied: frozenset[Item] | None
     danger: bool | None
     """Whether it tells of the speaker's own danger, now."""
-
     is_turn: bool
     """Whether it stands in a conversation, where nearly nothing tells of danger."""
     group: str
@@ -50,17 +46,13 @@ class Example:
 def new_records(part: str) -> tuple[Record, ...]:
     """Load what was written for the reader: `part` is `train` or `measure`."""
     files = sorted(FOLDER.glob("*.jsonl"))
-    return tuple(one for file in files for one in _lines(file) if one["part"] == part)
-
-
-def _lines(file: Path) -> Iterator[Record]:
-    return (json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip())
+    return tuple(one for file in files for one in records_of(file) if one["part"] == part)
 
 
 def training_examples(extra: Path | None = None) -> list[Example]:
     """Return all that may be trained on. `extra`: a folder with more files of such records."""
     files = () if extra is None else sorted(extra.glob("*.jsonl"))
-    own = (one for file in files for one in _lines(file))
+    own = (one for file in files for one in records_of(file))
     return [
         *_of(tuning("items"), "items"),
         *_of(tuning("danger"), "danger"),
@@ -101,14 +93,13 @@ def _of_statement(record: Record, source: str) -> Iterator[Example]:
     present = frozenset(Item(one["item"]) for one in items if one["status"] == PRESENT)
     denied = frozenset(Item(one["item"]) for one in items if one["status"] == DENIED)
     is_of_danger = source == "danger" or record.get("kind") == "danger"
-    danger = is_own_danger(danger_labels(record))
+    danger = is_own_danger(labels_of(record))
     if not is_of_danger and not danger and _NEAR_DANGER & present:
         danger = None
     parts = list(stretches(record["text"]))
     if len(parts) != 1:
         return
     yield Example(
-        id=record["id"],
         source=source,
         is_turn=False,
         group=record["id"][:-1] if "set" in record else record["id"],
@@ -118,15 +109,6 @@ def _of_statement(record: Record, source: str) -> Iterator[Example]:
         denied=None if is_of_danger and not denied else denied,
         danger=danger,
     )
-
-
-def danger_labels(record: Record) -> Sequence[Record]:
-    """Return the labels of danger of a statement or a conversation of any set."""
-    if "turns" in record or "danger" in record:
-        return record.get("danger") or ()
-    if "status" in record:
-        return (record,) if record["status"] else ()
-    return [one for one in record["labels"] if "item" not in one]
 
 
 def is_own_danger(labels: Iterable[Record]) -> bool | None:
@@ -146,7 +128,7 @@ def _of_conversation(record: Record, source: str) -> Iterator[Example]:
         if turn["speaker"].casefold() not in _PARTICIPANT:
             question = turn["text"]
             continue
-        dangers = [one for one in record.get("danger") or () if _is_here(one, number, turn["text"])]
+        dangers = [one for one in labels_of(record) if _is_here(one, number, turn["text"])]
         parts = list(stretches(turn["text"]))
         for start, end in parts:
             words = plain(turn["text"][start:end])
@@ -160,7 +142,6 @@ def _of_conversation(record: Record, source: str) -> Iterator[Example]:
             }
             is_whole = len(parts) == 1 or not any(said.values())
             yield Example(
-                id=record["id"],
                 source=source,
                 is_turn=True,
                 group=record["id"],

@@ -105,7 +105,7 @@ def _stands(
     """Whether the network shares a sign that is to be read now, or a danger is named in it."""
     if not _is_open(signal):
         return False
-    near = [danger for passage, danger in read if _overlaps(signal, passage)]
+    near = [danger for passage, danger in read if passage.touches(signal.start, signal.end)]
     return not near or max(near) >= SHARED_FROM or _is_named(signal, transcript)
 
 
@@ -127,11 +127,11 @@ def _settles(signal: RiskSignal, passage: Passage) -> bool:
     """Whether a sign alarms for a passage already, or reads all of it as a denial."""
     if signal.polarity is RiskPolarity.DENIED:
         return signal.start <= passage.start and passage.end <= signal.end
-    return is_to_be_read(signal) and _overlaps(signal, passage)
+    return _alarms(signal, passage)
 
 
-def _overlaps(signal: RiskSignal, passage: Passage) -> bool:
-    return signal.start < passage.end and passage.start < signal.end
+def _alarms(signal: RiskSignal, passage: Passage) -> bool:
+    return is_to_be_read(signal) and passage.touches(signal.start, signal.end)
 
 
 def _found(passage: Passage) -> RiskSignal:
@@ -154,8 +154,7 @@ def _read_first(
         (danger, passage)
         for turn, passages in read.items()
         for passage, danger in passages
-        if danger >= READ_FIRST_FROM
-        and not any(is_to_be_read(one) and _overlaps(one, passage) for one in told[turn])
+        if danger >= READ_FIRST_FROM and not any(_alarms(one, passage) for one in told[turn])
     ]
     ranked = sorted(high, key=lambda pair: (-pair[0], pair[1].start))[:MOST_READ_FIRST]
     return tuple(Segment(turn=one.turn, start=one.start, end=one.end) for _, one in ranked)

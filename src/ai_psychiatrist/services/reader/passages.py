@@ -26,6 +26,10 @@ class Passage:
     question: str = field(repr=False)
     words: str = field(repr=False)
 
+    def touches(self, start: int, end: int) -> bool:
+        """Return whether it shares a character with a stretch of the transcript."""
+        return self.start < end and start < self.end
+
 
 def passages_of(transcript: Transcript) -> Iterator[Passage]:
     """Yield what the participant says, with the words of the turn before, in order."""

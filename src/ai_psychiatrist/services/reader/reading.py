@@ -72,19 +72,6 @@ class TranscriptReading:
         found = await self._made(lambda: [reader.ngram_danger(one) for one in passages])
         return dict(zip(passages, found, strict=False))
 
-    async def read(self, passages: Iterable[Passage]) -> None:
-        """Have passages read, beside the event loop; when that fails the reader takes no part."""
-        reader = self.reader
-        missing = [one for one in dict.fromkeys(passages) if one not in self._known]
-        if reader is None or not self.has_answered:
-            return
-        for first in range(0, len(missing), _AT_A_TIME):
-            some = missing[first : first + _AT_A_TIME]
-            found = await self._made(partial(_read_all, reader, some))
-            self._known.update(zip(some, found, strict=False))
-            if not self.has_answered:
-                return
-
     async def _made(self, work: Callable[[], list[T]]) -> list[T]:
         """Return what work gives beside the event loop; nothing where it fails, which is kept."""
         try:
@@ -95,8 +82,15 @@ class TranscriptReading:
             return []
 
     async def of_passages(self, passages: Sequence[Passage]) -> list[PassageReading]:
-        """Return what the network makes of passages; nothing where it takes no part."""
-        await self.read(passages)
+        """Return what the network makes of passages; nothing where it takes no part, or fails."""
+        reader = self.reader
+        missing = [one for one in dict.fromkeys(passages) if one not in self._known]
+        for first in range(0, len(missing), _AT_A_TIME):
+            if reader is None or not self.has_answered:
+                break
+            some = missing[first : first + _AT_A_TIME]
+            found = await self._made(partial(_read_all, reader, some))
+            self._known.update(zip(some, found, strict=False))
         return [self._known[one] for one in passages] if self.has_answered else []
 
     async def shares_present(self, item: Item, segments: Iterable[Segment]) -> bool:
@@ -114,7 +108,7 @@ class TranscriptReading:
             passage
             for segment in segments
             for passage in self._passages.get(segment.turn, ())
-            if passage.start < segment.end and segment.start < passage.end
+            if passage.touches(segment.start, segment.end)
         ]
         readings = await self.of_passages(near)
         return not readings or any(map(is_shared, readings))
