@@ -11,6 +11,7 @@ AREAS: Final = (
     "http",
     "interviews",
     "assessments",
+    "scripted",
     "validations",
     "exports",
 )

@@ -1,7 +1,7 @@
 """What is kept of an assessment where the whole of it would say the same again and again."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,24 +36,41 @@ def told(result: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def accounted(result: Mapping[str, Any]) -> dict[str, Json]:
-    """Return how a result came about: every call, what was refused, how it was judged."""
+    """Return how a result came about: every call of a model, what was refused, how it was judged.
+
+    What the rule baseline says is left out: it says the same whatever the others do.
+    """
     evaluation = result["evaluation"] or {}
     findings = result["qualitative"] or {}
-    return {
-        "attempts": _attempts(result["attempts"]),
-        "failures": result["failures"],
-        "grounding": result["grounding"],
-        "danger_model": result["risk"]["model"],
-        "findings": {key: one for key, one in findings.items() if key != "supporting_quotes"},
-        "quotes": [_quote(one) for one in findings.get("supporting_quotes") or ()],
-        "rounds": [
-            {metric: _metric(one) for metric, one in round_["scores"].items()}
-            for round_ in evaluation.get("rounds") or ()
-        ],
-        "kept_round": evaluation.get("iteration"),
-        "meta_review": result["meta_review"],
-        "answered_by": {agent: one["answered_by"] for agent, one in result["models"].items()},
+    answered_by = {agent: "+".join(one["answered_by"]) for agent, one in result["models"].items()}
+    parts: dict[str, dict[str, Json]] = {
+        "qualitative": {
+            "findings": {key: one for key, one in findings.items() if key != "supporting_quotes"},
+            "quotes": [_quote(one) for one in findings.get("supporting_quotes") or ()],
+        },
+        "judge": {
+            "rounds": [_round(one["scores"]) for one in evaluation.get("rounds") or ()],
+            "kept_round": evaluation.get("iteration"),
+        },
+        "meta_review": {"meta_review": result["meta_review"]},
     }
+    attempts = in_agent_order(result)["attempts"]
+    return {
+        "attempts": [_attempt(one) for one in attempts if one["model"] != _BASELINE],
+        "failures": [_failure(one) for one in result["failures"]],
+        "grounding": _pairs(result["grounding"] or {}),
+        "danger_model": _pairs(result["risk"]["model"]),
+        "answered_by": _pairs(answered_by),
+        **{
+            key: one
+            for agent, part in parts.items()
+            for key, one in part.items()
+            if answered_by[agent] != _BASELINE
+        },
+    }
+
+
+_BASELINE: Final = "baseline"
 
 
 def in_agent_order(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,25 +100,36 @@ def _is_spoken_of(item: Mapping[str, Any]) -> bool:
     return item["score"] is not None or any(item[key] for key in told_by)
 
 
-def _attempts(attempts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write one line a call, without blanks, in the order of agents and of the calls of each."""
-    return [
-        "|".join(
-            (
-                one["agent"],
-                one["model"],
-                one["path"],
-                one["outcome"],
-                str(one["code"] or one["http_status"] or ""),
-                f"http={one['http_status']}",
-                f"characters={one['reply_characters']}",
-                f"repaired={one['repaired']}",
-                f"coercions={one['coercions']}",
-                f"tokens={one['input_tokens']}>{one['output_tokens']}",
-            )
-        )
-        for one in sorted(attempts, key=lambda one: str(one["agent"]))
-    ]
+def _attempt(attempt: Mapping[str, Any]) -> str:
+    """Write a call without blanks, and without what most calls have in common."""
+    keys = ("agent", "model", "path", "outcome", "code")
+    optional = ("http_status", "repaired", "coercions")
+    return "|".join(
+        [
+            *(str(attempt[key] or "") for key in keys),
+            *(f"{key}={attempt[key]}" for key in optional if attempt[key]),
+            f"characters={attempt['reply_characters']}",
+            f"tokens={attempt['input_tokens']}>{attempt['output_tokens']}",
+        ]
+    )
+
+
+def _failure(failure: Mapping[str, Any]) -> list[Json]:
+    keys = ("stage", "category", "severity", "code")
+    line = "|".join(str(failure[key] or "") for key in keys)
+    return [line, failure["message"], *([failure["context"]] if failure["context"] else [])]
+
+
+def _pairs(table: Mapping[str, Any]) -> str:
+    """Write the plain fields of a table without blanks."""
+    return "|".join(f"{key}={one}" for key, one in table.items() if not isinstance(one, dict))
+
+
+def _round(scores: Mapping[str, Any]) -> str:
+    """Write the scores of one round, and what of them could not be read."""
+    return "|".join(
+        "+".join([f"{metric}={one['score']}", *one["warnings"]]) for metric, one in scores.items()
+    )
 
 
 def _signal(signal: Mapping[str, Any]) -> str:
@@ -109,22 +137,26 @@ def _signal(signal: Mapping[str, Any]) -> str:
     return "|".join(str(signal[key]) for key in keys)
 
 
-def _item(item: Mapping[str, Any]) -> Json:
+def _item(item: Mapping[str, Any]) -> list[Json]:
+    """Write an item in lines: its score and what it was made of, its quotes, and the rest."""
+    score = item["score"] if item["score"] is not None else item["unknown_reason"]
+    keys = ("proposed_score", "frequency", "confidence")
+    line = "|".join([str(score), *(f"{key}={item[key]}" for key in keys)])
     if not _is_spoken_of(item):
-        return [item["unknown_reason"], item["proposed_score"], item["reason"]]
-    optional = ("not_examined_cause", "unread_answer", "no_references", "drive")
-    return {
-        "score": item["score"] if item["score"] is not None else item["unknown_reason"],
-        "proposed": item["proposed_score"],
-        "frequency": item["frequency"],
-        "confidence": item["confidence"],
-        "evidence": [_quote(one) for one in item["evidence"]],
-        "unverified": [one["reason"] for one in item["unverified_quotes"]],
-        "reason": item["reason"],
+        return [line, item["reason"]]
+    lists = {
         "warnings": item["warnings"],
-        **{key: item[key] for key in optional if item[key]},
-        **({"references": len(item["references"])} if item["references"] else {}),
+        "unverified": [one["reason"] for one in item["unverified_quotes"]],
+        "references": [one["score"] for one in item["references"]],
     }
+    optional = ("not_examined_cause", "unread_answer", "no_references", "drive")
+    return [
+        line,
+        *(_quote(one) for one in item["evidence"]),
+        *(f"{key}={'+'.join(map(str, one))}" for key, one in lists.items() if one),
+        *({key: item[key]} for key in optional if item[key]),
+        item["reason"],
+    ]
 
 
 def _quote(quote: Mapping[str, Any]) -> str:
@@ -134,7 +166,3 @@ def _quote(quote: Mapping[str, Any]) -> str:
     places = "+".join(f"{at['turn']}:{at['start']}-{at['end']}" for at in quote["segments"])
     keys = ("match", "polarity", "frequency", "timeframe", "relevance")
     return "|".join([places, *(str(quote[key]) for key in keys if key in quote)])
-
-
-def _metric(metric: Mapping[str, Any]) -> str:
-    return "|".join([str(metric["score"]), *metric["warnings"]])

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,8 @@ _SHARDS: Final = ("parts/1", "parts/2", "parts/3")
 _RESULTS: Final = ("run.json", "units.jsonl", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
 _MOST_WAVES: Final = 8
 _WAITING: Final = 4
+_FIRST_CALLS: Final = 3
+"""Of one interview: those that wait for no other."""
 
 
 def answers(folder: Path) -> Iterator[Answer]:
@@ -192,10 +195,12 @@ def _rejected_first(request: Request) -> Reply:
 
 def _batches(folder: Path) -> Iterator[Answer]:
     three_texts(folder / "texts")
+    looked_at = count()
     weathers = {
         "openai": Weather(),
         "openai_of_others": Weather(strangers=2),
-        "openai_half_expired": Weather(expired=lambda at: at % 2 == 1),
+        # Whole batches: in which order calls come into one is not said.
+        "openai_first_expired": Weather(expired=lambda _: next(looked_at) < _FIRST_CALLS),
         "anthropic": Weather(is_reordered=True),
     }
     for name, weather in weathers.items():

@@ -156,7 +156,7 @@ async def _options(talk: Talk) -> None:
     query = f"{SCORES}?certificate=true"
     await talk.ask("certificate-of-scores", "POST", query, json=body, show=_certified_parts)
     await talk.ask("ablate", "POST", FULL, json={**body, "ablate": True}, show=_drives)
-    await talk.ask("ablate-query", "POST", f"{SCORES}?ablate=true", json=body, show=_drives)
+    await talk.ask("ablate-query", "POST", f"{SCORES}?ablate=true", json=body, show=_verdicts)
     for mode in ("zero_shot", "few_shot", "random_references", "descriptions_only", 0, 1):
         named = {**body, "mode": mode}
         await talk.ask(f"mode/body-{mode}", "POST", FULL, json=named, show=BRIEF)
@@ -208,6 +208,11 @@ def _drives(response: httpx.Response) -> Json:
     items = {name: item.get("drive") for name, item in scores["items"].items()}
     paths = [attempt["path"] for attempt in told.get("attempts", ())]
     return {"status": response.status_code, "drives": items, "paths": paths}
+
+
+def _verdicts(response: httpx.Response) -> Json:
+    items = response.json()["items"].values()
+    return [None if one["drive"] is None else one["drive"]["verdict"] for one in items]
 
 
 async def _odd_texts(talk: Talk) -> None:

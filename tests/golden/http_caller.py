@@ -35,6 +35,20 @@ def in_loop(
     return run
 
 
+async def together(
+    folder: Path,
+    cases: list[Answer],
+    *parts: Callable[[Path, list[Answer]], Coroutine[Any, Any, None]],
+) -> None:
+    """Make cases that mostly wait at the same time; they are added in the order of the parts."""
+    made: list[list[Answer]] = [[] for _ in parts]
+    await asyncio.gather(
+        *(part(folder / f"part-{number}", made[number]) for number, part in enumerate(parts))
+    )
+    for one in made:
+        cases += one
+
+
 @asynccontextmanager
 async def calling(
     folder: Path,

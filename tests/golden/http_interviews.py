@@ -108,7 +108,7 @@ async def _by_options(talk: Talk) -> None:
     """Keep an interview as a whole, answered by the frequencies that are offered."""
     interview = await begun(talk, "options/begun")
     for number in range(8):
-        case = f"options/answer-{number}" if number < 2 else ""
+        case = f"options/answer-{number}" if number < 1 else ""
         interview = await answered(talk, interview, case, shown, option_id=f"a{number % 5 + 1}")
     while interview["question"]:
         interview = await answered(talk, interview, option_id="a1")
@@ -168,7 +168,7 @@ async def _beginnings(talk: Talk) -> None:
         "no-inputs": {"protocol": "incident"},
     }
     for case, body in bad.items():
-        await begun(talk, f"from-bad/{case}", **body)
+        await begun(talk, f"from-bad/{case}", _MOVED, **body)
 
 
 async def _ends(talk: Talk) -> None:
@@ -298,7 +298,10 @@ async def _faults(folder: Path, cases: list[Answer]) -> None:
     switched = Switched(good)
     with model_server(switched) as (_, named):
         settings = {**named, "INTERVIEW_COMBINED_DIGEST": "true"}
-        hurried = {"INTERVIEW_CALL_TIMEOUT_SECONDS": "0.1", "INTERVIEW_TURN_TIMEOUT_SECONDS": "0.2"}
+        hurried = {
+            "INTERVIEW_CALL_TIMEOUT_SECONDS": "0.06",
+            "INTERVIEW_TURN_TIMEOUT_SECONDS": "0.12",
+        }
         async with calling(folder, settings) as usual, calling(folder, settings | hurried) as quick:
             for name in ("status_401", "prose", "hang"):
                 talk = Talk(client=usual, name=f"interviews/fault/{name}", cases=cases)

@@ -12,7 +12,7 @@ from tests.fakes.faults import fault
 from tests.fakes.webhook_receiver import Reaction, Receiver, receiving
 from tests.golden.answer import Answer, Json
 from tests.golden.http_assessing import DANGER, LETTERS, SHORT, TEXTS
-from tests.golden.http_caller import Talk, calling, head_alone, in_loop, only, until
+from tests.golden.http_caller import Talk, calling, head_alone, in_loop, only, together, until
 from tests.golden.http_documents import NOBODY
 from tests.golden.http_records import PLACE
 from tests.golden.http_showing import shown, still
@@ -35,9 +35,7 @@ async def jobs(folder: Path) -> list[Answer]:
         await _sent_again(talk)
         await _batches(talk)
         await _not_taken(talk)
-    await _under_way(folder / "hanging", talk.cases)
-    await _failing(folder / "failing", talk.cases)
-    await _told(folder / "told", talk.cases)
+    await together(folder, talk.cases, _under_way, _failing, _told)
     return talk.cases
 
 
@@ -100,7 +98,8 @@ def _just_begun(response: httpx.Response) -> Json:
     assert isinstance(whole, Mapping)
     body = whole["body"]
     assert isinstance(body, Mapping)
-    return {**whole, "body": {**body, **dict.fromkeys(("state", "position", "stages"), "<varies>")}}
+    varying = dict.fromkeys(("ended_at", "state", "position", "stages"), "<varies>")
+    return {**whole, "body": {**body, **varying}}
 
 
 def _chain(response: httpx.Response) -> Json:

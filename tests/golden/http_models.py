@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from tests.fakes.faults import fault, first_attempts, only_for
 from tests.fakes.replies import JUDGE_TASKS, danger_text, good_replies
 from tests.golden.answer import Answer, Json
 from tests.golden.http_assessing import DANGER, FINDINGS, FULL, LONG, SCORES, SHORT
-from tests.golden.http_caller import Talk, calling, in_loop
+from tests.golden.http_caller import Talk, calling, in_loop, together
 from tests.golden.http_showing import shown
 from tests.golden.ways import model_server
 
@@ -42,19 +43,28 @@ async def models(folder: Path) -> list[Answer]:
     await _faults(folder, cases)
     one_place = {FULL: _finished}
     await _asked(folder, cases, "at-first", first_attempts(1, fault("prose")), _EVERY)
-    short = {"API_REQUEST_TIMEOUT_SECONDS": "0.4"}
-    await _asked(folder, cases, "late", fault("hang"), {FULL: shown}, **short)
-    late = fault("hang", tasks=["meta_review"])
-    long = {"API_REQUEST_TIMEOUT_SECONDS": "1.1"}
-    await _asked(folder, cases, "late-part", late, one_place, **long)
-    slow = {"PYDANTIC_AI_TIMEOUT_SECONDS": "0.2", "PYDANTIC_AI_RETRIES": "0"}
-    await _asked(folder, cases, "late-calls", fault("hang"), one_place, **slow)
+    await together(folder, cases, *(partial(_late, name) for name in _LATE))
     await _asked(folder, cases, "few-calls", good_replies(), one_place, MODEL_MAX_CALLS="3")
     plain = {"PYDANTIC_AI_ENABLED": "false"}
     await _asked(folder, cases, "plain", good_replies(), _EVERY, **plain)
     await _asked(folder, cases, "plain-fails", fault("status_500"), one_place, **plain)
     await _other_places(folder, cases)
     return cases
+
+
+_LATE: Final[Mapping[str, tuple[tuple[str, ...], dict[str, str]]]] = {
+    "late": ((), {"API_REQUEST_TIMEOUT_SECONDS": "1.2"}),
+    "late-part": (("meta_review",), {"API_REQUEST_TIMEOUT_SECONDS": "1.2"}),
+    "late-calls": ((), {"PYDANTIC_AI_TIMEOUT_SECONDS": "0.2", "PYDANTIC_AI_RETRIES": "0"}),
+}
+"""Which agents are never answered, and how long that is waited for."""
+
+
+async def _late(name: str, folder: Path, cases: list[Answer]) -> None:
+    """Keep what is answered where a model does not answer in time."""
+    tasks, settings = _LATE[name]
+    script = fault("hang", tasks=tasks)
+    await _asked(folder, cases, name, script, {FULL: _finished}, **settings)
 
 
 class Switched:
@@ -94,7 +104,8 @@ async def _good(folder: Path, cases: list[Answer]) -> None:
         async with calling(folder, named) as client:
             talk = Talk(client=client, name="models/good", given=[SHORT, LONG], cases=cases)
             await talk.ask("full", "POST", FULL, json={"transcript_text": SHORT})
-            await talk.ask("one-call", "POST", FINDINGS, json={"transcript_text": SHORT})
+            sent = {"transcript_text": SHORT}
+            await talk.ask("one-call", "POST", FINDINGS, json=sent, show=_finished)
     one = {"JUDGE_CALLS": "one", "DANGER_MODEL": "off", "FEEDBACK_SCORE_THRESHOLD": "4"}
     await _asked(folder, cases, "refined", good_replies(), {FULL: _finished}, **one)
     told = {"RISK_CRISIS_RESOURCES": "Call 000, the line of this house."}

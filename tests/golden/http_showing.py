@@ -32,6 +32,7 @@ _SHOWN: Final = frozenset(
         "x-left-out",
     }
 )
+_NO_STORE: Final = "cache-control: no-store"
 _USUAL: Final = (
     "content-security-policy",
     "referrer-policy",
@@ -39,7 +40,10 @@ _USUAL: Final = (
     "x-frame-options",
     "x-request-id",
 )
-_NAMED: Final = {("content-length", *_USUAL): "usual", _USUAL: "usual-without-length"}
+_NAMED: Final = {
+    (_NO_STORE, "content-length", *_USUAL): "usual",
+    (_NO_STORE, *_USUAL): "usual-without-length",
+}
 """What almost all answers have beside; told in one word."""
 _RANDOM: Final = (
     (re.compile(r"aip_[0-9a-f]+_[\w-]+"), "<key>"),
@@ -47,7 +51,6 @@ _RANDOM: Final = (
     (re.compile(r"assessment-[0-9a-f]{8}\.html"), "assessment-<id>.html"),
     (re.compile(r"((?:aip_|__Host-)session)=[^;\"]+"), r"\1=<token>"),
     (re.compile(r"(?<=\?cursor=|&cursor=)[\w%-]+|(?<=cursor=)[\w-]{20,}"), "<cursor>"),
-    (re.compile(r"\b[0-9a-f]{16,}\b"), "<digest>"),
 )
 """What `answer.py` knows nothing of."""
 _MOVING: Final = {"next": "<cursor>", "csrf": "<token>", "subject_id": "<id>", "state_hash": "<id>"}
@@ -66,6 +69,9 @@ def shown(response: httpx.Response, *, all_headers: bool = False, body: bool = T
         if name in _SHOWN or (all_headers and name not in {"x-request-id", "content-length"})
     }
     others = sorted(headers.keys() - seen.keys())
+    if not all_headers and headers.get("cache-control") == "no-store":
+        others = [_NO_STORE, *others]
+        del seen["cache-control"]
     named: Json = _NAMED.get(tuple(others), others)
     rest: dict[str, Json] = {"body": body_of(response)} if body else {}
     return {"status": response.status_code, "headers": {**seen, "others": named}, **rest}
