@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ai_psychiatrist.agents.contracts.item_check import UNCHECKED, Served, check_item
 from ai_psychiatrist.agents.item_review import JudgedItem
+from ai_psychiatrist.agents.item_rules import UNCHECKED, QuoteUse, check_item
 from ai_psychiatrist.agents.output_models import (
     NOT_EXAMINED,
     NOT_READ,
@@ -46,7 +46,7 @@ class ProposedItem:
     answer: ItemScoreOutput
     quotes: tuple[Quote, ...]
     unfound: tuple[UnverifiedQuote, ...]
-    served: Served
+    served: QuoteUse
     asked: UnreadAnswer | None = None
     """The last question that names the item, and the answer to it."""
     is_shared: bool = True
@@ -76,7 +76,7 @@ def judged_item(
             answer,
             quotes,
             lambda quote: quote not in unfound,
-            served=proposed.served,
+            quote_use=proposed.served,
         )
     reason = finding.reason_against(answer.score, quotes)
     if answer.score is None:

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import NoReturn, TypeAlias
 
 from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.contracts.item_check import served_by
 from ai_psychiatrist.agents.definition import ABLATION, EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.agents.item_review import JudgedItem, SentBackOnce
+from ai_psychiatrist.agents.item_rules import quote_use_of
 from ai_psychiatrist.agents.model_agent import ModelAgent
 from ai_psychiatrist.agents.output_models import (
     EvidenceOutput,
@@ -284,7 +284,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             key: distinct_quotes([*cited.accepted[key], *report.accepted[key]])
             for key in output.items
         }
-        served = served_by(output, given)
+        served = quote_use_of(output, given)
         asked = await self._asked(case, output, given)
         unshared = await _unshared(case, output, given)
         return tuple(

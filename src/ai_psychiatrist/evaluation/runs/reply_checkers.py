@@ -6,8 +6,7 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ai_psychiatrist.agents.contracts.contract import contract_steps, step_of_agent
-from ai_psychiatrist.agents.contracts.item_check import item_verdict, served_by
+from ai_psychiatrist.agents.contracts.contract import contract_steps, item_verdict, step_of_agent
 from ai_psychiatrist.agents.definition import (
     ABLATION,
     AGENT_ORDER,
@@ -20,6 +19,7 @@ from ai_psychiatrist.agents.definition import (
     QUANTITATIVE,
     RESCORING,
 )
+from ai_psychiatrist.agents.item_rules import quote_use_of
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote, distinct_quotes
@@ -133,7 +133,7 @@ class _ItemRules:
             key: _quotes(ground, [*answer.evidence, *evidence.get(key, ())])
             for key, answer in output.items.items()
         }
-        served = served_by(output, given)
+        quote_use = quote_use_of(output, given)
         found = [
             item_verdict(
                 Item(key),
@@ -141,7 +141,7 @@ class _ItemRules:
                 reader.for_item(given[key], Item(key)),
                 lambda text: isinstance(ground(text), Quote),
                 step=self.step,
-                served=served,
+                quote_use=quote_use,
             )
             for key, answer in output.items.items()
         ]
