@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.agents.danger_signs import danger_in_part, extract_danger
+from ai_psychiatrist.agents.danger_replies import danger_in_part, extract_danger
 from ai_psychiatrist.agents.extractors import (
     extract_evidence,
     extract_judge_metric,
@@ -10,11 +10,12 @@ from ai_psychiatrist.agents.extractors import (
     extract_meta_review,
     extract_qualitative,
     extract_quantitative,
+    judgement_in_part,
+    judgements_in_part,
+    meta_review_in_part,
+    scores_in_part,
 )
 from ai_psychiatrist.agents.prompts.shared import SYSTEM
-from ai_psychiatrist.agents.replies.judgement import judgement_in_part, judgements_in_part
-from ai_psychiatrist.agents.replies.meta_review import meta_review_in_part
-from ai_psychiatrist.agents.replies.scores import scores_in_part
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.output import PartsReader

@@ -10,7 +10,7 @@ from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 
 from ai_psychiatrist.agents.case import Case, open_case
 from ai_psychiatrist.agents.danger import DangerAgent
-from ai_psychiatrist.agents.danger_signs import extract_danger
+from ai_psychiatrist.agents.danger_replies import extract_danger
 from ai_psychiatrist.domain.failures import (
     AttemptOutcome,
     CallPath,

@@ -1,18 +1,24 @@
-"""Turn the reply of the danger agent into its signs, or ask the model again.
+"""Turn the reply of the danger agent into risk statements, or ask the model again.
 
-Every stretch of words that a reply gives is a sign. What else it says of them may be written in
-other ways; what cannot be read is asked for again, and counts as said where it is not mended.
+Every stretch of words that a reply gives is a statement. What else it says of them may be written
+in other ways; what cannot be read is asked for again, and counts as said where it stays unread.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from typing import Final, Literal, TypeVar
 
-from ai_psychiatrist.agents.extractors import asking_again
+from ai_psychiatrist.agents.extractors import (
+    MAX_QUOTES,
+    FieldReading,
+    asking_again,
+    refuse_too_many,
+    valid_part,
+)
 from ai_psychiatrist.agents.output_models import (
     CompletedSign,
     DangerOutput,
@@ -20,22 +26,16 @@ from ai_psychiatrist.agents.output_models import (
     PartialDanger,
     words_of,
 )
-from ai_psychiatrist.agents.replies.parts import MAX_QUOTES, refuse_too_many, valid_part
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
-from ai_psychiatrist.validation.reply.limits import (
-    HALF_CHARACTER,
-    PARTS_LIMITS,
-    marked_halves,
-)
+from ai_psychiatrist.validation.reply.limits import HALF_CHARACTER, PARTS_LIMITS, marked_halves
 from ai_psychiatrist.validation.reply.parse import parse_value
 from ai_psychiatrist.validation.reply.repair import repaired_value
 from ai_psychiatrist.validation.reply.thinking import without_thinking
 
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
-ValueT = TypeVar("ValueT")
 _Level = Literal[RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH]
 
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
@@ -86,7 +86,7 @@ def extract_danger(text: str) -> DangerOutput:
         )
     refuse_too_many(given.signs, "signs")
     readings = [_SignReading(f"signs[{at}]", value) for at, value in enumerate(given.signs)]
-    signs = [one.sign for reading in readings for one in reading.signs()]
+    signs = [one.sign for reading in readings for one in reading.signs]
     problems = [problem for reading in readings for problem in reading.problems.values()]
     if problems:
         told = dict.fromkeys(problem.feedback for problem in problems)
@@ -104,7 +104,7 @@ def danger_in_part(text: str) -> PartialDanger | None:
     values = _values_in(marked_halves(text, has_escapes=True))
     if len(values) > MAX_QUOTES:
         return None
-    found = [_SignReading("", value).signs() for value in values]
+    found = [_SignReading("", value).signs for value in values]
     signs = tuple(dict.fromkeys(chain.from_iterable(found)))
     if not 0 < len(signs) <= MAX_QUOTES:
         return None
@@ -191,7 +191,7 @@ def _values_in(text: str) -> list[object]:
             return []
         return [one for one in _objects_in(without_thinking(text)) if _is_sign(one)]
     given = _given(value)
-    return [*_signs_within(value)] if given is None else [*_flat(given.signs)]
+    return [*(_signs_within(value) if given is None else _flat(given.signs))]
 
 
 def _objects_in(text: str) -> Iterator[dict[str, object]]:
@@ -234,76 +234,56 @@ def _flat(signs: list[object]) -> Iterator[object]:
             yield one
 
 
-class _SignReading:
-    """Reads one sign, counts what is written in another way and notes what cannot be read."""
+class _SignReading(FieldReading):
+    """Reads one statement; a part with a problem counts as said."""
 
     def __init__(self, place: str, value: object) -> None:
-        self.coercions = 0
-        self.problems: dict[UnreadPart, OutputRejected] = {}
+        super().__init__(value)
         self._place = place
-        self._value = value
-        self._fields: dict[str, object] = value if isinstance(value, dict) else {}
-        inner = [one for one in self._fields.values() if isinstance(one, dict) and _is_sign(one)]
-        self._is_wrapped = len(inner) == 1 and not _is_sign(self._fields)
-        if self._is_wrapped:
-            self._fields = inner[0]
-
-    def signs(self) -> list[CompletedSign]:
-        """Return a sign for each stretch of words; a part with a problem counts as said."""
-        self.coercions, self.problems = int(self._is_wrapped), {}
-        quotes = self._quotes()
-        kind = self._part(UnreadPart.KIND, self._kind, RiskKind.UNSPECIFIED)
-        polarity = self._part(UnreadPart.POLARITY, self._polarity, RiskPolarity.AFFIRMED)
-        level = self._part(UnreadPart.LEVEL, lambda: self._level(polarity), RiskLevel.HIGH)
+        inner = [one for one in self.fields.values() if isinstance(one, dict) and _is_sign(one)]
+        if len(inner) == 1 and not _is_sign(self.fields):
+            self.fields, self.coercions = inner[0], 1
+        quotes = _spoken(value) if isinstance(value, str) else self._named_quotes()
+        if isinstance(value, str):
+            self._note_quote(RejectionCode.WRONG_TYPE, _IS_NO_OBJECT)
+        kind = self.part(UnreadPart.KIND, self._kind, RiskKind.UNSPECIFIED)
+        polarity = self.part(UnreadPart.POLARITY, self._polarity, RiskPolarity.AFFIRMED)
+        level = self.part(UnreadPart.LEVEL, lambda: self._level(polarity), RiskLevel.HIGH)
         if polarity is RiskPolarity.DENIED and UnreadPart.LEVEL in self.problems:
             level = RiskLevel.LOW
         elif polarity is RiskPolarity.DENIED and level is not RiskLevel.LOW:
             polarity = RiskPolarity.AFFIRMED
             self.problems[UnreadPart.POLARITY] = OutputRejected(
                 RejectionCode.RULE_BROKEN,
-                f"{self._place}: what is denied is low. Mend its polarity or its level.",
+                f"{place}: what is denied is low. Mend its polarity or its level.",
             )
-        unread = tuple(self.problems)
-        return [
+        self.signs = [
             CompletedSign(
                 sign=DangerSign(quote=quote, kind=kind, polarity=polarity, level=level),
-                unread=unread,
+                unread=tuple(self.problems),
             )
             for quote in quotes
         ]
+        """One for each stretch of words."""
 
-    def _part(self, part: UnreadPart, read: Callable[[], ValueT], said: ValueT) -> ValueT:
-        try:
-            return read()
-        except OutputRejected as problem:
-            self.problems[part] = problem
-            return said
-
-    def _quotes(self) -> list[str]:
-        """Return the words, of which only one stretch under a name for them is read without ado."""
-        if isinstance(self._value, str):
-            self._note_quote(
-                RejectionCode.WRONG_TYPE, "has to be an object whose quote is a string"
-            )
-            return _spoken(self._value)
-        by_name = {_folded(key): said for key, said in self._fields.items()}
+    def _named_quotes(self) -> list[str]:
+        """Return the words: one stretch under a name for them is right, all else is noted."""
+        by_name = {_folded(key): said for key, said in self.fields.items()}
         for name in _QUOTE_KEYS:
             said = by_name.get(name)
-            words = _spoken(said)
-            if not words:
-                continue
-            if not isinstance(said, str) or HALF_CHARACTER in said:
-                self._note_quote(RejectionCode.WRONG_TYPE, "has to have one string as its quote")
-            self.coercions += name != _QUOTE_KEYS[0]
-            return words
-        if isinstance(self._fields.get("quote"), str):
+            if words := _spoken(said):
+                if not isinstance(said, str) or HALF_CHARACTER in said:
+                    self._note_quote(
+                        RejectionCode.WRONG_TYPE, "has to have one string as its quote"
+                    )
+                self.coercions += name != _QUOTE_KEYS[0]
+                return words
+        if isinstance(self.fields.get("quote"), str):
             self._note_quote(
                 RejectionCode.EMPTY_FIELD, "has no words. Copy them, or leave the sign out"
             )
         else:
-            self._note_quote(
-                RejectionCode.WRONG_TYPE, "has to be an object whose quote is a string"
-            )
+            self._note_quote(RejectionCode.WRONG_TYPE, _IS_NO_OBJECT)
         others = [said for name, said in by_name.items() if name not in _NO_QUOTE_KEYS]
         texts = [words for said in others if isinstance(said, str) for words in _spoken(said)]
         return [max(texts, key=len)] if texts else []
@@ -338,21 +318,18 @@ class _SignReading:
         return level
 
     def _is_no_choice(self, name: str, choices: tuple[StrEnum, ...]) -> OutputRejected:
-        return OutputRejected(
-            RejectionCode.NOT_A_CHOICE,
-            f"{self._place}.{name} has to be one of: {', '.join(choices)}.",
-        )
+        what = f"{self._place}.{name} has to be one of: {', '.join(choices)}."
+        return OutputRejected(RejectionCode.NOT_A_CHOICE, what)
 
     def _text(self, name: str) -> str:
-        value = self._fields.get(name)
+        value = self.fields.get(name)
         if not isinstance(value, str):
-            raise OutputRejected(
-                RejectionCode.WRONG_TYPE,
-                f"{self._place} has to be an object whose {name} is a string.",
-            )
+            what = f"{self._place} has to be an object whose {name} is a string."
+            raise OutputRejected(RejectionCode.WRONG_TYPE, what)
         return value
 
 
+_IS_NO_OBJECT: Final = "has to be an object whose quote is a string"
 _OF_NO_LEVEL: Final = frozenset({RiskPolarity.DENIED, RiskPolarity.PAST, RiskPolarity.QUOTED})
 """What is spoken of so may be given no level at all; it is low then."""
 
