@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.agents.baseline.answers import answer
-from ai_psychiatrist.agents.baseline.request import Request, read_request
+from ai_psychiatrist.agents.baseline.answers import Request, answer, read_request
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.domain.phq8 import Item

@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 
 from ai_psychiatrist import wiring
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.baseline.route import baseline_route
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.api.problems import nothing_finished
 from ai_psychiatrist.assessment.part import FULL, Part
 from ai_psychiatrist.config import Settings

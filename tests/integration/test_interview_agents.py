@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 from pydantic import SecretStr
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.baseline.route import baseline_route
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, RejectionCode

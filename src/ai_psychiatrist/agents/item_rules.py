@@ -6,12 +6,30 @@ against each other.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 
-from ai_psychiatrist.agents.output_models import ItemScoreOutput, QuantitativeOutput
-from ai_psychiatrist.domain.evidence import Polarity, Quote, Relevance, Segment, Timeframe
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.agents.output_models import (
+    NOT_EXAMINED,
+    NOT_READ,
+    NOT_SHARED,
+    UNSETTLED,
+    ItemScoreOutput,
+    QuantitativeOutput,
+)
+from ai_psychiatrist.domain.assessment import ItemAssessment
+from ai_psychiatrist.domain.evidence import (
+    Polarity,
+    Quote,
+    Relevance,
+    Segment,
+    Timeframe,
+    UnreadAnswer,
+    UnverifiedQuote,
+    stated_frequency,
+)
+from ai_psychiatrist.domain.phq8 import Item, NotExaminedCause, UnknownReason
 
 QuoteUse = Mapping[tuple[Segment, ...], int]
 """The place of a quote → for how many scored items it is given."""
@@ -129,3 +147,88 @@ def _is_denial(quote: Quote) -> bool:
 
 def _is_shared(quote: Quote, quote_use: QuoteUse | None) -> bool:
     return (quote_use or {}).get(quote.segments, 1) > _MOST_ITEMS_OF_A_QUOTE
+
+
+# An item with a score, or unknown
+
+READER_DIFFERS: Final = "reader_differs"
+"""The warning of an item whose quotes the learned reader does not take for what its score says."""
+_REASON_OF_BASELINE: Final = {
+    NOT_EXAMINED: UnknownReason.NOT_EXAMINED,
+    NOT_READ: UnknownReason.NOT_EXAMINED,
+    UNSETTLED: UnknownReason.UNCLEAR,
+    NOT_SHARED: UnknownReason.UNCLEAR,
+}
+"""What the reasons of the rule baseline for no score come to."""
+_CAUSE_OF_BASELINE: Final = {
+    NOT_EXAMINED: NotExaminedCause.LANGUAGE,
+    NOT_READ: NotExaminedCause.READER_FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedItem:
+    """An item and what the rules say about the reply that it comes from."""
+
+    assessment: ItemAssessment
+    errors: tuple[str, ...]
+    """In words for the model."""
+
+
+def judged_item(
+    unscored: ItemAssessment,
+    answer: ItemScoreOutput,
+    *,
+    quotes: tuple[Quote, ...],
+    unfound: tuple[UnverifiedQuote, ...],
+    quote_use: QuoteUse,
+    unread_answer: UnreadAnswer | None,
+    is_shared: bool,
+    is_checked: bool,
+) -> JudgedItem:
+    """Return the item with its score, or unknown where a rule speaks against that score.
+
+    `unscored`: the item as evidence left it. `unfound`: quotes of the reply that were not said.
+    `unread_answer`: the last question that names the item, and the answer to it. `is_shared`:
+    whether the learned reader takes one of the quotes for what the score says. `is_checked`:
+    whether quotes are held against the transcript; without that no rule is applied.
+    """
+    finding = UNCHECKED
+    if is_checked:
+        texts = {quote.text for quote in unfound}
+        finding = check_item(
+            unscored.item, answer, quotes, lambda text: text not in texts, quote_use=quote_use
+        )
+    reason = finding.reason_against(answer.score, quotes)
+    if answer.score is None:
+        reason = _REASON_OF_BASELINE.get(answer.reason, reason)
+    is_unread = all(quote.relevance is Relevance.UNREAD for quote in quotes)
+    if reason is None and is_checked and answer.score and quotes and is_unread and not is_shared:
+        # Neither the rules nor the reader read a symptom from the quotes.
+        reason = UnknownReason.NOT_ABOUT_ITEM
+    unread = unread_answer if reason is UnknownReason.NO_MENTION else None
+    if unread is not None:
+        reason = UnknownReason.UNCLEAR
+    is_examined = reason is not UnknownReason.NOT_EXAMINED
+    differs = not is_shared and answer.score is not None
+    warnings = (*finding.rules, READER_DIFFERS) if differs else finding.rules
+    assessment = replace(
+        unscored,
+        score=answer.score if reason is None else None,
+        unknown_reason=reason,
+        not_examined_cause=None if is_examined else _CAUSE_OF_BASELINE.get(answer.reason),
+        unread_answer=unread,
+        proposed_score=answer.score,
+        quotes=quotes,
+        frequency=stated_frequency(quotes),
+        unverified_quotes=distinct_texts(unscored.unverified_quotes, unfound),
+        reason=answer.reason,
+        confidence=answer.confidence,
+        warnings=warnings if is_checked else (),
+    )
+    return JudgedItem(assessment=assessment, errors=finding.errors)
+
+
+def distinct_texts(*quotes: Iterable[UnverifiedQuote]) -> tuple[UnverifiedQuote, ...]:
+    """Return the quotes in order, those of the same words once."""
+    return tuple({quote.text: quote for quote in chain.from_iterable(quotes)}.values())

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.drive import (
@@ -32,7 +32,7 @@ Scores: TypeAlias = Mapping[tuple[Item, Change], ChangedScore]
 
 
 async def drives_of(
-    agent: QuantitativeAssessmentAgent, case: Case, scores: PHQ8Assessment
+    agent: QuantitativeAssessmentAgent, case: AssessmentContext, scores: PHQ8Assessment
 ) -> Mapping[Item, ItemDrive]:
     """Return a verdict on each score; the calls are made at the same time."""
     cited = [CitedItem(item=one.item, score=one.score, quotes=one.quotes) for one in scores.items]
@@ -73,7 +73,7 @@ def _verdicts(scores: PHQ8Assessment, found: Scores) -> Mapping[Item, ItemDrive]
 
 
 async def _scored(
-    agent: QuantitativeAssessmentAgent, case: Case, changed: ChangedTranscript
+    agent: QuantitativeAssessmentAgent, case: AssessmentContext, changed: ChangedTranscript
 ) -> Scores:
     again = case.changed_to(changed.transcript)
     outcome = await agent.score_changed(again, changed.evidence)

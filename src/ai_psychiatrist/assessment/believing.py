@@ -2,7 +2,7 @@
 
 from typing import Final, Protocol
 
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.domain.assessment import AssessmentMode, PHQ8Assessment
 
 BELIEF: Final = "belief"
@@ -17,7 +17,7 @@ class Beliefs(Protocol):
         """Whether a model has been asked, and not all have answered or failed."""
         ...
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> None:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> None:
         """Ask models what they believe of items, whose evidence is found."""
         ...
 

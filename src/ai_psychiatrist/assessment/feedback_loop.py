@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.assessment.settings import FeedbackSettings
@@ -24,7 +24,7 @@ class FeedbackLoop:
     judge: JudgeAgent
     settings: FeedbackSettings
 
-    async def run(self, case: Case, rounds: list[JudgedRound]) -> None:
+    async def run(self, case: AssessmentContext, rounds: list[JudgedRound]) -> None:
         """Add one round after the other to `rounds`.
 
         Findings are added before they are judged, so that nothing is lost when the loop is stopped.
@@ -41,7 +41,7 @@ class FeedbackLoop:
             findings = await self.qualitative.refine(case, findings, weaknesses)
 
     async def _judged(
-        self, case: Case, findings: QualitativeAssessment, rounds: list[JudgedRound]
+        self, case: AssessmentContext, findings: QualitativeAssessment, rounds: list[JudgedRound]
     ) -> JudgedRound:
         rounds.append(JudgedRound(round=len(rounds), findings=findings, scores={}))
         scores = await self.judge.evaluate(case, findings)

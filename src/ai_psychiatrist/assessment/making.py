@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeAlias
 
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
@@ -26,7 +26,7 @@ Work: TypeAlias = Callable[[], Awaitable[None]]
 
 async def narrate(
     loop: FeedbackLoop,
-    case: Case,
+    case: AssessmentContext,
     parts: frozenset[Part],
     progress: Progress,
     on_finished: OnFinished,
@@ -46,7 +46,7 @@ async def narrate(
 
 async def score(
     agent: QuantitativeAssessmentAgent,
-    case: Case,
+    case: AssessmentContext,
     progress: Progress,
     on_finished: OnFinished,
     ask: Ask,
@@ -62,7 +62,10 @@ async def score(
 
 
 async def ablate(
-    agent: QuantitativeAssessmentAgent, scoring: asyncio.Task[None], case: Case, progress: Progress
+    agent: QuantitativeAssessmentAgent,
+    scoring: asyncio.Task[None],
+    case: AssessmentContext,
+    progress: Progress,
 ) -> None:
     """Score again once there are scores; nothing but the result waits for it."""
     await asyncio.wait([scoring])
@@ -71,7 +74,7 @@ async def ablate(
 
 
 async def review(
-    agent: MetaReviewAgent, case: Case, progress: Progress, on_finished: OnFinished
+    agent: MetaReviewAgent, case: AssessmentContext, progress: Progress, on_finished: OnFinished
 ) -> None:
     """Make the meta-review, of what there is; without scores there is none."""
     if progress.quantitative is None or not progress.quantitative.is_scored:
@@ -84,7 +87,7 @@ async def review(
         on_finished(Part.META_REVIEW)
 
 
-def asking(beside: asyncio.TaskGroup, case: Case, progress: Progress) -> Ask:
+def asking(beside: asyncio.TaskGroup, case: AssessmentContext, progress: Progress) -> Ask:
     """Return what has beliefs asked for while the items are scored, and the meta-review made."""
 
     def ask(found: PHQ8Assessment) -> None:
@@ -99,7 +102,7 @@ def asking(beside: asyncio.TaskGroup, case: Case, progress: Progress) -> Ask:
     return ask
 
 
-async def read_for_danger(agent: DangerAgent, case: Case, progress: Progress) -> None:
+async def read_for_danger(agent: DangerAgent, case: AssessmentContext, progress: Progress) -> None:
     """Have a model read for danger."""
 
     def keep(signs: PartialOutput) -> None:
@@ -108,7 +111,9 @@ async def read_for_danger(agent: DangerAgent, case: Case, progress: Progress) ->
     progress.danger = await agent.read(case, on_kept=keep)
 
 
-async def in_time(work: Work, case: Case, parts: frozenset[Part], progress: Progress) -> None:
+async def in_time(
+    work: Work, case: AssessmentContext, parts: frozenset[Part], progress: Progress
+) -> None:
     """End the narrative while there is time for the meta-review, which can do without it."""
     deadline = case.calls.deadline
     if deadline is None or Part.META_REVIEW not in parts:

@@ -9,12 +9,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import (
+    AssessmentContext,
+    assessment_context,
+    sharing_transcripts,
+)
 from ai_psychiatrist.agents.danger import DangerAgent, reading_in_part
-from ai_psychiatrist.agents.definition import DANGER
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
-from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
+from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks
+from ai_psychiatrist.agents.pydantic_agents import DANGER
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.references import ReferenceSource, required
 from ai_psychiatrist.assessment.ablation import MOST_CALLS
@@ -52,6 +55,7 @@ from ai_psychiatrist.infrastructure.telemetry.work import AssessmentWork
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
 from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.first_call import FirstCallAhead
 from ai_psychiatrist.services.reader.reading import TranscriptReading
 from ai_psychiatrist.services.reader.second_voice import SecondVoice, VoicedRisk
 from ai_psychiatrist.services.risk.clause_memory import remembering_clauses
@@ -136,7 +140,7 @@ class AssessmentPipeline:
 
     async def _assessed(
         self,
-        case: Case,
+        case: AssessmentContext,
         risk: RiskReport,
         parts: frozenset[Part],
         *,
@@ -148,7 +152,7 @@ class AssessmentPipeline:
         if self.believer is not None:
             progress.beliefs = self.believer.begin(case.scoring.mode)
         unread = FailureCode.INTERNAL_ERROR
-        with collect_failures() as failures, sharing_analysis(), remembering_clauses():
+        with collect_failures() as failures, sharing_transcripts(), remembering_clauses():
             case.share_transcript()
             try:
                 async with asyncio.timeout(deadline_seconds) as deadline:
@@ -192,8 +196,8 @@ class AssessmentPipeline:
         unread: frozenset[int],
         scoring: WantedScoring,
         reading: TranscriptReading,
-    ) -> Case:
-        case = open_case(
+    ) -> AssessmentContext:
+        case = assessment_context(
             transcript,
             participant_id=participant_id,
             max_calls=self.max_calls,
@@ -205,10 +209,16 @@ class AssessmentPipeline:
             references=self.references,
         )
         case = replace(case, reading=reading)
-        return case.with_first_call_ahead() if self.is_first_ahead else case
+        if self.is_first_ahead:
+            case = replace(case, calls=replace(case.calls, ahead=FirstCallAhead()))
+        return case
 
     async def _run(
-        self, case: Case, parts: frozenset[Part], progress: Progress, on_finished: OnFinished
+        self,
+        case: AssessmentContext,
+        parts: frozenset[Part],
+        progress: Progress,
+        on_finished: OnFinished,
     ) -> None:
         async with asyncio.TaskGroup() as group:
             # A task as well: when all is stopped, none of them stops before another.
@@ -217,7 +227,7 @@ class AssessmentPipeline:
     async def _make(
         self,
         beside: asyncio.TaskGroup,
-        case: Case,
+        case: AssessmentContext,
         parts: frozenset[Part],
         progress: Progress,
         on_finished: OnFinished,

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER
+from ai_psychiatrist.agents.context import AssessmentContext
+from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER
 from ai_psychiatrist.assessment.ablation import open_drives, with_drives
 from ai_psychiatrist.assessment.believing import BELIEF, Beliefs
 from ai_psychiatrist.assessment.feedback_loop import narrative_of
@@ -60,20 +60,24 @@ class Progress:
             if part in parts and part not in finished:
                 record_late(part.value)
 
-    def record_late_doubts(self, case: Case) -> None:
+    def record_late_doubts(self, case: AssessmentContext) -> None:
         """Record what of how sure the scores are was not told in time."""
         if self._lacks_drives(case):
             record_late(ABLATION.name)
         if self.beliefs is not None and self.beliefs.is_asking:
             record_late(BELIEF)
 
-    def leave_drives_open(self, case: Case, code: FailureCode) -> None:
+    def leave_drives_open(self, case: AssessmentContext, code: FailureCode) -> None:
         """Leave each verdict open that was asked for and is not there."""
         if self.quantitative is not None and self._lacks_drives(case):
             self.drives = open_drives(self.quantitative, code)
 
     def assessment(
-        self, case: Case, risk: RiskReport, parts: frozenset[Part], failures: list[FailureRecord]
+        self,
+        case: AssessmentContext,
+        risk: RiskReport,
+        parts: frozenset[Part],
+        failures: list[FailureRecord],
     ) -> Assessment:
         """Return all of it; it is complete when these parts are done and rest on evidence."""
         finished = set(self.finished())
@@ -96,7 +100,7 @@ class Progress:
             references=_digest_of_references(case) if Part.SCORES in parts else None,
         )
 
-    def _lacks_drives(self, case: Case) -> bool:
+    def _lacks_drives(self, case: AssessmentContext) -> bool:
         scores = self.quantitative
         is_wanted = case.scoring.ablates and scores is not None and scores.has_scores
         return is_wanted and self.drives is None
@@ -109,7 +113,7 @@ class Progress:
         return scores if self.beliefs is None else self.beliefs.of(scores)
 
 
-def _digest_of_references(case: Case) -> str | None:
+def _digest_of_references(case: AssessmentContext) -> str | None:
     if case.references is None or not case.scoring.mode.shows_references:
         return None
     return case.references.digest

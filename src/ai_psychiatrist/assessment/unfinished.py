@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
+from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
 from ai_psychiatrist.infrastructure.failure_log import record_failure

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import BELIEF_DECISION
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.prompts.belief import ABOUT, HOW_OFTEN, IS_TOLD, LEVELS
+from ai_psychiatrist.agents.pydantic_agents import BELIEF_DECISION
 from ai_psychiatrist.belief.heard import Heard, possible, record_silence
 from ai_psychiatrist.belief.pooling import normalised
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
@@ -38,7 +38,7 @@ class Decision:
         """All items are asked for at once."""
         return 1
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
         """Return the probabilities of the items with evidence.
 
         How often is asked apart from whether it is told: what is not told is not determinable.
@@ -61,7 +61,7 @@ class Decision:
             heard[item.item] = possible([*(one.told * share for share in levels), 1 - one.told])
         return heard
 
-    async def _decided(self, case: Case, asked: list[ItemAssessment]) -> "Decisions":
+    async def _decided(self, case: AssessmentContext, asked: list[ItemAssessment]) -> "Decisions":
         # A library that those without such a model do without.
         from ai_psychiatrist.llm.decisions import Asked, RatedSubject, decide  # noqa: PLC0415
 

@@ -5,9 +5,9 @@ from functools import cached_property, partial
 from random import Random
 from typing import Final
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import RESCORING
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
+from ai_psychiatrist.agents.pydantic_agents import RESCORING
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent, scoring_prompt
 from ai_psychiatrist.belief.heard import Heard, record_silence
 from ai_psychiatrist.belief.settings import BeliefSettings
@@ -61,7 +61,7 @@ class Rescoring:
         """A scoring and its re-ask, as often as is set, of each model of the chain."""
         return self._settings.rescorings * (_RETRIES + 1) * len(self._chain)
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
         """Return the votes of the scorings as probabilities."""
         with case.apart(self._settings.rescorings) as cases:
             async with asyncio.TaskGroup() as group:
@@ -77,7 +77,7 @@ class Rescoring:
         return {item: shares_of(vote[item] for vote in given) for item in Item}
 
     async def _scored(
-        self, case: Case, found: PHQ8Assessment, number: int
+        self, case: AssessmentContext, found: PHQ8Assessment, number: int
     ) -> dict[Item, int | None] | None:
         prompt = scoring_prompt(case, self._shuffled(found, number))
         output = (await self._scorer.run(prompt, case.calls)).output

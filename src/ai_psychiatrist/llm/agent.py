@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 DEFAULT_RETRIES: Final = 3
 
-ReplyAgent: TypeAlias = "Agent[AgentCalls, OutputT]"
+ReplyAgent: TypeAlias = "Agent[AgentCalls | None, OutputT]"
 """An agent without a model, whose calls are accounted for."""
 
 
 def create_agent(
     definition: AgentDefinition[OutputT], *, retries: int = DEFAULT_RETRIES
-) -> "Agent[AgentCalls, OutputT]":
+) -> "Agent[AgentCalls | None, OutputT]":
     """Return an agent without a model: each run names its own."""
     # Half a second that models of this process do without.
     from ai_psychiatrist.llm.agent_run import reply_agent  # noqa: PLC0415

@@ -40,11 +40,13 @@ class Asked:
 
 def reply_agent(
     definition: AgentDefinition[OutputT], *, retries: int
-) -> Agent[AgentCalls, OutputT]:
-    """Return an agent without a model: each run names its own."""
+) -> Agent[AgentCalls | None, OutputT]:
+    """Return an agent without a model: each run names its own, and may go without an account."""
 
-    async def extract(context: RunContext[AgentCalls], text: str) -> OutputT:
+    async def extract(context: RunContext[AgentCalls | None], text: str) -> OutputT:
         try:
+            if context.deps is None:
+                return definition.extract(text)
             return await context.deps.judge(definition.extract, text, definition.parts)
         except ReplyRejected as rejection:
             again = asked_again(rejection)
@@ -53,7 +55,7 @@ def reply_agent(
 
     output: TextOutput[OutputT] = TextOutput(extract)
     agent = Agent(
-        deps_type=AgentCalls,
+        deps_type=AgentCalls | None,
         output_type=output,
         instructions=definition.system,
         name=definition.name,

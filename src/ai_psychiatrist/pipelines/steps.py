@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.llm.routes import ModelChain

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from ai_psychiatrist.agents.definition import BELIEF_DECISION, BELIEF_TOKENS, RESCORING
-from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
+from ai_psychiatrist.agents.prompts.tasks import PROMPT_DIGESTS
+from ai_psychiatrist.agents.pydantic_agents import BELIEF_DECISION, BELIEF_TOKENS, RESCORING
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.belief.decision import Decision

@@ -1,6 +1,6 @@
 """Who reads for danger beside the rules."""
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.llm.connections import ModelConnections

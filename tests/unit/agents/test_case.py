@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from tests.fakes.model_server import Message
 from tests.fakes.wires import read_prompt
 
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
-from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
 from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
+from ai_psychiatrist.agents.prompts.tasks import PROMPT_DIGESTS
 from ai_psychiatrist.domain.assessment import AssessmentMode, Metric
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
@@ -41,8 +41,8 @@ TASKS = {
 }
 
 
-def case(text: str = INTERVIEW, *, is_delimited: bool = False) -> Case:
-    return open_case(parse_transcript(text), is_delimited=is_delimited)
+def case(text: str = INTERVIEW, *, is_delimited: bool = False) -> AssessmentContext:
+    return assessment_context(parse_transcript(text), is_delimited=is_delimited)
 
 
 @pytest.mark.parametrize(("task", "blocks"), TASKS.values(), ids=TASKS)

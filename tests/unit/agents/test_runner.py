@@ -11,10 +11,9 @@ from tests.fakes.captured_events import captured_events
 from tests.fakes.replies import judge_text
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 
-from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.definition import JUDGE
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
-from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
+from ai_psychiatrist.agents.pydantic_agents import JUDGE, create_judge_metric_agent
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -43,8 +42,8 @@ JudgeOutcome = AgentOutcome[JudgeMetricOutput]
 Step = tuple[str, CallPath, AttemptOutcome, RejectionCode | FailureCode | None]
 
 
-def case(max_calls: int = 60) -> Case:
-    return open_case(parse_transcript(f"Participant: {SECRET}."), max_calls=max_calls)
+def case(max_calls: int = 60) -> AssessmentContext:
+    return assessment_context(parse_transcript(f"Participant: {SECRET}."), max_calls=max_calls)
 
 
 def runner(

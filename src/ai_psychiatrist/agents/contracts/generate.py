@@ -21,7 +21,7 @@ from ai_psychiatrist.agents.output_models import (
     Scale5,
     Words,
 )
-from ai_psychiatrist.agents.prompts.digests import TASKS
+from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item, UnknownReason
 
 Total = Annotated[int, Field(strict=True, ge=0, le=MAX_TOTAL_SCORE)]

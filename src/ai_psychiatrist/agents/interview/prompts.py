@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.case import boundary_for, marked_block
+from ai_psychiatrist.agents.context import boundary_for, marked_block
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.prompt import Prompt
 

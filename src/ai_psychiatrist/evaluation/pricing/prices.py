@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 from urllib.parse import urlsplit
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.pricing.tokens import CallTokens
 from ai_psychiatrist.llm import providers

@@ -7,7 +7,9 @@ from functools import partial
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ai_psychiatrist.agents.contracts.contract import contract_steps, item_verdict, step_of_agent
-from ai_psychiatrist.agents.definition import (
+from ai_psychiatrist.agents.item_rules import quote_use_of
+from ai_psychiatrist.agents.output_models import QuantitativeOutput
+from ai_psychiatrist.agents.pydantic_agents import (
     ABLATION,
     AGENT_ORDER,
     DANGER,
@@ -19,8 +21,6 @@ from ai_psychiatrist.agents.definition import (
     QUANTITATIVE,
     RESCORING,
 )
-from ai_psychiatrist.agents.item_rules import quote_use_of
-from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote, distinct_quotes
 from ai_psychiatrist.domain.failure_stages import stage_of_code
