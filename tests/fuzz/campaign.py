@@ -13,7 +13,7 @@ from ai_psychiatrist import wiring
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.api.problems import nothing_finished
-from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.infrastructure.logging import setup_logging

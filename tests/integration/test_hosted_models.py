@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed

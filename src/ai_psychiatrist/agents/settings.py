@@ -59,3 +59,18 @@ class JudgeSettings(Options):
     def is_together(self) -> bool:
         """Whether all metrics are asked for in one call."""
         return self.calls == "one"
+
+
+class FeedbackSettings(Options):
+    """When the findings are refined and judged again."""
+
+    enabled: bool = Field(default=True, description="Refine findings that the judge finds weak.")
+    max_iterations: int = Field(
+        default=10, ge=0, le=50, description="How many refinements at most."
+    )
+    score_threshold: int = Field(
+        default=3,
+        ge=0,
+        le=5,
+        description="Refine while any metric is at or below this score, 1-5; 0 never refines.",
+    )

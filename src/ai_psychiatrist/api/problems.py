@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
 from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE
-from ai_psychiatrist.assessment.unfinished import TOO_LATE, ended_too_late
+from ai_psychiatrist.assessment.parts import TOO_LATE, ended_too_late
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot

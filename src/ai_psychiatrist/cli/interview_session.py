@@ -19,7 +19,7 @@ from ai_psychiatrist.api.interview_results import (
     interview_result,
     spoken_words,
 )
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor

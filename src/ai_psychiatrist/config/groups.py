@@ -8,8 +8,12 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from ai_psychiatrist.access.limits.settings import LimitSettings
 from ai_psychiatrist.access.settings import AuthSettings
-from ai_psychiatrist.agents.settings import DangerSettings, JudgeSettings, QualitativeSettings
-from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.agents.settings import (
+    DangerSettings,
+    FeedbackSettings,
+    JudgeSettings,
+    QualitativeSettings,
+)
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.server import ApiSettings
 from ai_psychiatrist.config.telemetry import TelemetrySettings

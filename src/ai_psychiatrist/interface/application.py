@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.access.limits.spending import SpendingAccount
-from ai_psychiatrist.assessment.part import Part
-from ai_psychiatrist.assessment.unfinished import ended_too_late
+from ai_psychiatrist.assessment.parts import Part, ended_too_late
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import (

@@ -18,9 +18,9 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
+from ai_psychiatrist.agents.settings import FeedbackSettings
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.llm.chat import ChatReply

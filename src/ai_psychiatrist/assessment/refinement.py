@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
-from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.agents.settings import FeedbackSettings
 from ai_psychiatrist.domain.assessment import (
     JudgedRound,
     Metric,
@@ -24,27 +24,27 @@ class FeedbackLoop:
     judge: JudgeAgent
     settings: FeedbackSettings
 
-    async def run(self, case: AssessmentContext, rounds: list[JudgedRound]) -> None:
+    async def run(self, context: AssessmentContext, rounds: list[JudgedRound]) -> None:
         """Add one round after the other to `rounds`.
 
         Findings are added before they are judged, so that nothing is lost when the loop is stopped.
         """
-        findings = await self.qualitative.assess(case)
+        findings = await self.qualitative.assess(context)
         before = None
         while findings is not None:
-            judged = await self._judged(case, findings, rounds)
+            judged = await self._judged(context, findings, rounds)
             weaknesses = self._weaknesses(judged)
             is_spent = len(rounds) > self.settings.max_iterations
             if not weaknesses or is_spent or not _is_raised(before, judged):
                 return
             before = judged
-            findings = await self.qualitative.refine(case, findings, weaknesses)
+            findings = await self.qualitative.refine(context, findings, weaknesses)
 
     async def _judged(
-        self, case: AssessmentContext, findings: QualitativeAssessment, rounds: list[JudgedRound]
+        self, context: AssessmentContext, findings: QualitativeAssessment, rounds: list[JudgedRound]
     ) -> JudgedRound:
         rounds.append(JudgedRound(round=len(rounds), findings=findings, scores={}))
-        scores = await self.judge.evaluate(case, findings)
+        scores = await self.judge.evaluate(context, findings)
         rounds[-1] = replace(rounds[-1], scores=scores)
         return rounds[-1]
 

@@ -1,6 +1,8 @@
-"""What is recorded of a part that an assessment has to go without."""
+"""The parts of an assessment, and what is recorded of one that it has to go without."""
 
-from typing import Final
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final, TypeAlias
 
 from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.domain.assessment import Assessment
@@ -10,6 +12,19 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
 
+
+class Part(StrEnum):
+    """What an assessment is made of."""
+
+    FINDINGS = "findings"
+    JUDGEMENT = "judgement"
+    SCORES = "scores"
+    META_REVIEW = "meta_review"
+
+
+FULL: Final = frozenset(Part)
+OnFinished: TypeAlias = Callable[[Part], None]
+"""Called with each part as it is done."""
 TOO_LATE: Final = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
 """Codes of what would have needed more time."""
 
@@ -26,13 +41,13 @@ def record_defect(error: Exception) -> None:
     )
 
 
-def record_skipped(stage: str) -> None:
+def record_skipped(part: Part) -> None:
     """Record that what a part needs is missing."""
     record_failure(
         FailureCategory.STAGE_SKIPPED,
         FailureSeverity.ERROR,
         "A part was skipped, because what it needs is missing.",
-        stage=stage,
+        stage=part.value,
         code=FailureCode.MISSING_INPUT,
     )
 
