@@ -3,9 +3,9 @@
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
+    Digest,
     FrequencyOutput,
     GoalsOutput,
     QuestionOutput,

@@ -1,10 +1,13 @@
 """Options of the agents; each is read from the environment by `config` alone."""
 
+from dataclasses import replace
 from typing import Final, Literal
 
 from pydantic import Field
 
-from ai_psychiatrist.llm.settings import Options
+from ai_psychiatrist.llm.retries import CallRetries
+from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.settings import Options, PydanticAISettings
 
 DANGER_OFF: Final = "off"
 
@@ -73,4 +76,29 @@ class FeedbackSettings(Options):
         ge=0,
         le=5,
         description="Refine while any metric is at or below this score, 1-5; 0 never refines.",
+    )
+
+
+# How long, and how often, models are asked for a person who waits
+
+MOST_REPAIRS: Final = 1
+"""How often each model is sent a rejected reply back, with what is wrong; then it has failed."""
+
+
+def repairing_once(settings: PydanticAISettings) -> PydanticAISettings:
+    """Return settings by which a rejected reply is sent back at most once."""
+    return settings.model_copy(update={"retries": min(MOST_REPAIRS, settings.retries)})
+
+
+def limited_chain(
+    chain: ModelChain, *, call_timeout_seconds: float, retries: CallRetries
+) -> ModelChain:
+    """Return the models with calls as short, and tried as often, as a waiting person bears."""
+    return tuple(
+        replace(
+            route,
+            timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
+            retries=retries,
+        )
+        for route in chain
     )

@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
+    Digest,
     FrequencyOutput,
     GoalsOutput,
     QuestionOutput,

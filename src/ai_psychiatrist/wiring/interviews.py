@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from ai_psychiatrist.agents.interview.patience import limited_chain, repairing_once
+from ai_psychiatrist.agents.settings import limited_chain, repairing_once
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews

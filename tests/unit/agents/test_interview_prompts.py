@@ -18,8 +18,8 @@ from tests.fakes.interview_agents import (
 )
 from tests.fakes.scripted import ScriptedModel, route, tool_call
 
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
+from ai_psychiatrist.agents.interview.outputs import Digest
 from ai_psychiatrist.agents.interview.prompts import GUIDELINES, prompt_for
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewView

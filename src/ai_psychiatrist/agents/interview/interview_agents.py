@@ -1,14 +1,15 @@
 """The seven agents of an interview, each a verb; none of them raises for what a model does."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.interview import schemas
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
+    Digest,
     DriftOutput,
     FactsOutput,
     FrequencyOutput,
@@ -16,16 +17,19 @@ from ai_psychiatrist.agents.interview.outputs import (
     GoalUpdatesOutput,
     InterviewOutput,
     QuestionOutput,
+    same_words,
 )
-from ai_psychiatrist.agents.interview.patience import limited_chain, repairing_once
 from ai_psychiatrist.agents.interview.prompts import prompt_for
-from ai_psychiatrist.agents.interview.reviews import kept_to
-from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.agents.settings import limited_chain, repairing_once
+from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.agent import create_agent
+from ai_psychiatrist.llm.agent_calls import Review
 from ai_psychiatrist.llm.call_log import CallLog
 from ai_psychiatrist.llm.definition import AgentDefinition
+from ai_psychiatrist.llm.output import ModelOutput
 from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, CallRetries
 from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
 from ai_psychiatrist.llm.runner import NO_PLAIN_CALL, AgentOutcome, AgentRunner
@@ -166,3 +170,27 @@ async def _ask(
 ) -> AgentOutcome[OutputT]:
     prompt = prompt_for(runner.definition.name, view, target_goal_ids)
     return await runner.run(prompt, calls, review=kept_to(view, target_goal_ids))
+
+
+def kept_to(view: InterviewView, target_goal_ids: Sequence[str]) -> Review:
+    """Refuse questions for other goals than those named, and those asked before.
+
+    Updates of goals that there are not are no reason to refuse the others: they are dropped and
+    counted where updates are applied.
+    """
+
+    async def review(output: ModelOutput) -> None:
+        if not isinstance(output, QuestionOutput):
+            return
+        if output.target_goal_id not in target_goal_ids:
+            rule = f"has to be one of: {', '.join(target_goal_ids) or 'none, there is no goal'}"
+            raise _refused(RejectionCode.UNKNOWN_ID, "target_goal_id", rule)
+        if same_words(output.question) in map(same_words, view.said_before):
+            rule = "was asked before in these words; ask something else"
+            raise _refused(RejectionCode.NOT_DISTINCT, "question", rule)
+
+    return review
+
+
+def _refused(code: RejectionCode, place: str, rule: str) -> ReplyRejected:
+    return ReplyRejected(code, f"Mend this: {place} {rule}.", {place: rule})

@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, TypeAlias, TypeVar
 
-from ai_psychiatrist.agents.interview.digest import Digest
-from ai_psychiatrist.agents.interview.outputs import AnalysisReply, QuestionOutput
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply, Digest, QuestionOutput
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState
 from ai_psychiatrist.interview.engine.context import StepContext
