@@ -5,7 +5,7 @@ in other ways; what cannot be read is asked for again, and counts as said where 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -246,8 +246,14 @@ class _SignReading(FieldReading):
         quotes = _spoken(value) if isinstance(value, str) else self._named_quotes()
         if isinstance(value, str):
             self._note_quote(RejectionCode.WRONG_TYPE, _IS_NO_OBJECT)
-        kind = self.part(UnreadPart.KIND, self._kind, RiskKind.UNSPECIFIED)
-        polarity = self.part(UnreadPart.POLARITY, self._polarity, RiskPolarity.AFFIRMED)
+        kind = self.part(
+            UnreadPart.KIND, lambda: self._choice("kind", RiskKind), RiskKind.UNSPECIFIED
+        )
+        polarity = self.part(
+            UnreadPart.POLARITY,
+            lambda: self._choice("polarity", RiskPolarity),
+            RiskPolarity.AFFIRMED,
+        )
         level = self.part(UnreadPart.LEVEL, lambda: self._level(polarity), RiskLevel.HIGH)
         if polarity is RiskPolarity.DENIED and UnreadPart.LEVEL in self.problems:
             level = RiskLevel.LOW
@@ -291,19 +297,13 @@ class _SignReading(FieldReading):
     def _note_quote(self, code: RejectionCode, what: str) -> None:
         self.problems[UnreadPart.QUOTE] = OutputRejected(code, f"{self._place} {what}.")
 
-    def _kind(self) -> RiskKind:
-        return self._choice("kind", tuple(RiskKind))
-
-    def _polarity(self) -> RiskPolarity:
-        return self._choice("polarity", tuple(RiskPolarity))
-
-    def _choice(self, name: str, choices: tuple[ChoiceT, ...]) -> ChoiceT:
+    def _choice(self, name: str, choices: type[ChoiceT]) -> ChoiceT:
         written = self._text(name)
         word = _BETWEEN_WORDS.sub("_", words_of(written)).lower()
-        if word not in choices:
+        if word not in set(choices):
             raise self._is_no_choice(name, choices)
         self.coercions += word != written
-        return choices[choices.index(word)]
+        return choices(word)
 
     def _level(self, polarity: RiskPolarity) -> _Level:
         written = self._text("level")
@@ -317,7 +317,7 @@ class _SignReading(FieldReading):
         self.coercions += written != level
         return level
 
-    def _is_no_choice(self, name: str, choices: tuple[StrEnum, ...]) -> OutputRejected:
+    def _is_no_choice(self, name: str, choices: Iterable[StrEnum]) -> OutputRejected:
         what = f"{self._place}.{name} has to be one of: {', '.join(choices)}."
         return OutputRejected(RejectionCode.NOT_A_CHOICE, what)
 

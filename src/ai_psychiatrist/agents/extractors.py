@@ -254,30 +254,39 @@ def judgement_in_part(text: str) -> PartialJudgement | None:
 @asking_again
 def extract_judges(text: str) -> JudgesOutput:
     """Read the metrics that are there; a reply in which none can be read is refused."""
-    reply = without_thinking(text)
-    scores: dict[Metric, MetricJudgement] = {}
-    refused: list[OutputRejected] = []
-    for metric in Metric:
-        try:
-            read = _judgement(without_thinking(_words_in_tag(reply, metric.value)))
-        except OutputRejected as rejection:
-            refused.append(rejection)
-        else:
-            scores[metric] = MetricJudgement(score=read.score, explanation=read.explanation)
-    if not scores:
+    read, refused = _by_metric(
+        without_thinking(text), lambda block: _judgement(without_thinking(block))
+    )
+    if not read:
         raise refused[0]
-    return JudgesOutput(scores=scores)
+    return JudgesOutput(
+        scores={
+            metric: MetricJudgement(score=one.score, explanation=one.explanation)
+            for metric, one in read.items()
+        }
+    )
 
 
 @valid_part
 def judgements_in_part(text: str) -> PartialJudgements | None:
     """Read the scores of a refused reply about all metrics."""
     reply = without_thinking(marked_halves(text, has_escapes=False))
-    scores: dict[Metric, PartialJudgement] = {}
-    for metric in Metric:
-        with suppress(OutputRejected):
-            scores[metric] = _judgement_in_part(_words_in_tag(reply, metric.value))
+    scores, _ = _by_metric(reply, _judgement_in_part)
     return PartialJudgements(scores=scores) if scores else None
+
+
+def _by_metric(
+    reply: str, read: Callable[[str], OutputT]
+) -> tuple[dict[Metric, OutputT], list[OutputRejected]]:
+    """Return what is read of the metrics, and why the others are refused."""
+    found: dict[Metric, OutputT] = {}
+    refused: list[OutputRejected] = []
+    for metric in Metric:
+        try:
+            found[metric] = read(_words_in_tag(reply, metric.value))
+        except OutputRejected as rejection:
+            refused.append(rejection)
+    return found, refused
 
 
 def _judgement(reply: str) -> JudgeMetricOutput:
