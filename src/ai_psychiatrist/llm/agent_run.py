@@ -54,8 +54,7 @@ def reply_agent(
         raise again from None
 
     output: TextOutput[OutputT] = TextOutput(extract)
-    agent = Agent(
-        deps_type=AgentCalls | None,
+    agent: Agent[AgentCalls | None, OutputT] = Agent(
         output_type=output,
         instructions=definition.system,
         name=definition.name,
