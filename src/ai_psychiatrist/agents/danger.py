@@ -27,7 +27,7 @@ from ai_psychiatrist.domain.risk import (
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.llm.output import OnKept, PartialOutput
+from ai_psychiatrist.llm.replies import OnKept, PartialOutput
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.services.evidence_validation import log_grounding
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex

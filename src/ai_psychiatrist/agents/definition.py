@@ -17,7 +17,7 @@ from ai_psychiatrist.agents.replies.meta_review import meta_review_in_part
 from ai_psychiatrist.agents.replies.scores import scores_in_part
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output import PartsReader
+from ai_psychiatrist.llm.replies import PartsReader
 
 QUALITATIVE: Final = AgentDefinition(name="qualitative", extract=extract_qualitative, system=SYSTEM)
 EVIDENCE: Final = AgentDefinition(name="evidence", extract=extract_evidence, system=SYSTEM)

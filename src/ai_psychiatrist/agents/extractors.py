@@ -23,7 +23,7 @@ from ai_psychiatrist.agents.replies.narrative import read_narrative
 from ai_psychiatrist.agents.replies.scores import read_scores
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ReplyRejected
 from ai_psychiatrist.validation.reply.limits import refuse_broken_text
 
 R = TypeVar("R")
@@ -46,7 +46,7 @@ def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
                 "The reply does not have the form that the task shows. Keep to that form.",
             )
         # With the first rejection: a reply that is accepted needs no library to be read.
-        from ai_psychiatrist.llm.asking_again import asked_again  # noqa: PLC0415
+        from ai_psychiatrist.llm.pydantic_agent import asked_again  # noqa: PLC0415
 
         rejected = ReplyRejected(refused.code, refused.feedback, refused.violations)
         # The cause would carry the reply into tracebacks.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.assessment import ItemAssessment
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from ai_psychiatrist.agents.prompts.findings import findings_text
 from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent, create_judges_agent
 from ai_psychiatrist.agents.settings import JudgeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 from ai_psychiatrist.llm.runner import AgentRunner
 
 

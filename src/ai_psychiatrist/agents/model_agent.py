@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.connections import as_chain
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
-from ai_psychiatrist.llm.routes import ModelChain, as_chain
+from ai_psychiatrist.llm.endpoints import FallbackChain
+from ai_psychiatrist.llm.replies import SimpleChatClient
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
@@ -27,7 +28,7 @@ class ModelAgent(Generic[SettingsT]):
 
     def __init__(
         self,
-        models: SimpleChatClient | ModelChain,
+        models: SimpleChatClient | FallbackChain,
         *,
         pydantic_ai_settings: PydanticAISettings | None = None,
         ollama_base_url: str | None = None,
@@ -51,7 +52,7 @@ class ModelAgent(Generic[SettingsT]):
     def _runner(
         self,
         definition: AgentDefinition[OutputT],
-        create_agent: "Callable[..., Agent[AgentCalls, OutputT]]",
+        create_agent: "Callable[..., Agent[AgentCalls | None, OutputT]]",
     ) -> AgentRunner[OutputT]:
         return AgentRunner(
             definition,

@@ -15,8 +15,8 @@ from ai_psychiatrist.agents.definition import (
 )
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.domain.assessment import Metric
-from ai_psychiatrist.llm.agent import DEFAULT_RETRIES, create_agent
 from ai_psychiatrist.llm.agent_calls import AgentCalls
+from ai_psychiatrist.llm.runner import DEFAULT_RETRIES, create_agent
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -39,6 +39,6 @@ create_danger_agent: Final = partial(create_agent, DANGER)
 
 def create_judge_metric_agent(
     metric: Metric, *, retries: int = DEFAULT_RETRIES
-) -> "Agent[AgentCalls, JudgeMetricOutput]":
+) -> "Agent[AgentCalls | None, JudgeMetricOutput]":
     """Return the agent that judges the narrative by one metric."""
     return create_agent(JUDGE[metric], retries=retries)

@@ -14,7 +14,7 @@ from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
 from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.runner import AgentRunner
 
 

@@ -43,7 +43,7 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.worker_processes import in_worker_process, is_for_process
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,

@@ -17,7 +17,7 @@ from ai_psychiatrist.assessment.spending import NARRATIVE_SHARE_OF_TIME
 from ai_psychiatrist.assessment.telling import ListenerFailed
 from ai_psychiatrist.assessment.unfinished import record_defect, record_skipped
 from ai_psychiatrist.domain.assessment import JudgedRound, PHQ8Assessment
-from ai_psychiatrist.llm.output import PartialOutput
+from ai_psychiatrist.llm.replies import PartialOutput
 
 Ask: TypeAlias = Callable[[PHQ8Assessment], None]
 Work: TypeAlias = Callable[[], Awaitable[None]]

@@ -50,8 +50,7 @@ from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.infrastructure.telemetry.work import AssessmentWork
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
-from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS
-from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.calls import DEFAULT_MAX_CALLS, CallStore
 from ai_psychiatrist.services.reader.reading import TranscriptReading
 from ai_psychiatrist.services.reader.second_voice import SecondVoice, VoicedRisk
 from ai_psychiatrist.services.risk.clause_memory import remembering_clauses

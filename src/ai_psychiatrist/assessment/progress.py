@@ -22,7 +22,7 @@ from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ModelReading, RiskReport
-from ai_psychiatrist.llm.output import PartialOutput
+from ai_psychiatrist.llm.replies import PartialOutput
 
 
 @dataclass(slots=True)

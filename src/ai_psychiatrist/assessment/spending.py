@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.assessment import Metric
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 
 _LEAST_SCORES: Final = 2
 _LEAST_REVIEW: Final = 1

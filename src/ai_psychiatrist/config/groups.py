@@ -17,15 +17,15 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.jobs.settings import JobSettings
 from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
-from ai_psychiatrist.llm.batches.settings import BatchSettings
-from ai_psychiatrist.llm.output_mode import OutputModeSetting
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
+    BatchSettings,
     GoogleSettings,
     ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     Options,
+    OutputModeSetting,
     PydanticAISettings,
 )
 from ai_psychiatrist.reviews.settings import StoreSettings

@@ -1,6 +1,6 @@
 """Options of the models and their backends; each is read from the environment by `config` alone."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
@@ -183,3 +183,32 @@ class OllamaSettings(Options):
     def base_url(self) -> str:
         """The server's URL without a trailing slash."""
         return _ollama_url(self.host, self.port)
+
+
+OutputModeSetting: TypeAlias = Literal["auto", "tool", "native", "text"]
+"""`auto`: a tool where the model is asked through Pydantic AI, text otherwise."""
+
+
+class BatchSettings(Options):
+    """How large batches are, and how they are waited for."""
+
+    most_calls: int = Field(
+        default=10_000, ge=1, description="Most calls of one batch; a provider may allow fewer."
+    )
+    most_bytes: int = Field(
+        default=67_108_864,
+        ge=1_048_576,
+        description="Most bytes of one batch; they are held in memory while it is handed in.",
+    )
+    tries: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="How often a call is handed in that a batch leaves unanswered.",
+    )
+    poll_seconds: float = Field(
+        default=60.0, gt=0, description="First wait of --wait; each next is half as long again."
+    )
+    most_poll_seconds: float = Field(
+        default=900.0, gt=0, description="Longest wait of --wait before a batch is looked at."
+    )

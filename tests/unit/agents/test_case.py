@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure import worker_processes
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.worker_processes import end_idle_processes
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.control_tokens import control_tokens
 from ai_psychiatrist.services.evidence_validation.transcript_index import DEFAULT_FUZZY_THRESHOLD
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -144,7 +144,7 @@ def test_texts_are_kept_out_of_representations() -> None:
 
 
 def test_call_log_refuses_the_call_after_the_last() -> None:
-    calls = CallLog.of(1)
+    calls = CallRecorder.of(1)
     calls.budget.spend()
     with pytest.raises(ModelCallFailed) as caught:
         calls.budget.spend()

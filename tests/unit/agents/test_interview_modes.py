@@ -24,7 +24,7 @@ from tests.fakes.scripted import (
 )
 
 from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
-from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.settings import OutputModeSetting
 
 VERB = "update_goals"
 TOOL = TOOLS[VERB]

@@ -13,10 +13,10 @@ from tests.fakes.wires import encode_reply
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.backend_options import BackendOptions
-from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.connections import ModelConnections
+from ai_psychiatrist.llm.endpoints import EndpointOptions
 from ai_psychiatrist.llm.http_client import http_client
+from ai_psychiatrist.llm.replies import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.settings import (
     ModelCallSettings,
     OllamaSettings,
@@ -38,7 +38,7 @@ async def connected(
     wire: Wire, url: str, *, num_ctx: int | None = None, timeout_seconds: float = 5
 ) -> AsyncIterator[SimpleChatClient]:
     connections = ModelConnections(
-        BackendOptions(
+        EndpointOptions(
             models=ModelCallSettings(
                 temperature=0.2, max_reply_bytes=200_000, max_output_tokens=777
             ),
@@ -75,7 +75,9 @@ def against(
 
 
 async def ask(client: SimpleChatClient, _: ModelServer) -> ChatReply:
-    return await client.simple_chat(PROMPT, system_prompt=SYSTEM)
+    reply = await client.simple_chat(PROMPT, system_prompt=SYSTEM)
+    assert isinstance(reply, ChatReply)
+    return reply
 
 
 async def ask_and_tell(client: SimpleChatClient, server: ModelServer) -> Request:

@@ -25,9 +25,9 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     Work,
 )
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelRoute
-from ai_psychiatrist.llm.watched_calls import call_work, note_result
+from ai_psychiatrist.llm.call_telemetry import call_work, note_result
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.wiring import telemetry
 from ai_psychiatrist.wiring.job_counts import count_end, queue_of
 
@@ -100,8 +100,8 @@ def test_levels_are_told_together_and_none_is_lost() -> None:
     assert told == Counter(levels)
 
 
-def route(name: str, *, is_local: bool = False) -> ModelRoute:
-    return ModelRoute(name=name, agent_model=None, chat=None, is_local=is_local)
+def route(name: str, *, is_local: bool = False) -> ModelEndpoint:
+    return ModelEndpoint(name=name, agent_model=None, chat=None, is_local=is_local)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.answers import answer
 from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import DEFAULT_MAX_REPLY_BYTES, ModelRoute
+from ai_psychiatrist.llm.endpoints import DEFAULT_MAX_REPLY_BYTES, ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 
 
 class BaselineChatClient:
@@ -18,9 +18,9 @@ class BaselineChatClient:
         return ChatReply(text=await answer(user_prompt))
 
 
-def baseline_route(*, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES) -> ModelRoute:
+def baseline_route(*, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES) -> ModelEndpoint:
     """Return the baseline as a model among others; it calls no tools."""
-    return ModelRoute(
+    return ModelEndpoint(
         name=BASELINE,
         agent_model=None,
         chat=BaselineChatClient(),

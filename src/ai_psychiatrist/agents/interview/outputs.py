@@ -30,7 +30,7 @@ from ai_psychiatrist.agents.interview.checks import (
 )
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.domain.interview import COMPLETE_CONFIDENCE
-from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.replies import ModelOutput
 
 DEFAULT_MIN_GOALS: Final = 5
 DEFAULT_MAX_GOALS: Final = 7

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from ai_psychiatrist.llm.retries import CallRetries
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 MOST_REPAIRS: Final = 1
@@ -17,8 +16,8 @@ def repairing_once(settings: PydanticAISettings) -> PydanticAISettings:
 
 
 def limited_chain(
-    chain: ModelChain, *, call_timeout_seconds: float, retries: CallRetries
-) -> ModelChain:
+    chain: FallbackChain, *, call_timeout_seconds: float, retries: CallRetries
+) -> FallbackChain:
     """Return the models with calls as short, and tried as often, as a waiting person bears."""
     return tuple(
         replace(

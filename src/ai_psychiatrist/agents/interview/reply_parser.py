@@ -13,7 +13,7 @@ from ai_psychiatrist.agents.interview.checks import OURS
 from ai_psychiatrist.agents.interview.outputs import InterviewOutput
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.replies import ModelOutput
 from ai_psychiatrist.validation.reply.parse import parse_object
 
 InterviewOutputT = TypeVar("InterviewOutputT", bound=InterviewOutput)

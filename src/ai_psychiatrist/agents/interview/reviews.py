@@ -7,8 +7,7 @@ from ai_psychiatrist.agents.interview.outputs import QuestionOutput
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView
 from ai_psychiatrist.llm.agent_calls import Review
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 
 
 def kept_to(view: InterviewView, target_goal_ids: Sequence[str]) -> Review:

@@ -21,7 +21,7 @@ from ai_psychiatrist.agents.interview.outputs import (
 from ai_psychiatrist.agents.interview.prompts import SYSTEM
 from ai_psychiatrist.agents.interview.reply_parser import InterviewOutputT, reader_of
 from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output_mode import OutputTool
+from ai_psychiatrist.llm.replies import OutputTool
 
 
 def _definition(

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow
-from ai_psychiatrist.llm.batches.desk import EncodedCall
-from ai_psychiatrist.llm.batches.providers import BatchModels
-from ai_psychiatrist.llm.batches.settings import BatchSettings
+from ai_psychiatrist.llm.batches import BatchModels, EncodedCall
+from ai_psychiatrist.llm.settings import BatchSettings
 
 Kin = tuple[str, str]
 """Model and what else the calls of one batch share."""

@@ -20,8 +20,8 @@ from ai_psychiatrist.evaluation.runs.start import BY_BATCHES
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.llm.batches.providers import BatchModels
-from ai_psychiatrist.llm.batches.settings import BatchSettings
+from ai_psychiatrist.llm.batches import BatchModels
+from ai_psychiatrist.llm.settings import BatchSettings
 
 _LONGER: Final = 1.5
 """How much longer each wait is than the one before it."""

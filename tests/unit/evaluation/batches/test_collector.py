@@ -7,9 +7,8 @@ from pydantic_ai.models.test import TestModel
 
 from ai_psychiatrist.evaluation.batches.collector import Collected, Collector
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow
-from ai_psychiatrist.llm.batches.desk import EncodedCall
-from ai_psychiatrist.llm.batches.providers import BatchModels
-from ai_psychiatrist.llm.batches.settings import BatchSettings
+from ai_psychiatrist.llm.batches import BatchModels, EncodedCall
+from ai_psychiatrist.llm.settings import BatchSettings
 
 MOST_BYTES = 1_048_576
 

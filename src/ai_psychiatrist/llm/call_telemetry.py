@@ -1,4 +1,4 @@
-"""What watchers are shown of agents and of their calls to models: names, codes and counts."""
+"""What telemetry is shown of agents and of their calls to models: names, codes and counts."""
 
 import re
 from collections.abc import Sequence
@@ -7,10 +7,15 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import Attempt
 from ai_psychiatrist.infrastructure.telemetry.work import AgentWork, CallWork
-from ai_psychiatrist.llm.call_store import CallResult, credible_tokens
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.providers import GOOGLE, OPENAI_CHAT, provider_of
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.llm.calls import CallResult
+from ai_psychiatrist.llm.endpoints import (
+    GOOGLE,
+    OPENAI_CHAT,
+    FallbackChain,
+    ModelEndpoint,
+    provider_of,
+)
+from ai_psychiatrist.llm.replies import ChatReply, credible_tokens
 
 _FINISH_REASONS: Final = frozenset({"stop", "length", "content_filter", "tool_call", "error"})
 _NAMED_OTHERWISE: Final = {OPENAI_CHAT.name: "openai", GOOGLE.name: "gcp.gemini"}
@@ -19,21 +24,21 @@ _OTHER: Final = "_OTHER"
 _VERSION: Final = re.compile(r"(?:[-@:.]?(?:\d+|latest))*")
 
 
-def agent_work(agent: str, chain: ModelChain, attempts: Sequence[Attempt]) -> AgentWork:
+def agent_work(agent: str, chain: FallbackChain, attempts: Sequence[Attempt]) -> AgentWork:
     """Return an agent's run as it begins. `attempts`: the list that its calls are added to."""
     provider = _provider(chain[0]) if chain else _OTHER
     return AgentWork(agent=agent, provider=provider, attempts=attempts)
 
 
-def call_work(agent: str, route: ModelRoute) -> CallWork:
+def call_work(agent: str, endpoint: ModelEndpoint) -> CallWork:
     """Return a call as it begins."""
-    is_prefixed = provider_of(route.name) is not None
+    is_prefixed = provider_of(endpoint.name) is not None
     return CallWork(
         agent=agent,
-        model=route.name,
-        provider=_provider(route),
-        requested=route.name.partition(":")[2] if is_prefixed else route.name,
-        is_local=route.is_local,
+        model=endpoint.name,
+        provider=_provider(endpoint),
+        requested=endpoint.name.partition(":")[2] if is_prefixed else endpoint.name,
+        is_local=endpoint.is_local,
     )
 
 
@@ -54,10 +59,10 @@ def note_result(work: CallWork, result: CallResult) -> None:
         work.finish_reason = result.finish_reason
 
 
-def _provider(route: ModelRoute) -> str:
-    if route.is_local:
-        return route.name
-    provider = provider_of(route.name)
+def _provider(endpoint: ModelEndpoint) -> str:
+    if endpoint.is_local:
+        return endpoint.name
+    provider = provider_of(endpoint.name)
     return _OTHER if provider is None else _NAMED_OTHERWISE.get(provider.name, provider.name)
 
 

@@ -76,20 +76,15 @@ _MARKS: Final = (
 
 def call_failure(error: Exception) -> ModelCallFailed:
     """Classify whatever a call to a backend raised; of its text only known words are looked for."""
-    # Whoever failed to reach a server has imported them by now; the baseline never does.
-    from aiohttp import ClientConnectionError  # noqa: PLC0415
-    from openai import APIStatusError  # noqa: PLC0415
-
     for link in _chain(error):
         if isinstance(link, ModelCallFailed):
             return link if link is error else _without_history(link)
-        if isinstance(link, ClientConnectionError) and not isinstance(link, TimeoutError):
-            # The libraries above report a dead backend and a slow one both as time-outs.
-            return ModelCallFailed(FailureCode.CONNECTION_FAILED)
     if isinstance(error, ModelHTTPError):
         return _of_response(error)
-    if isinstance(error, APIStatusError):
-        return http_failure(error.status_code, error.body, error.response.headers)
+    response = getattr(error, "response", None)
+    if isinstance(response, httpx2.Response):
+        # The status errors of all SDKs hold the response.
+        return http_failure(response.status_code, response.text, response.headers)
     for kind, code in _CODES:
         if isinstance(error, kind):
             return ModelCallFailed(code)

@@ -6,11 +6,11 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome, FailureCode, FailureRecord
-from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT, Provider, provider_of
+from ai_psychiatrist.llm.endpoints import OLLAMA, OPENAI_CHAT, Provider, provider_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Reason:
     """Why calls to one model failed, and what to do about it."""
 
     model: str
@@ -78,10 +78,10 @@ _NO_ROOM: Final = (
     "{server} has no room now, or is still starting: wait, raise MODEL_BUSY_WAITS_SECONDS, or "
     "lower MODEL_MAX_CONCURRENCY."
 )
-_WITHOUT_CURE: Final = "The log says more; ai-psychiatrist doctor looks for the cause."
+_WITHOUT_HINT: Final = "The log says more; ai-psychiatrist doctor looks for the cause."
 
 
-def cure(
+def hint(
     code: FailureCode, *, model: str, address: str | None = None, http_status: int | None = None
 ) -> str:
     """Return what to do when calls to a model end with a code.
@@ -90,7 +90,7 @@ def cure(
     `http_status`: what the backend answered with.
     """
     provider = provider_of(model) or Provider(name=model, url_variable="MODEL_DEFAULT")
-    sentence = _ONE_PROVIDER.get((provider.name, code)) or _ANY_MODEL.get(code, _WITHOUT_CURE)
+    sentence = _ONE_PROVIDER.get((provider.name, code)) or _ANY_MODEL.get(code, _WITHOUT_HINT)
     if code is FailureCode.BACKEND_ERROR and http_status == _NO_ROOM_STATUS:
         sentence = _NO_ROOM
     return sentence.format(
@@ -116,10 +116,10 @@ class Accounted(Protocol):
         ...
 
 
-def causes(assessment: Accounted, addresses: Mapping[str, str | None]) -> tuple[Cause, ...]:
-    """Return each cause of what is missing once, in order; `addresses`: by the model's name."""
+def reasons_of(assessment: Accounted, addresses: Mapping[str, str | None]) -> tuple[Reason, ...]:
+    """Return each reason of what is missing once, in order; `addresses`: by the model's name."""
     return tuple(
-        cause_of(code, model=model, http_status=status, address=addresses.get(model))
+        reason_of(code, model=model, http_status=status, address=addresses.get(model))
         for model, code, status in dict.fromkeys(_decisive(assessment))
     )
 
@@ -134,15 +134,15 @@ def _decisive(assessment: Accounted) -> Iterator[tuple[str, FailureCode, int | N
             yield attempt.model, attempt.code, attempt.http_status
 
 
-def cause_of(
+def reason_of(
     code: FailureCode, *, model: str, http_status: int | None, address: str | None
-) -> Cause:
-    """Return one cause with its cure."""
-    return Cause(
+) -> Reason:
+    """Return one reason with its hint."""
+    return Reason(
         model=model,
         code=code,
         http_status=http_status,
-        cure=cure(code, model=model, address=address, http_status=http_status),
+        cure=hint(code, model=model, address=address, http_status=http_status),
         address=None if address is None else shown_address(address),
     )
 
