@@ -6,7 +6,7 @@ from typing import Final
 from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.llm.doctor import Check, CheckOutcome, ModelProbe
-from ai_psychiatrist.llm.endpoints import provider_of
+from ai_psychiatrist.llm.providers import provider_of
 
 _NOT_TRIED: Final = "not tried"
 _NO_SCHEMA_CURE: Final = (

@@ -109,16 +109,19 @@ class ModelCallFailed(AssessmentServiceError):
         http_status: int | None = None,
         retry_after_seconds: float | None = None,
         error_type: str | None = None,
+        is_adjusted: bool = False,
     ) -> None:
         """`retry_after_seconds`: how long the backend asks to wait before the next call.
 
-        `error_type`: the class of an exception that nobody foresaw, for the log.
+        `error_type`: the class of an exception that nobody foresaw, for the log. `is_adjusted`:
+        the backend refused a parameter, without which the next call is sent.
         """
         super().__init__(code.value)
         self.code = code
         self.http_status = http_status
         self.retry_after_seconds = retry_after_seconds
         self.error_type = error_type
+        self.is_adjusted = is_adjusted
 
 
 class AgentFailed(AssessmentServiceError):

@@ -1,6 +1,7 @@
 """The calls of one agent for one output: each is found or made, judged, and settled once."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
@@ -56,7 +57,10 @@ OutputT = TypeVar("OutputT", bound=ModelOutput)
 ReadT = TypeVar("ReadT")
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
-_FIELDS: Final = tuple(one.name for one in fields(Attempt))
+_TOLD_BY_SERVERS: Final = ("served_model", "system_fingerprint")
+_LOGGED: Final = tuple(one.name for one in fields(Attempt) if one.name not in _TOLD_BY_SERVERS)
+"""Codes and counts: a server can write any text where its model's name is expected."""
+_NAME: Final = re.compile(r"[\w.:/@+-]{1,128}", re.ASCII)
 _LARGE_REPLY_CHARACTERS: Final = 16_384
 _READERS: Final = WorkerThreads(count=1, seconds=60.0)
 
@@ -135,6 +139,8 @@ class AgentCalls:
                 response = await self._found_or_made(call, wait_seconds)
                 break
             except ModelCallFailed as failure:
+                if failure.is_adjusted:
+                    continue
                 wait = call.endpoint.retries.wait_before(failure, tries)
                 if wait is None or not self._recorder.has_time_for(wait):
                     raise
@@ -305,6 +311,10 @@ class AgentCalls:
         usage = result if isinstance(result, ChatReply) else result.usage
         self._known["input_tokens"] = credible_tokens(usage.input_tokens)
         self._known["output_tokens"] = credible_tokens(usage.output_tokens)
+        if not isinstance(result, ChatReply):
+            details = result.provider_details or {}
+            self._known["served_model"] = _name(result.model_name)
+            self._known["system_fingerprint"] = _name(details.get("system_fingerprint"))
         return result
 
     def _begin(self, call: Call, *, is_replayed: bool) -> Attempt:
@@ -348,8 +358,13 @@ class AgentCalls:
                     feedback=feedback,
                 )
             )
-        known = {name: getattr(attempt, name) for name in _FIELDS}
+        known = {name: getattr(attempt, name) for name in _LOGGED}
         logger.info("attempt_finished", **known, error_type=error_type)
+
+
+def _name(told: object) -> str | None:
+    """Return a name that a server tells; `None` for anything that cannot be one."""
+    return told if isinstance(told, str) and _NAME.fullmatch(told) else None
 
 
 async def _read(read: Callable[[str], ReadT], text: str) -> ReadT:

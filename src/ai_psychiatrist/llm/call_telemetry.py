@@ -8,13 +8,8 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import Attempt
 from ai_psychiatrist.infrastructure.telemetry.work import AgentWork, CallWork
 from ai_psychiatrist.llm.calls import CallResult
-from ai_psychiatrist.llm.endpoints import (
-    GOOGLE,
-    OPENAI_CHAT,
-    FallbackChain,
-    ModelEndpoint,
-    provider_of,
-)
+from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
+from ai_psychiatrist.llm.providers import GOOGLE, OPENAI_CHAT, provider_of
 from ai_psychiatrist.llm.replies import ChatReply, credible_tokens
 
 _FINISH_REASONS: Final = frozenset({"stop", "length", "content_filter", "tool_call", "error"})

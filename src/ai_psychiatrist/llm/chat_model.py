@@ -7,6 +7,7 @@ time of a call.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
@@ -20,12 +21,10 @@ from pydantic_ai.messages import (
     ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
-    RetryFeedbackPart,
     SystemPromptPart,
     TextPart,
     ThinkingPart,
     ToolCallPart,
-    ToolReturnPart,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters, check_allow_model_requests
@@ -37,15 +36,25 @@ from pydantic_ai.usage import RequestUsage
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.failures import http_failure
+from ai_psychiatrist.llm.failures import http_failure, told_failure
 from ai_psychiatrist.llm.recording_model import user_text
 
 Wire: TypeAlias = Literal["openai", "ollama"]
+Thinking: TypeAlias = Literal["off", "low", "medium", "high"]
 
 CLOUD: Final = "-cloud"
 """Ends the names of models that Ollama passes on to its own servers, where no schema holds."""
 _OPENAI_HOST: Final = "api.openai.com"
 _PATHS: Final[Mapping[Wire, str]] = {"openai": "/chat/completions", "ollama": "/api/chat"}
+_REFUSALS: Final = frozenset({400, 422})
+_OPTIONAL: Final = (
+    *("temperature", "max_tokens", "max_completion_tokens", "reasoning_effort"),
+    *("chat_template_kwargs", "think", "response_format", "format", "tool_choice"),
+)
+"""What a call can do without, or say under another name."""
+_NO_SYSTEM_ROLE: Final = re.compile(r"\bsystem (?:role|message|prompt)|role\W+system\b")
+_LONGEST_ERROR: Final = 300
+"""Characters of an error that are read: a server may quote the prompt behind them."""
 _FINISH_REASONS: Final[Mapping[object, FinishReason]] = {
     "length": "length",
     "content_filter": "content_filter",
@@ -76,14 +85,23 @@ class ChatModel(Model):
     """One model of a chat server."""
 
     def __init__(
-        self, model_name: str, server: ChatServer, *, settings: ModelSettings | None = None
+        self,
+        model_name: str,
+        server: ChatServer,
+        *,
+        settings: ModelSettings | None = None,
+        thinking: Thinking | None = None,
     ) -> None:
+        """`thinking`: how much the model is to think; `None` leaves it to the server."""
+        self.left_out: set[str] = set()
+        """Parameters that the server refused for this model; `system` for the system's role."""
         super().__init__(
             settings=settings,
             profile=ModelProfile(supports_json_schema_output=not model_name.endswith(CLOUD)),
         )
         self._model_name = model_name
         self._server = server
+        self._thinking = thinking
 
     @property
     def model_name(self) -> str:
@@ -105,15 +123,20 @@ class ChatModel(Model):
         check_allow_model_requests()
         settings, parameters = self.prepare_request(model_settings, model_request_parameters)
         server = self._server
+        payload = self._payload(messages, settings or ModelSettings(), parameters)
         response = await server.http.post(
             server.address + _PATHS[server.wire],
-            json=self._payload(messages, settings or ModelSettings(), parameters),
+            json=payload,
             headers={"Authorization": f"Bearer {server.key}"} if server.key else None,
             timeout=server.timeout_seconds,
         )
         if not response.is_success:
-            raise http_failure(response.status_code, response.text, response.headers)
+            failure = http_failure(response.status_code, response.text, response.headers)
+            failure.is_adjusted = self._leaves_out(response, payload)
+            raise failure
         body = json_object(response.content)
+        if "error" in body and not (body.get("choices") or body.get("message")):
+            raise told_failure(body["error"], response.headers)
         return _openai_response(body) if server.wire == "openai" else _ollama_response(body)
 
     def _payload(
@@ -122,39 +145,79 @@ class ChatModel(Model):
         settings: ModelSettings,
         parameters: ModelRequestParameters,
     ) -> dict[str, object]:
-        payload: dict[str, object] = {
-            "model": self._model_name,
-            "messages": list(_written(messages, self._server.wire)),
-            "stream": False,
-        }
-        if self._server.wire == "openai":
-            payload |= _openai_fields(settings, parameters, is_openai=self._server.is_openai)
+        server = self._server
+        payload: dict[str, object] = {"model": self._model_name}
+        has_system_role = "system" not in self.left_out
+        payload["messages"] = _chat_messages(messages, has_system_role=has_system_role)
+        if server.wire == "openai":
+            bound = "max_completion_tokens" if server.is_openai else "max_tokens"
+            if bound in self.left_out:
+                bound = "max_tokens" if server.is_openai else "max_completion_tokens"
+            payload |= _openai_fields(settings, parameters, bound, is_openai=server.is_openai)
         else:
-            payload |= _ollama_fields(settings, parameters, self._server.num_ctx)
+            payload |= _ollama_fields(settings, parameters, server.num_ctx)
+        payload |= _thinking_fields(self._thinking, server)
+        payload["stream"] = False
         more = settings.get("extra_body")
-        return payload | more if isinstance(more, dict) else payload
+        payload |= more if isinstance(more, dict) else {}
+        return {name: value for name, value in payload.items() if name not in self.left_out}
+
+    def _leaves_out(self, response: httpx2.Response, payload: Mapping[str, object]) -> bool:
+        """Note a parameter that a response refuses; returns whether calls now go without it."""
+        if response.status_code not in _REFUSALS:
+            return False
+        words = _error_words(response)
+        named = [one for one in _OPTIONAL if one in payload and re.search(rf"\b{one}\b", words)]
+        if "system" not in self.left_out and _NO_SYSTEM_ROLE.search(words):
+            named.append("system")
+        self.left_out.update(named[:1])
+        return bool(named)
+
+
+def _error_words(response: httpx2.Response) -> str:
+    """Return what a response names as refused, in lower case; the rest of it may be the prompt."""
+    try:
+        error = json_object(response.content).get("error")
+    except ModelCallFailed:
+        return ""
+    told = error if isinstance(error, dict) else {"message": error}
+    words = (str(told.get(name) or "")[:_LONGEST_ERROR] for name in ("param", "code", "message"))
+    return " ".join(words).lower()
+
+
+def _thinking_fields(thinking: Thinking | None, server: ChatServer) -> dict[str, object]:
+    """Return how much to think, as each kind of server has it."""
+    if thinking is None:
+        return {}
+    is_on = thinking != "off"
+    if server.wire == "ollama":
+        return {"think": thinking if is_on else False}
+    if server.is_openai:
+        return {"reasoning_effort": thinking if is_on else "none"}
+    # vLLM, SGLang and llama.cpp hand these to the template: Qwen's name of it, and DeepSeek's.
+    template = {"enable_thinking": is_on, "thinking": is_on}
+    effort = {"reasoning_effort": thinking} if is_on else {}
+    return {"chat_template_kwargs": template, **effort}
 
 
 def _openai_fields(
-    settings: ModelSettings, parameters: ModelRequestParameters, *, is_openai: bool
+    settings: ModelSettings, parameters: ModelRequestParameters, bound: str, *, is_openai: bool
 ) -> dict[str, object]:
-    numbers = {
-        "temperature": settings.get("temperature"),
-        # Other servers know the older name of this bound, which OpenAI's newer models refuse.
-        "max_completion_tokens" if is_openai else "max_tokens": settings.get("max_tokens"),
-    }
-    fields: dict[str, object] = {
-        name: value for name, value in numbers.items() if value is not None
-    }
+    """`bound`: the name of the longest reply, which OpenAI's newer models know by a newer one."""
+    fields: dict[str, object] = {}
     tools = [_openai_tool(tool, is_openai=is_openai) for tool in parameters.output_tools]
     if tools:
         # Of one required tool nothing else can be called; llama.cpp takes its name for no choice.
         fields |= {"tools": tools, "tool_choice": "required"}
+    if settings.get("max_tokens") is not None:
+        fields[bound] = settings.get("max_tokens")
     wanted = parameters.output_object
     if parameters.output_mode == "native" and wanted is not None:
         schema = _openai_schema(wanted.json_schema, is_openai=is_openai)
         described = {"name": wanted.name, "description": wanted.description, **schema}
         fields["response_format"] = {"type": "json_schema", "json_schema": described}
+    if settings.get("temperature") is not None:
+        fields["temperature"] = settings.get("temperature")
     return fields
 
 
@@ -199,45 +262,36 @@ def _ollama_fields(
     return fields
 
 
-def _written(messages: list[ModelMessage], wire: Wire) -> Iterator[Mapping[str, object]]:
-    """Yield the messages as both wires have them: the system's once, though each names it."""
-    named = [one.instructions for one in messages if isinstance(one, ModelRequest)]
-    if named and named[0]:
-        yield {"role": "system", "content": named[0]}
+def _chat_messages(
+    messages: list[ModelMessage], *, has_system_role: bool
+) -> list[dict[str, object]]:
+    """Return the messages as both wires have them: the system's once, though each names it.
+
+    For a model without a role of the system, its words begin the user's.
+    """
+    written: list[dict[str, object]] = []
     for message in messages:
         if isinstance(message, ModelResponse):
-            yield _reply(message, wire)
+            written.append({"role": "assistant", "content": message.text or ""})
         else:
-            yield from (_asked(part) for part in message.parts)
+            written.extend(map(_asked, message.parts))
+    named = [one.instructions for one in messages if isinstance(one, ModelRequest)]
+    system = named[0] if named and named[0] else ""
+    if system and has_system_role:
+        return [{"role": "system", "content": system}, *written]
+    if system and written:
+        written[0]["content"] = f"{system}\n\n{written[0]['content']}"
+    return written
 
 
-def _asked(part: ModelRequestPart) -> Mapping[str, object]:
-    match part:
-        case SystemPromptPart():
-            return {"role": "system", "content": part.content}
-        case UserPromptPart():
-            return {"role": "user", "content": user_text(part)}
-        case ToolReturnPart():
-            content = part.model_response_str()
-            return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
-        case RetryFeedbackPart():
-            return {"role": "user", "content": part.model_response()}
-        case _:
-            msg = f"no chat message for a part of kind {part.part_kind!r}"
-            raise NotImplementedError(msg)
-
-
-def _reply(message: ModelResponse, wire: Wire) -> Mapping[str, object]:
-    calls = [_written_call(part, wire) for part in message.parts if isinstance(part, ToolCallPart)]
-    text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
-    return {"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}
-
-
-def _written_call(part: ToolCallPart, wire: Wire) -> Mapping[str, object]:
-    if wire == "ollama":
-        return {"function": {"name": part.tool_name, "arguments": part.args_as_dict()}}
-    function = {"name": part.tool_name, "arguments": part.args_as_json_str()}
-    return {"id": part.tool_call_id, "type": "function", "function": function}
+def _asked(part: ModelRequestPart) -> dict[str, object]:
+    """Return one part; agents here converse in texts, and send no tool call back."""
+    if isinstance(part, UserPromptPart):
+        return {"role": "user", "content": user_text(part)}
+    if isinstance(part, SystemPromptPart):
+        return {"role": "system", "content": part.content}
+    msg = f"no chat message for a part of kind {part.part_kind!r}"
+    raise NotImplementedError(msg)
 
 
 def _openai_response(body: Mapping[str, object]) -> ModelResponse:
@@ -258,6 +312,7 @@ def _openai_response(body: Mapping[str, object]) -> ModelResponse:
         ),
         provider="openai",
         model=body.get("model"),
+        fingerprint=body.get("system_fingerprint"),
         finish_reason=choice.get("finish_reason"),
         logprobs=_at(choice, "logprobs", "content"),
     )
@@ -275,7 +330,8 @@ def _ollama_response(body: Mapping[str, object]) -> ModelResponse:
             output_tokens=_count(body, "eval_count"),
         ),
         provider="ollama",
-        model=None,
+        model=body.get("model"),
+        fingerprint=None,
         finish_reason=body.get("done_reason"),
         logprobs=body.get("logprobs"),
     )
@@ -288,6 +344,7 @@ def _response(
     usage: RequestUsage,
     provider: str,
     model: object,
+    fingerprint: object,
     finish_reason: object,
     logprobs: object,
 ) -> ModelResponse:
@@ -296,7 +353,7 @@ def _response(
         usage=usage,
         model_name=model if isinstance(model, str) else None,
         provider_name=provider,
-        provider_details={"logprobs": logprobs} if logprobs else None,
+        provider_details={"logprobs": logprobs, "system_fingerprint": fingerprint},
         finish_reason=_FINISH_REASONS.get(finish_reason, "stop")
         if isinstance(finish_reason, str)
         else "stop",

@@ -17,8 +17,9 @@ from pydantic_ai.settings import ModelSettings
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.llm.chat_model import json_object
-from ai_psychiatrist.llm.endpoints import OLLAMA, OPENAI_CHAT, ModelEndpoint
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.failures import call_failure, http_failure
+from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT
 from ai_psychiatrist.llm.reasons import hint
 from ai_psychiatrist.llm.servers import Server
 

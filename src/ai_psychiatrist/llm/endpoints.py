@@ -1,4 +1,4 @@
-"""Where models are asked: providers, one endpoint a model, and chains of them."""
+"""Where models are asked: one endpoint a model, when it is asked again, and chains of them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,66 +26,17 @@ DEFAULT_TIMEOUT_SECONDS: Final = 600.0
 DEFAULT_MAX_REPLY_BYTES: Final = 262_144
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """One kind of model server, which the names of its models begin with."""
-
-    name: str
-    url_variable: str
-    """The setting that says where it is."""
-    key_variable: str | None = None
-    default_url: str | None = None
-    """Address of a hosted provider, which its name alone stands for."""
-    extra: str | None = None
-    """The optional dependency that it needs."""
-    caches_prefixes: bool = False
-    """Whether it charges less for the beginning of a prompt that it has just read."""
-
-
-OLLAMA: Final = Provider(name="ollama", url_variable="OLLAMA_HOST")
-OPENAI_CHAT: Final = Provider(
-    name="openai-chat", url_variable="OPENAI_BASE_URL", key_variable="OPENAI_API_KEY"
-)
-OPENAI: Final = Provider(
-    name="openai",
-    url_variable="OPENAI_BASE_URL",
-    key_variable="OPENAI_API_KEY",
-    default_url="https://api.openai.com/v1",
-    caches_prefixes=True,
-)
-ANTHROPIC: Final = Provider(
-    name="anthropic",
-    url_variable="ANTHROPIC_BASE_URL",
-    key_variable="ANTHROPIC_API_KEY",
-    default_url="https://api.anthropic.com",
-    extra="anthropic",
-    caches_prefixes=True,
-)
-GOOGLE: Final = Provider(
-    name="google",
-    url_variable="GOOGLE_BASE_URL",
-    key_variable="GOOGLE_API_KEY",
-    default_url="https://generativelanguage.googleapis.com",
-    extra="google",
-    caches_prefixes=True,
-)
-PROVIDERS: Final = {one.name: one for one in (OLLAMA, OPENAI_CHAT, OPENAI, ANTHROPIC, GOOGLE)}
-
-
-def provider_of(model: str) -> Provider | None:
-    """Return the provider that a model's name begins with."""
-    return PROVIDERS.get(model.partition(":")[0])
-
-
 _PASSING: Final = frozenset(
     {
         FailureCode.CONNECTION_FAILED,
         FailureCode.TIMED_OUT,
         FailureCode.RATE_LIMITED,
         FailureCode.BACKEND_ERROR,
+        FailureCode.BROKEN_OFF,
     }
 )
-_UNAVAILABLE: Final = 503
+NO_ROOM: Final = frozenset({502, 503, 504, 529, *range(520, 525)})
+"""What servers, and the proxies and networks ahead of them, answer while they are busy."""
 _LONGEST_WAIT_SECONDS: Final = 120.0
 
 
@@ -96,7 +47,8 @@ def is_passing(failure: ModelCallFailed) -> bool:
 
 def is_busy(failure: ModelCallFailed) -> bool:
     """Return whether the backend has no room just now; waiting for a dead one doubles the wait."""
-    return failure.code is FailureCode.RATE_LIMITED or failure.http_status == _UNAVAILABLE
+    is_busy_code = failure.code in (FailureCode.RATE_LIMITED, FailureCode.BROKEN_OFF)
+    return is_busy_code or failure.http_status in NO_ROOM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """What a failed call was: one code, the HTTP status, and how long the backend asks to wait."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -60,6 +61,9 @@ _CODE_OF_STATUS: Final = {
     409: FailureCode.BACKEND_ERROR,
     429: FailureCode.RATE_LIMITED,
 }
+_STATUS: Final = re.compile(r"[45]\d\d")
+_STATUS_OF_WORD: Final = (("rate_limit", 429), ("overloaded", 529), ("timeout", 504))
+"""What an error is called that has no number."""
 _MARKS: Final = (
     ("insufficient_quota", FailureCode.RATE_LIMITED),
     ("model_not_found", FailureCode.MODEL_NOT_FOUND),
@@ -70,6 +74,7 @@ _MARKS: Final = (
     ("context length", FailureCode.CONTEXT_TRUNCATED),
     ("context size", FailureCode.CONTEXT_TRUNCATED),
     ("context window", FailureCode.CONTEXT_TRUNCATED),
+    ("requires more system memory", FailureCode.MODEL_TOO_LARGE),
 )
 """Words of an error body that say more than its status does."""
 
@@ -96,6 +101,18 @@ def http_failure(status: int, body: object, headers: Mapping[str, str]) -> Model
     return _of_response(ModelHTTPError(status, "", body, headers=headers))
 
 
+def told_failure(error: object, headers: Mapping[str, str]) -> ModelCallFailed:
+    """Classify an error that came in place of an answer, whatever the status of the response."""
+    told = error if isinstance(error, dict) else {}
+    code = told.get("code", told.get("status"))
+    status = int(code) if isinstance(code, int | str) and _STATUS.fullmatch(str(code)) else None
+    words = f"{code} {told.get('type')}".lower()
+    status = status or next((one for word, one in _STATUS_OF_WORD if word in words), None)
+    failure = http_failure(status or 500, {"error": error}, headers)
+    failure.http_status = status
+    return failure
+
+
 def _without_history(error: ModelCallFailed) -> ModelCallFailed:
     """Return a failure without the exceptions that led to it: they may quote a reply."""
     return ModelCallFailed(
@@ -103,6 +120,7 @@ def _without_history(error: ModelCallFailed) -> ModelCallFailed:
         http_status=error.http_status,
         retry_after_seconds=error.retry_after_seconds,
         error_type=error.error_type,
+        is_adjusted=error.is_adjusted,
     )
 
 

@@ -21,8 +21,8 @@ from ai_psychiatrist.infrastructure.json_structure import (
     refuse_costly,
 )
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.llm.endpoints import Provider
 from ai_psychiatrist.llm.failures import http_failure
+from ai_psychiatrist.llm.providers import Provider
 
 _ESCAPED_BYTES_PER_BYTE: Final = 6
 _ENVELOPE_BYTES: Final = 65_536
@@ -98,6 +98,8 @@ class _Transport(httpx2.AsyncBaseTransport):
             response = await self._sent(request)
         except TimeoutError:
             raise ModelCallFailed(FailureCode.TIMED_OUT) from None
+        except aiohttp.ClientPayloadError:
+            raise ModelCallFailed(FailureCode.BROKEN_OFF) from None
         except (aiohttp.ClientError, ssl.SSLError, OSError):
             raise ModelCallFailed(FailureCode.CONNECTION_FAILED) from None
         if not self._reads_batches:

@@ -22,6 +22,7 @@ from ai_psychiatrist.llm.replies import (
     OutputMode,
     OutputTool,
     ReplyRejected,
+    is_thinking_alone,
     unusable,
 )
 
@@ -163,4 +164,5 @@ class PlainChat:
             output_tokens=response.usage.output_tokens or None,
             cache_read_tokens=response.usage.cache_read_tokens or None,
             cache_write_tokens=response.usage.cache_write_tokens or None,
+            is_only_thinking=is_thinking_alone(response),
         )

@@ -1,12 +1,19 @@
 """What to do about a failed model call, in a sentence that names the variable or the command."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome, FailureCode, FailureRecord
-from ai_psychiatrist.llm.endpoints import OLLAMA, OPENAI_CHAT, Provider, provider_of
+from ai_psychiatrist.domain.failures import (
+    Attempt,
+    AttemptOutcome,
+    FailureCode,
+    FailureRecord,
+    RejectionCode,
+)
+from ai_psychiatrist.llm.endpoints import NO_ROOM
+from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT, Provider, provider_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +34,14 @@ _ANY_MODEL: Final = {
         "MODEL_MAX_CONCURRENCY, or look at the account."
     ),
     FailureCode.BACKEND_ERROR: "{server} failed on its side; its log says why.",
+    FailureCode.BROKEN_OFF: (
+        "{server} broke its response off, and waiting did not help: look at its log, and at what "
+        "is between it and this program."
+    ),
+    FailureCode.MODEL_TOO_LARGE: (
+        "{server} has not enough memory for {model!r}: choose a smaller model or a more strongly "
+        "quantised one, or free memory there."
+    ),
     FailureCode.REQUEST_REFUSED: "{server} does not serve such a request; its log says why.",
     FailureCode.MALFORMED_RESPONSE: (
         "{server} does not answer as {provider} does; check {url_variable}."
@@ -73,10 +88,13 @@ _ONE_PROVIDER: Final = {
         "in /v1."
     ),
 }
-_NO_ROOM_STATUS: Final = 503
 _NO_ROOM: Final = (
     "{server} has no room now, or is still starting: wait, raise MODEL_BUSY_WAITS_SECONDS, or "
     "lower MODEL_MAX_CONCURRENCY."
+)
+_ALL_THINKING: Final = (
+    "{tokens} of a reply of {model!r} went into thinking, and none into an answer: set "
+    "MODEL_THINKING to off or low, or raise MODEL_MAX_OUTPUT_TOKENS."
 )
 _WITHOUT_HINT: Final = "The log says more; ai-psychiatrist doctor looks for the cause."
 
@@ -91,14 +109,20 @@ def hint(
     """
     provider = provider_of(model) or Provider(name=model, url_variable="MODEL_DEFAULT")
     sentence = _ONE_PROVIDER.get((provider.name, code)) or _ANY_MODEL.get(code, _WITHOUT_HINT)
-    if code is FailureCode.BACKEND_ERROR and http_status == _NO_ROOM_STATUS:
+    if code is FailureCode.BACKEND_ERROR and http_status in NO_ROOM:
         sentence = _NO_ROOM
+    return _filled(sentence, model, address)
+
+
+def _filled(sentence: str, model: str, address: str | None, **more: str) -> str:
+    provider = provider_of(model) or Provider(name=model, url_variable="MODEL_DEFAULT")
     return sentence.format(
         model=model.partition(":")[2] or model,
         server=_server(provider, address),
         provider=provider.name,
         url_variable=provider.url_variable,
         key_variable=provider.key_variable,
+        **more,
     )
 
 
@@ -118,10 +142,28 @@ class Accounted(Protocol):
 
 def reasons_of(assessment: Accounted, addresses: Mapping[str, str | None]) -> tuple[Reason, ...]:
     """Return each reason of what is missing once, in order; `addresses`: by the model's name."""
-    return tuple(
-        reason_of(code, model=model, http_status=status, address=addresses.get(model))
-        for model, code, status in dict.fromkeys(_decisive(assessment))
-    )
+    thinking = _thinking(assessment)
+    reasons = []
+    for model, code, status in dict.fromkeys(_decisive(assessment)):
+        address = addresses.get(model)
+        reason = reason_of(code, model=model, http_status=status, address=address)
+        if code is FailureCode.OUTPUT_REJECTED and model in thinking:
+            tokens = thinking[model]
+            told = "All" if tokens is None else f"All {tokens:,} tokens"
+            reason = replace(reason, cure=_filled(_ALL_THINKING, model, address, tokens=told))
+        reasons.append(reason)
+    return tuple(reasons)
+
+
+def _thinking(assessment: Accounted) -> dict[str, int | None]:
+    """Return model → most tokens of a reply, where a failed agent got thinking alone."""
+    failed = {failure.stage for failure in assessment.failures}
+    found: dict[str, int | None] = {}
+    for attempt in assessment.attempts:
+        if attempt.agent in failed and attempt.code is RejectionCode.ONLY_THINKING:
+            tokens = max(found.get(attempt.model) or 0, attempt.output_tokens or 0)
+            found[attempt.model] = tokens or None
+    return found
 
 
 def _decisive(assessment: Accounted) -> Iterator[tuple[str, FailureCode, int | None]]:

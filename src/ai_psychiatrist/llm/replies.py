@@ -29,6 +29,8 @@ class ChatReply:
     output_tokens: int | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
+    is_only_thinking: bool = False
+    """Whether the model thought, and wrote no answer."""
 
 
 class SimpleChatClient(Protocol):
@@ -197,16 +199,27 @@ def read_reply(
     """Read a response in the mode in which it was asked for."""
     if isinstance(response, ChatReply):
         text, calls, is_cut_off = response.text, [], response.is_cut_off
+        is_only_thinking = response.is_only_thinking
     else:
         text = "".join(part.content for part in response.parts if part.part_kind == "text")
         calls = [part for part in response.parts if part.part_kind == "tool-call"]
         is_cut_off = response.finish_reason == "length"
+        is_only_thinking = is_thinking_alone(response)
+    if is_only_thinking:
+        feedback = "The reply is empty: all of it was thinking. Do the task."
+        return ReplyReading(text="", refusal=ReplyRejected(RejectionCode.ONLY_THINKING, feedback))
     if tool is not None and mode is OutputMode.TOOL:
         reading = _read_call(text, calls, tool)
     else:
         reading = ReplyReading(text=text, refusal=_needless_call(text, calls))
     refusal = _unusable(reading.text, max_bytes, is_cut_off=is_cut_off)
     return reading if refusal is None else ReplyReading(text=reading.text, refusal=refusal)
+
+
+def is_thinking_alone(response: "ModelResponse") -> bool:
+    """Return whether a model thought, and wrote no answer."""
+    kinds = {part.part_kind for part in response.parts if getattr(part, "content", True)}
+    return kinds == {"thinking"}
 
 
 def _unusable(text: str, max_bytes: int, *, is_cut_off: bool) -> ReplyRejected | None:

@@ -54,6 +54,7 @@ NO_PLAIN_CALL: Final = frozenset(
         FailureCode.RATE_LIMITED,
         FailureCode.NOT_AUTHORISED,
         FailureCode.MODEL_NOT_FOUND,
+        FailureCode.MODEL_TOO_LARGE,
         FailureCode.CALL_BUDGET_SPENT,
     }
 )

@@ -12,21 +12,23 @@ from pydantic_ai.settings import ModelSettings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.chat_model import ChatModel, ChatServer, Wire
 from ai_psychiatrist.llm.endpoints import (
-    ANTHROPIC,
     BUSY_RETRIES,
     DEFAULT_MAX_REPLY_BYTES,
     DEFAULT_TIMEOUT_SECONDS,
+    CallRetries,
+    EndpointOptions,
+    ModelEndpoint,
+)
+from ai_psychiatrist.llm.http_client import NO_KEY, Access, http_client
+from ai_psychiatrist.llm.providers import (
+    ANTHROPIC,
     GOOGLE,
     OLLAMA,
     OPENAI,
     PROVIDERS,
-    CallRetries,
-    EndpointOptions,
-    ModelEndpoint,
     Provider,
     provider_of,
 )
-from ai_psychiatrist.llm.http_client import NO_KEY, Access, http_client
 from ai_psychiatrist.llm.pydantic_agent import PlainChat
 from ai_psychiatrist.llm.reasons import shown_address
 from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel

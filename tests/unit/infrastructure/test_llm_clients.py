@@ -146,13 +146,13 @@ def test_reply_without_content_is_an_empty_text(wire: Wire, name: str) -> None:
     [
         pytest.param(FAULTS["html"], FailureCode.MALFORMED_RESPONSE, id="html"),
         pytest.param(FAULTS["no_choices"], FailureCode.MALFORMED_RESPONSE, id="no_choices"),
-        pytest.param(FAULTS["error_with_200"], FailureCode.MALFORMED_RESPONSE, id="error_in_200"),
+        pytest.param(FAULTS["error_with_200"], FailureCode.BACKEND_ERROR, id="error_in_200"),
         pytest.param(FAULTS["huge"], FailureCode.MALFORMED_RESPONSE, id="ten_megabytes"),
         pytest.param(FAULTS["status_400"], FailureCode.REQUEST_REFUSED, id="400_echo"),
         pytest.param(FAULTS["status_429"], FailureCode.RATE_LIMITED, id="429_echo"),
         pytest.param(FAULTS["status_500"], FailureCode.BACKEND_ERROR, id="500_echo"),
         pytest.param(FAULTS["context_exceeded"], FailureCode.CONTEXT_TRUNCATED, id="context"),
-        pytest.param(FAULTS["reset"], FailureCode.CONNECTION_FAILED, id="reset"),
+        pytest.param(FAULTS["reset"], FailureCode.BROKEN_OFF, id="reset"),
         pytest.param(
             lambda _: Reply(raw_body=b"[1]"), FailureCode.MALFORMED_RESPONSE, id="json_list"
         ),

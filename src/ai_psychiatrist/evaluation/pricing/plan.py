@@ -14,7 +14,7 @@ from ai_psychiatrist.evaluation.pricing.tokens import (
     CallTokens,
     summed,
 )
-from ai_psychiatrist.llm.endpoints import ANTHROPIC, provider_of
+from ai_psychiatrist.llm.providers import ANTHROPIC, provider_of
 
 MOST_MEASURED: Final = 2000
 """Transcripts; of more than these, so many are read, spread over all, and stand for the rest."""

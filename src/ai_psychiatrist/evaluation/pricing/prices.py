@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ai_psychiatrist.agents.baseline.model import BASELINE
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.pricing.tokens import CallTokens
-from ai_psychiatrist.llm.endpoints import ANTHROPIC, GOOGLE, OLLAMA, OPENAI, provider_of
+from ai_psychiatrist.llm.providers import ANTHROPIC, GOOGLE, OLLAMA, OPENAI, provider_of
 
 _MILLION: Final = Decimal(1_000_000)
 _LISTED: Final = frozenset({OPENAI, ANTHROPIC, GOOGLE})
