@@ -1,6 +1,7 @@
 """A reply that is not accepted, and what the model is told about it."""
 
 from collections.abc import Mapping
+from typing import Self
 
 from ai_psychiatrist.domain.failures import RejectionCode
 
@@ -15,3 +16,7 @@ class ReplyRejected(Exception):
         self.message = feedback
         self.code = code
         self.violations = dict(violations or {})
+
+    def detached(self) -> Self:
+        """Return an equal one that holds no frames: theirs hold the reply and all read of it."""
+        return type(self)(self.code, self.message, self.violations)

@@ -20,7 +20,7 @@ _MARK: Final = (
     r"|<start_of_turn>|<s>|<bos>|\[/?INST\]|<｜(?:Assistant|begin▁of▁sentence)｜>)"
 )
 _BEFORE: Final = re.compile(rf"\s*+{_MARK}(?:\s*+(?:{_MARK}|(?:assistant|model)\b))*+")
-_AFTER: Final = re.compile(rf"\s*+{_MARK}\s*+")
+_AFTER: Final = re.compile(rf"(?:{_MARK}\s*+)++")
 _NEXT_TURN: Final = re.compile(
     rf"{_ENDS}\s*+(?:<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|\[INST\])"
 )
@@ -50,9 +50,5 @@ def own_turn(reply: str) -> str:
 
 def _end_of_words(reply: str, start: int) -> int:
     """Return where the marks begin with which a reply ends."""
-    end = len(reply)
-    while True:
-        at = max(reply.rfind("<", start, end), reply.rfind("[", start, end))
-        if at < 0 or _AFTER.fullmatch(reply, at, end) is None:
-            return end
-        end = at
+    runs = (run.start() for run in _AFTER.finditer(reply, start) if run.end() == len(reply))
+    return next(runs, len(reply))
