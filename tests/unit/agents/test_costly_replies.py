@@ -21,7 +21,7 @@ from ai_psychiatrist.llm.rejection import ReplyRejected
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
-MOST_CALLS = 3 * MOST_BYTES
+MOST_CALLS = 4 * MOST_BYTES
 """Of functions, for a reply of the largest size: a few for each of its characters."""
 
 

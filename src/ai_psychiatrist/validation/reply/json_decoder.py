@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Generic, NoReturn, TypeAlias, TypeVar
 
 import orjson
@@ -55,7 +56,7 @@ def decode(text: str, limits: ParseLimits) -> object:
     try:
         value: object = json.loads(
             text,
-            object_pairs_hook=lambda members: object_of(members, limits),
+            object_pairs_hook=partial(object_of, limits=limits),
             parse_constant=float if limits.keeps_non_finite else _refuse_constant,
             parse_float=float if limits.keeps_non_finite else _finite,
         )
