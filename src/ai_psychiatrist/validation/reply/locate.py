@@ -251,11 +251,10 @@ class _Region:
         span = json_span(self._text, start, self._reply.effort)
         is_whole = span.is_whole and span.end <= self._end
         standing = standing_of(self._text, start, region_start=self._start)
-        is_braced_twice = (
-            standing is Standing.REMARK and is_whole and self._has_stray_brace(start, span.end)
-        )
-        if is_braced_twice:
-            standing = Standing.ALONE
+        is_braced_twice = False
+        if standing is Standing.REMARK and is_whole:
+            standing = self._standing_in_stray_brace(start, span.end)
+            is_braced_twice = standing is not Standing.REMARK
         if standing is Standing.REMARK:
             self._pass_over(start, min(span.end, self._end), is_whole=is_whole)
             return
@@ -282,15 +281,12 @@ class _Region:
             standing = Standing.IN_A_LINE
         self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
 
-    def _has_stray_brace(self, start: int, end: int) -> bool:
-        """Return whether one brace too many stands before an object, and no other object after."""
+    def _standing_in_stray_brace(self, start: int, end: int) -> Standing:
+        """Return how a brace too many before an object stands, if no other object follows."""
         stray = _STRAY_BRACE.search(self._text, max(self._start, start - _MOST_BEFORE), start)
-        return (
-            stray is not None
-            and _NOTHING_ELSE.match(self._text, end, self._end) is not None
-            and standing_of(self._text, stray.start(), region_start=self._start)
-            is not Standing.REMARK
-        )
+        if stray is None or _NOTHING_ELSE.match(self._text, end, self._end) is None:
+            return Standing.REMARK
+        return standing_of(self._text, stray.start(), region_start=self._start)
 
     def _pass_over(self, start: int, end: int, *, is_whole: bool) -> None:
         """Leave out a remark."""
@@ -348,7 +344,7 @@ _CONTINUED: Final = re.compile(rf"[{SPACE}]*+(?:[,\]}}:]|{QUOTED_KEY})")
 _GOES_ON_IN_WORDS: Final = re.compile(r"[ \t.,;)]*+[a-z]")
 _AFTER_PROSE: Final = re.compile(r"^[ \t*_#>]*+[A-Za-z][^\n\"{}\[\]]*+\n\s*+(?=\{)", re.MULTILINE)
 _STRAY_BRACE: Final = re.compile(rf"(?<!\{{)\{{[{SPACE}]*\Z")
-_NOTHING_ELSE: Final = re.compile(rf"(?:[{SPACE}]*+\}})?[ \t\r]*+(?:\n[^{{}}\[\]]*+)?\Z")
+_NOTHING_ELSE: Final = re.compile(rf"(?:[{SPACE}]*+\}})?[ \t\r]*+(?:\n[^{{}}\[\]\"]*+)?\Z")
 
 
 def standing_of(text: str, start: int, *, region_start: int) -> Standing:
