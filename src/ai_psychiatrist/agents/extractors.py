@@ -38,7 +38,7 @@ def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
             refuse_broken_text(text)
             return extract(text)
         except OutputRejected as rejection:
-            refused = rejection
+            refused = rejection.detached()
         except (ValueError, RecursionError):
             # Such as a check of the output model that the extractor did not foresee.
             refused = OutputRejected(

@@ -18,7 +18,7 @@ Messages name settings and fields, never transcript, quote or reply text.
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, Self
 
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 
@@ -97,6 +97,10 @@ class OutputRejected(AssessmentServiceError):
         self.feedback = feedback
         self.violations = dict(violations or {})
         """Field → what was expected there and which type came."""
+
+    def detached(self) -> Self:
+        """Return an equal one that holds no frames: theirs hold the reply and all read of it."""
+        return type(self)(self.code, self.feedback, self.violations)
 
 
 class ModelCallFailed(AssessmentServiceError):

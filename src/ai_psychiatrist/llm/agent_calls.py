@@ -187,7 +187,8 @@ class AgentCalls:
             self._settle()
 
     def _refuse(self, rejection: ReplyRejected) -> None:
-        self.last_rejection = rejection
+        # Without its frames, which hold the reply.
+        self.last_rejection = rejection.detached()
         self._known |= {"outcome": AttemptOutcome.REJECTED, "code": rejection.code}
         self._settle(text=self._reading.text, feedback=str(rejection))
 
@@ -210,7 +211,7 @@ class AgentCalls:
 
     async def _extracted(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
         if self._reading.refusal is not None:
-            raise self._reading.refusal
+            raise self._reading.refusal.detached()
         if not text.strip():
             raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
         try:
@@ -369,6 +370,17 @@ def _name(told: object) -> str | None:
 
 async def _read(read: Callable[[str], ReadT], text: str) -> ReadT:
     """Read a reply, a large one off the event loop; raises what reading does, `WorkTimedOut`."""
-    if len(text) > _LARGE_REPLY_CHARACTERS:
-        return await _READERS.run(lambda: read(text))
-    return read(text)
+    if len(text) <= _LARGE_REPLY_CHARACTERS:
+        return read(text)
+    outcome = await _READERS.run(lambda: _outcome(read, text))
+    if isinstance(outcome, ReplyRejected):
+        raise outcome.detached()
+    return outcome
+
+
+def _outcome(read: Callable[[str], ReadT], text: str) -> ReadT | ReplyRejected:
+    """Return what was read or why not: raised in the thread, it would keep the thread's frames."""
+    try:
+        return read(text)
+    except ReplyRejected as rejection:
+        return rejection.detached()

@@ -57,9 +57,9 @@ def reply_agent(
                 return definition.extract(text)
             return await context.deps.judge(definition.extract, text, definition.parts)
         except ReplyRejected as rejection:
-            again = asked_again(rejection)
-        # The cause would carry the reply into tracebacks.
-        raise again from None
+            again = asked_again(rejection.detached())
+        # The cause would carry the reply into tracebacks, and so would this frame if it held it.
+        raise again.detached()
 
     output: TextOutput[OutputT] = TextOutput(extract)
     agent: Agent[AgentCalls | None, OutputT] = Agent(

@@ -1,6 +1,7 @@
 """Replies of models: what a plain client gives, how a reply is read, accepted or rejected."""
 
 import json
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,11 @@ from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
+from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS
+from ai_psychiatrist.validation.reply.thinking import without_thinking
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse, ModelResponsePart, ToolCallPart
@@ -109,6 +114,10 @@ class ReplyRejected(Exception):
         self.message = feedback
         self.code = code
         self.violations = dict(violations or {})
+
+    def detached(self) -> Self:
+        """Return an equal one that holds no frames: theirs hold the reply and all read of it."""
+        return type(self)(self.code, self.message, self.violations)
 
 
 class OutputMode(StrEnum):
@@ -253,6 +262,8 @@ def _read_call(text: str, calls: "list[ToolCallPart]", tool: OutputTool) -> Repl
     except RecursionError:
         refusal = ReplyRejected(RejectionCode.TOO_DEEP, "The arguments are nested too deeply.")
         return ReplyReading(text=text, refusal=refusal)
+    if not calls and (written := _arguments_in(text, tool)) is not None:
+        return ReplyReading(text=written)
     if not any(call.tool_name == tool.name for call in calls):
         return ReplyReading(text=text + arguments, refusal=_missing_call(text, calls, tool))
     if len(calls) == 1:
@@ -262,6 +273,31 @@ def _read_call(text: str, calls: "list[ToolCallPart]", tool: OutputTool) -> Repl
         f"There were several tool calls. Call the tool {tool.name} once and no other.",
     )
     return ReplyReading(text=arguments, refusal=refusal)
+
+
+_FENCED: Final = re.compile(r"(?:```|~~~)(?i:json)?[ \t\r]*\n(.*)\n[ \t]*(?:```|~~~)", re.DOTALL)
+_MOST_CHARACTERS: Final = 16_384
+"""Of arguments written as text: far more than any tool takes, and few enough for the event loop."""
+
+
+def _arguments_in(text: str, tool: OutputTool) -> str | None:
+    """Return the arguments that a text is, `None` where it is anything else or holds more."""
+    if len(text) > _MOST_CHARACTERS:
+        return None
+    try:
+        said = without_thinking(text)
+        fenced = _FENCED.fullmatch(said)
+        written = said if fenced is None else fenced[1]
+        value = decode(written, STRICT_LIMITS)
+    except (NotJson, OutputRejected):
+        return None
+    # Few replies come to this, and the engine of schemas takes time to load.
+    from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema  # noqa: PLC0415
+
+    is_call = isinstance(value, dict) and CompiledSchema(tool.schema, name=tool.name).is_valid(
+        value
+    )
+    return written if is_call else None
 
 
 def _missing_call(text: str, calls: "list[ToolCallPart]", tool: OutputTool) -> ReplyRejected:

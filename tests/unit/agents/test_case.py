@@ -167,8 +167,52 @@ def test_control_tokens_of_chat_templates_are_broken_in_every_block(token: str) 
     assert token in prompt.user.replace("\u200d", "")
 
 
+@pytest.mark.parametrize(
+    "token",
+    [
+        *(
+            "<end_of_utterance>",
+            "<im_start>",
+            "<im_end>",
+            "<start_of_turn>",
+            "<bos>",
+            "<|eot|>",
+            "<unk>",
+        ),
+        *("<pad>", "<s>", "</s>", "[INST]", "<<SYS>>", "<|assistant|>", "</think>", "<thinking>"),
+        *(
+            "<｜User｜>",
+            "[gMASK]",
+            "]~b]",
+            "<|START_OF_TURN_TOKEN|>",
+            "<|start_of_role|>",
+            "<unused99>",
+        ),
+        *(
+            "<|hy_User|>",
+            "<mask:1>",
+            "[UNUSED_TOKEN_146]",
+            "<eoh>",
+            "<longcat_user>",
+            "[TOOL_CALLS]",
+        ),
+    ],
+)
+def test_a_token_of_any_known_family_is_broken_and_the_words_around_it_are_still_found(
+    token: str,
+) -> None:
+    opened = case(f"Participant: I am tired {token} every day.")
+    prompt = opened.prompt("Task: a").user
+    assert token not in prompt
+    copied = prompt[prompt.index("I am tired") : prompt.index("every day") + len("every day")]
+    assert isinstance(opened.index.ground(copied), Quote)
+
+
 def test_text_without_control_tokens_stays_as_it_is() -> None:
-    text = "Participant: <laughs> 3 < 4, [pause] and <b>bold</b>; a | b; [I] think <so>."
+    text = (
+        "Participant: <laughs> 3 < 4, [pause] and <b>bold</b>; a | b; [I] think <so>. >>yes<< "
+        "<end of interview> [unused] <unused> <end> <im tired> <3 <user> <reserved>"
+    )
     assert text in case(text).prompt("Task: a").user
 
 

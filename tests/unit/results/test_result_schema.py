@@ -15,6 +15,7 @@ from ai_psychiatrist.results.schema import (
     write_schema,
 )
 
+
 def test_the_kept_schema_is_the_one_of_the_models() -> None:
     assert json.loads(kept_schema()) == generated_schema()
 

@@ -25,14 +25,15 @@ _NUMBER: Final = (
 )
 _LABEL: Final = r"(?:score|rating)[\"'*_\s]{0,8}[:=：][\"'*_\[(\s]{0,8}"
 _LABELLED_LINE: Final = re.compile(
-    rf"^[\W_]{{0,16}}(?:\w{{1,20}} )?{_LABEL}(?:{_NUMBER})?", re.IGNORECASE | re.MULTILINE
+    rf"^(?!\W{{17}})[\W_]{{0,16}}(?:\w{{1,20}} )?{_LABEL}(?:{_NUMBER})?",
+    re.IGNORECASE | re.MULTILINE,
 )
 _LABELLED: Final = re.compile(rf"\b{_LABEL}{_NUMBER}", re.IGNORECASE)
 _LAST_LINE: Final = re.compile(
     rf"^[ \t*_\[(]{{0,16}}{_NUMBER}[ \t*_\])]{{0,16}}\.?\Z", re.MULTILINE
 )
 _EXPLANATION: Final = re.compile(
-    r"^[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=：]", re.IGNORECASE | re.MULTILINE
+    r"^(?!\W{17})[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=：]", re.IGNORECASE | re.MULTILINE
 )
 _ECHOED_EXPLANATION: Final = "what you found"
 """The words of the task, not of the model."""
@@ -104,11 +105,11 @@ def read_judgements(text: str) -> JudgesOutput:
         try:
             read = read_judgement(required_block(reply, metric.value))
         except OutputRejected as rejection:
-            refused = refused or rejection
+            refused = refused or rejection.detached()
         else:
             scores[metric] = MetricJudgement(score=read.score, explanation=read.explanation)
     if refused is not None and not scores:
-        raise refused
+        raise refused.detached()
     return JudgesOutput(scores=scores)
 
 

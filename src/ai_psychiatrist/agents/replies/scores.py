@@ -115,7 +115,7 @@ class _ItemReading:
         try:
             return read()
         except OutputRejected as problem:
-            self.problems[part] = problem
+            self.problems[part] = problem.detached()
             return unread
 
     def _score(self) -> int | None:
