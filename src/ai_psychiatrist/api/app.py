@@ -40,6 +40,8 @@ _DESCRIPTION = (
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+_TRANSCRIPTS_AT_A_TIME: Final = 5
+"""Of the longest ones; what is beyond waits for its turn."""
 _ROUTERS: Final = (
     interviews.router,
     interviews.stepping,
@@ -85,7 +87,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.state.services = opened
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
-    app.state.text_room = SharedRoom(resolved.api.max_total_chars)
+    app.state.text_room = SharedRoom(_TRANSCRIPTS_AT_A_TIME * resolved.api.max_transcript_chars)
     _add_routes(app)
     add_layers(app, resolved)
     return app

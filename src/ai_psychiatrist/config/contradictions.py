@@ -31,6 +31,38 @@ def refuse_contradictions(settings: Settings) -> None:
         raise ConfigurationError(msg)
     if settings.ledger.key_file is not None:
         load_cipher(settings.ledger.key_file)
+    if settings.model.local_only:
+        _refuse_other_machines(settings)
     signing_keys(settings.jobs_webhook)
     signer_of(settings.certificate.key_file)
     refuse_unusable_issuer(settings.auth)
+
+
+def _refuse_other_machines(settings: Settings) -> None:
+    """Refuse what models are not: they are looked at when their chains are built."""
+    # Its client takes a tenth of a second, which only servers of models are worth.
+    from ai_psychiatrist.llm.local_only import require_local, require_local_embedder  # noqa: PLC0415
+
+    models, embedder = settings.model, settings.references.embedder
+    require_local_embedder(embedder, models, ollama=settings.ollama, openai=settings.openai)
+    if models.http_proxy is not None:
+        require_local(models, "the proxy", models.http_proxy, setting="MODEL_HTTP_PROXY")
+
+
+def refuse_open_address(settings: Settings) -> None:
+    """Raise `ConfigurationError` for an address of other machines where nobody is asked for a key.
+
+    What `is_open_to_anybody` tells is wanted only where the settings say so.
+    """
+    if is_open_to_anybody(settings) and not settings.api.allow_unauthenticated:
+        msg = (
+            f"other machines can reach API_HOST={settings.api.host}, and nobody is asked for a "
+            "key: set AUTH_REQUIRED=true and make a key with `ai-psychiatrist keys create`; or, "
+            "where something before the server asks instead, set API_ALLOW_UNAUTHENTICATED=true"
+        )
+        raise ConfigurationError(msg)
+
+
+def is_open_to_anybody(settings: Settings) -> bool:
+    """Return whether other machines can call without a credential."""
+    return not (settings.api.is_for_this_machine or settings.auth.required)

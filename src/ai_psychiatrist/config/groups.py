@@ -1,20 +1,22 @@
 """All settings as frozen groups; each lives beside the code that reads it, or here."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.access.limits.settings import LimitSettings
 from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.agents.settings import DangerSettings, JudgeSettings, QualitativeSettings
 from ai_psychiatrist.assessment.settings import FeedbackSettings
 from ai_psychiatrist.belief.settings import BeliefSettings
+from ai_psychiatrist.config.reader import ENV_FILE, Variable, read_groups, variables_of
 from ai_psychiatrist.config.server import ApiSettings
-from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
+from ai_psychiatrist.infrastructure.options import CommaList, Options, WebAddress
 from ai_psychiatrist.jobs.settings import JobSettings
 from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
 from ai_psychiatrist.llm.batches.settings import BatchSettings
@@ -25,7 +27,6 @@ from ai_psychiatrist.llm.settings import (
     ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
-    Options,
     PydanticAISettings,
 )
 from ai_psychiatrist.reviews.settings import StoreSettings
@@ -48,10 +49,12 @@ CRISIS_LINE_CURE: Final = (
 class TranscriptSettings(Options):
     """Speaker labels beyond the built-in ones."""
 
-    participant_labels: tuple[str, ...] = Field(
+    model_config = SettingsConfigDict(env_prefix="TRANSCRIPT_")
+
+    participant_labels: CommaList[str] = Field(
         default=(), description="Further labels of the participant."
     )
-    interviewer_labels: tuple[str, ...] = Field(
+    interviewer_labels: CommaList[str] = Field(
         default=(), description="Further labels of the interviewer."
     )
 
@@ -66,6 +69,8 @@ class TranscriptSettings(Options):
 class DataSettings(Options):
     """Where files are read and kept."""
 
+    model_config = SettingsConfigDict(env_prefix="DATA_")
+
     transcripts_dir: Path | None = Field(
         default=None,
         description="DAIC-WOZ folder of transcripts, for requests by participant_id.",
@@ -74,10 +79,17 @@ class DataSettings(Options):
         default=Path("~/.local/state/ai-psychiatrist"),
         description="Folder of interviews, stored assessments, their keys, and the key of digests.",
     )
+    secrets_dir: Path | None = Field(
+        default=None,
+        description="Folder of files named after settings, each with its value, such as "
+        "/run/secrets; the environment and .env go before it.",
+    )
 
 
 class LedgerSettings(Options):
     """How the ledgers of runs are kept."""
+
+    model_config = SettingsConfigDict(env_prefix="LEDGER_")
 
     key_file: Path | None = Field(
         default=None,
@@ -88,6 +100,8 @@ class LedgerSettings(Options):
 class CertificateSettings(Options):
     """How certificates of results are signed."""
 
+    model_config = SettingsConfigDict(env_prefix="CERTIFICATE_")
+
     key_file: Path | None = Field(
         default=None,
         description="File of an Ed25519 key, 32 bytes in hexadecimal, that signs certificates.",
@@ -96,6 +110,8 @@ class CertificateSettings(Options):
 
 class InterviewSettings(Options):
     """How interviews are held, and where they are kept."""
+
+    model_config = SettingsConfigDict(env_prefix="INTERVIEW_")
 
     model: str | None = Field(
         default=None,
@@ -138,7 +154,7 @@ class InterviewSettings(Options):
         ge=1_048_576,
         description="Most bytes that their file may have for a further one to be begun.",
     )
-    protocols: tuple[Path, ...] = Field(
+    protocols: CommaList[Path] = Field(
         default=(),
         description="Folders of protocols beside phq8 and incident.",
     )
@@ -146,6 +162,8 @@ class InterviewSettings(Options):
 
 class RiskSettings(Options):
     """What is shown beside signs of danger."""
+
+    model_config = SettingsConfigDict(env_prefix="RISK_")
 
     crisis_resources: str = Field(
         default=GENERAL_RESOURCES,
@@ -166,9 +184,39 @@ class RiskSettings(Options):
 class LogSettings(Options):
     """What is logged to standard error."""
 
+    model_config = SettingsConfigDict(env_prefix="LOG_")
+
     level: LogLevel = Field(default="INFO", description="DEBUG, INFO, WARNING, ERROR or CRITICAL.")
     format: LogFormat = Field(
         default="console", description="`console` for people, `json` for machines."
+    )
+
+
+class TelemetrySettings(Options):
+    """What is seen of the program from outside; never a word of an interview."""
+
+    model_config = SettingsConfigDict(env_prefix="TELEMETRY_")
+
+    export: bool = Field(
+        default=False,
+        description="Send OpenTelemetry spans and metrics to a collector; extra `telemetry`.",
+    )
+    endpoint: WebAddress | None = Field(
+        default=None,
+        description="Its address for OTLP over HTTP; empty: as OTEL_EXPORTER_OTLP_ENDPOINT says.",
+    )
+    metrics: bool = Field(
+        default=False, description="Answer /metrics for Prometheus; extra `telemetry`."
+    )
+    worker_port: int = Field(
+        default=0,
+        ge=0,
+        le=65_535,
+        description="Port of a worker for Prometheus, which asks for no key; 0: none.",
+    )
+    worker_address: str = Field(
+        default="127.0.0.1",
+        description="Address of that port; another one only on a network of its own.",
     )
 
 
@@ -186,53 +234,69 @@ class FeatureSettings(Options):
         return AssessmentMode.FEW_SHOT if self.enable_few_shot else AssessmentMode.ZERO_SHOT
 
 
-class Settings(BaseSettings):
-    """All settings, one frozen group for each part of the program."""
+class Settings(BaseModel):
+    """All settings, one frozen group for each part of the program.
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    Constructing them reads the groups that are not given as `load_settings` does.
+    """
 
-    model: ModelCallSettings = ModelCallSettings()
-    openai: OpenAISettings = OpenAISettings()
-    anthropic: AnthropicSettings = AnthropicSettings()
-    google: GoogleSettings = GoogleSettings()
-    ollama: OllamaSettings = OllamaSettings()
-    pydantic_ai: PydanticAISettings = PydanticAISettings()
-    batch: BatchSettings = BatchSettings()
-    quantitative: QuantitativeSettings = QuantitativeSettings()
-    qualitative: QualitativeSettings = QualitativeSettings()
-    judge: JudgeSettings = JudgeSettings()
-    feedback: FeedbackSettings = FeedbackSettings()
-    danger: DangerSettings = DangerSettings()
-    reader: ReaderSettings = ReaderSettings()
-    belief: BeliefSettings = BeliefSettings()
-    transcript: TranscriptSettings = TranscriptSettings()
-    data: DataSettings = DataSettings()
-    references: ReferenceSettings = ReferenceSettings()
-    ledger: LedgerSettings = LedgerSettings()
-    certificate: CertificateSettings = CertificateSettings()
-    interview: InterviewSettings = InterviewSettings()
-    store: StoreSettings = StoreSettings()
-    jobs: JobSettings = JobSettings()
-    jobs_webhook: WebhookSettings = WebhookSettings()
-    api: ApiSettings = ApiSettings()
-    limit: LimitSettings = LimitSettings()
-    auth: AuthSettings = AuthSettings()
-    risk: RiskSettings = RiskSettings()
-    log: LogSettings = LogSettings()
-    telemetry: TelemetrySettings = TelemetrySettings()
-    features: FeatureSettings = FeatureSettings()
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
+    model: ModelCallSettings = Field(default_factory=ModelCallSettings)
+    openai: OpenAISettings = Field(default_factory=OpenAISettings)
+    anthropic: AnthropicSettings = Field(default_factory=AnthropicSettings)
+    google: GoogleSettings = Field(default_factory=GoogleSettings)
+    ollama: OllamaSettings = Field(default_factory=OllamaSettings)
+    pydantic_ai: PydanticAISettings = Field(default_factory=PydanticAISettings)
+    batch: BatchSettings = Field(default_factory=BatchSettings)
+    quantitative: QuantitativeSettings = Field(default_factory=QuantitativeSettings)
+    qualitative: QualitativeSettings = Field(default_factory=QualitativeSettings)
+    judge: JudgeSettings = Field(default_factory=JudgeSettings)
+    feedback: FeedbackSettings = Field(default_factory=FeedbackSettings)
+    danger: DangerSettings = Field(default_factory=DangerSettings)
+    reader: ReaderSettings = Field(default_factory=ReaderSettings)
+    belief: BeliefSettings = Field(default_factory=BeliefSettings)
+    transcript: TranscriptSettings = Field(default_factory=TranscriptSettings)
+    data: DataSettings = Field(default_factory=DataSettings)
+    references: ReferenceSettings = Field(default_factory=ReferenceSettings)
+    ledger: LedgerSettings = Field(default_factory=LedgerSettings)
+    certificate: CertificateSettings = Field(default_factory=CertificateSettings)
+    interview: InterviewSettings = Field(default_factory=InterviewSettings)
+    store: StoreSettings = Field(default_factory=StoreSettings)
+    jobs: JobSettings = Field(default_factory=JobSettings)
+    jobs_webhook: WebhookSettings = Field(default_factory=WebhookSettings)
+    api: ApiSettings = Field(default_factory=ApiSettings)
+    limit: LimitSettings = Field(default_factory=LimitSettings)
+    auth: AuthSettings = Field(default_factory=AuthSettings)
+    risk: RiskSettings = Field(default_factory=RiskSettings)
+    log: LogSettings = Field(default_factory=LogSettings)
+    telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
+    features: FeatureSettings = Field(default_factory=FeatureSettings)
+
+    @model_validator(mode="before")
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003  the signature is the library's
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values from `load_settings` alone.
+    def _read_what_is_not_given(cls, given: dict[str, object]) -> dict[str, object]:
+        return given if given.keys() >= GROUPS.keys() else {**read_groups(GROUPS), **given}
 
-        The library's own reader lets misspelt names pass and prints values in its errors.
-        """
-        return (init_settings,)
+
+GROUPS: Final = {
+    name: info.annotation
+    for name, info in Settings.model_fields.items()
+    if isinstance(info.annotation, type) and issubclass(info.annotation, Options)
+}
+
+
+def load_settings(
+    environment: Mapping[str, str] | None = None, dotenv: Path | None = ENV_FILE
+) -> Settings:
+    """Read the settings from the environment, which goes before the file `.env`.
+
+    An empty value counts as not set. Raises `ConfigurationError` for a misspelt name or a value
+    that does not fit, naming the variable and never the value.
+    """
+    return Settings.model_validate(read_groups(GROUPS, environment, dotenv))
+
+
+def variables() -> Iterator[Variable]:
+    """Yield every environment variable in the order of the groups."""
+    yield from variables_of(GROUPS)

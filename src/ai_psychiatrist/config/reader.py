@@ -1,113 +1,131 @@
-"""The one reader of the environment; values are never shown, because some of them are keys."""
+"""Read groups of settings from the environment, from `.env` and from a folder of secrets."""
 
 import os
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import AliasChoices, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsError,
+)
 
-from ai_psychiatrist.config.earlier_names import instead_of
-from ai_psychiatrist.config.env_file import EnvFile, is_plain_name, read_env_file
-from ai_psychiatrist.config.groups import Settings
-from ai_psychiatrist.config.variables import Variable, variables
+from ai_psychiatrist.config.names import read_env_file, require_known_names
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.options import Options
 
-logger = get_logger(__name__)
-
-_LIKENESS: Final = 0.9
-_LIKENESS_IN_GROUP: Final = 0.85
-"""Where the first word is right; another one may be right elsewhere, such as APP_PORT."""
-_OTHER_NAMES: Final = {
-    "GEMINI_API_KEY": "GOOGLE_API_KEY",
-    "GOOGLE_GEMINI_BASE_URL": "GOOGLE_BASE_URL",
-}
-"""Names under which a provider's own library reads a variable of ours."""
+ENV_FILE: Final = Path(".env")
+_SECRETS_DIR: Final = "DATA_SECRETS_DIR"
 _BEFORE_OUR_WORDS: Final = "Value error, "
 """What Pydantic puts before the message of a validator."""
 
 
-def load_settings(
-    environment: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env")
-) -> Settings:
-    """Read the settings from the environment, which goes before the file `.env`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """One environment variable and the field it sets."""
 
-    An empty value counts as not set. Raises `ConfigurationError` for a misspelt name or a value
-    that does not fit, naming the variable and never the value.
+    name: str
+    group: str
+    field: str
+    info: FieldInfo
+
+    @property
+    def meaning(self) -> str:
+        """What the field says of itself, in a sentence."""
+        return self.info.description or ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and those under which the library of a provider reads it."""
+        alias = self.info.validation_alias
+        choices = alias.choices if isinstance(alias, AliasChoices) else ()
+        return tuple(dict.fromkeys((self.name, *map(str, choices))))
+
+
+def variables_of(groups: Mapping[str, type[Options]]) -> Iterator[Variable]:
+    """Yield the environment variables of groups, in their order."""
+    for name, group in groups.items():
+        for field, info in group.model_fields.items():
+            yield Variable(name=_variable_name(group, field), group=name, field=field, info=info)
+
+
+def read_groups(
+    groups: Mapping[str, type[Options]],
+    environment: Mapping[str, str] | None = None,
+    dotenv: Path | None = ENV_FILE,
+) -> dict[str, Options]:
+    """Return name → group. The environment goes before `.env`, and that before secrets.
+
+    Raises `ConfigurationError`, naming variables and never values, for a misspelt or retired name
+    and for values that do not fit.
     """
-    given = _named_as_here(os.environ if environment is None else environment)
-    file = read_env_file(dotenv)
-    filed = _named_as_here(file.values)
-    known = {variable.name: variable for variable in variables()}
-    names = [name for name in dict.fromkeys([*given, *filed]) if name.upper() not in known]
-    earlier = instead_of(name for name in names if is_plain_name(name.upper()))
-    if earlier:
-        logger.warning("earlier_settings_ignored", reason=earlier)
-    unknown = [name for name in names if name not in earlier]
-    _refuse_misspelt(known, unknown, file)
-    _warn_of_unknown([name for name in unknown if name in filed], file)
-    values: dict[str, dict[str, str | list[str]]] = {}
-    for name, text in {**_not_empty(filed), **_not_empty(given)}.items():
-        if name in known:
-            variable = known[name]
-            values.setdefault(variable.group, {})[variable.field] = variable.read(text)
-    try:
-        return Settings.model_validate(values)
-    except ValidationError as error:
-        raise ConfigurationError(_explain(error)) from None
-
-
-def _named_as_here(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the values with our names in place of other ones; where both are set, ours wins."""
-    ours = {_OTHER_NAMES[name]: text for name, text in values.items() if name in _OTHER_NAMES}
-    return ours | {name: text for name, text in values.items() if name not in _OTHER_NAMES}
-
-
-def _not_empty(values: Mapping[str, str]) -> dict[str, str]:
-    return {name.upper(): text for name, text in values.items() if text.strip()}
-
-
-def _refuse_misspelt(known: Mapping[str, Variable], names: list[str], file: EnvFile) -> None:
-    problems = [
-        f"{_name_or_place(name, file)} is not a setting; did you mean {nearest}?"
-        for name in names
-        if (nearest := _nearest(name.upper(), known)) is not None
-    ]
+    given, file = os.environ if environment is None else environment, read_env_file(dotenv)
+    known = [name for variable in variables_of(groups) for name in variable.names]
+    require_known_names(known, given, file)
+    empty_counts = {
+        _variable_name(group, field) for group in groups.values() for field in group.empty_is_none
+    }
+    texts = [_set_texts(values, empty_counts) for values in (given, file.values)]
+    secrets_dir = _secrets_dir(texts)
+    read: dict[str, Options] = {}
+    problems: dict[str, str] = {}
+    for name, group in groups.items():
+        try:
+            read[name] = group(_build_sources=(_sources(group, texts, secrets_dir), {}))
+        except ValidationError as error:
+            problems |= _problems(group, error)
+        except SettingsError:
+            problems[_SECRETS_DIR] = f"a file of it for a {name.upper()} setting cannot be read"
     if problems:
-        raise ConfigurationError("\n".join(problems))
+        lines = (f"{name}: {problem}" for name, problem in problems.items())
+        raise ConfigurationError("\n".join(lines)) from None
+    return read
 
 
-def _name_or_place(name: str, file: EnvFile) -> str:
-    """Return a name that is almost one of ours, or its place where a key may be glued to it."""
-    if is_plain_name(name.upper()):
-        return name
-    line = file.lines.get(name)
-    return "a variable of the environment" if line is None else f"line {line} of the env file"
+def _variable_name(group: type[Options], field: str) -> str:
+    return f"{group.model_config.get('env_prefix', '')}{field}".upper()
 
 
-def _warn_of_unknown(names: list[str], file: EnvFile) -> None:
-    shown = {name for name in names if is_plain_name(name) and name not in file.bare}
-    for name in sorted(shown):
-        logger.warning("setting_ignored", name=name, reason="unknown_name_in_env_file")
-    strays = {file.lines[name] for name in names if name not in shown}
-    for line in sorted(strays.union(file.unread_lines)):
-        logger.warning("setting_ignored", line=line, reason="no_setting_in_line_of_env_file")
+def _set_texts(values: Mapping[str, str], empty_counts: Collection[str]) -> dict[str, str]:
+    return {
+        name.lower(): text
+        for name, text in values.items()
+        if text.strip() or name.upper() in empty_counts
+    }
 
 
-def _nearest(name: str, known: Mapping[str, Variable]) -> str | None:
-    group = [other for other in known if other.partition("_")[0] == name.partition("_")[0]]
-    close = get_close_matches(name, group, n=1, cutoff=_LIKENESS_IN_GROUP)
-    return next(iter(close or get_close_matches(name, known, n=1, cutoff=_LIKENESS)), None)
+def _secrets_dir(texts: Iterable[Mapping[str, str]]) -> Path | None:
+    named = next((said[key] for said in texts if (key := _SECRETS_DIR.lower()) in said), None)
+    if named is None:
+        return None
+    folder = Path(named.strip()).expanduser()
+    if not folder.is_dir():
+        msg = f"{_SECRETS_DIR} is no folder; make it, or leave the setting out"
+        raise ConfigurationError(msg)
+    return folder
 
 
-def _explain(error: ValidationError) -> str:
-    names = {(variable.group, variable.field): variable.name for variable in variables()}
-    lines = []
+def _sources(
+    group: type[Options], texts: Iterable[Mapping[str, str]], secrets_dir: Path | None
+) -> tuple[PydanticBaseSettingsSource, ...]:
+    sources: list[PydanticBaseSettingsSource] = []
+    for said in texts:
+        source = EnvSettingsSource(group)
+        source.env_vars = said
+        sources.append(source)
+    return (*sources, SecretsSettingsSource(group, secrets_dir=secrets_dir))
+
+
+def _problems(group: type[Options], error: ValidationError) -> dict[str, str]:
+    """Return variable → what is wrong with its value, the first thing of each."""
+    found: dict[str, str] = {}
     for problem in error.errors(include_input=False, include_url=False, include_context=False):
-        place = tuple(map(str, problem["loc"]))
-        name = names.get((place[0], place[1])) if len(place) > 1 else None
-        said = problem["msg"].removeprefix(_BEFORE_OUR_WORDS)
-        lines.append(f"{name or '.'.join(place)}: {said}")
-    return "\n".join(lines)
+        field = str(problem["loc"][0])
+        name = _variable_name(group, field) if field in group.model_fields else field
+        found.setdefault(name, problem["msg"].removeprefix(_BEFORE_OUR_WORDS))
+    return found

@@ -26,6 +26,7 @@ from ai_psychiatrist.llm.batches.batched_model import BatchedModel
 from ai_psychiatrist.llm.cures import shown_address
 from ai_psychiatrist.llm.direct_chat import DirectChatClient
 from ai_psychiatrist.llm.http_client import http_client
+from ai_psychiatrist.llm.local_only import require_local, require_local_embedder
 from ai_psychiatrist.llm.model_list import unserved
 from ai_psychiatrist.llm.probe import ModelProbe, probe
 from ai_psychiatrist.llm.providers import Provider, provider_of
@@ -72,6 +73,8 @@ class ModelServers:
 
         Raises `ConfigurationError` where nothing can serve it.
         """
+        options = self._options
+        require_local_embedder(name, options.models, ollama=options.ollama, openai=options.openai)
         # Its arrays need an extra, which only few-shot scoring has to have.
         from ai_psychiatrist.llm.embedders import server_embedder  # noqa: PLC0415
 
@@ -79,7 +82,7 @@ class ModelServers:
             address, key = f"{self._options.ollama.base_url}/v1", ""
             access = self._access(providers.OLLAMA, address, key)
         else:
-            given, known = self._options.openai, providers.OPENAI
+            given, known = options.openai, providers.OPENAI
             key = given.api_key.get_secret_value()
             if given.base_url is None and not key:
                 msg = (
@@ -103,6 +106,7 @@ class ModelServers:
         from pydantic_ai.providers.system_one import SystemOneProvider  # noqa: PLC0415
 
         models, address = self._options.models, url.rstrip("/")
+        require_local(models, f"model {model!r}", address, setting="BELIEF_DECISION_URL")
         provider = SystemOneProvider(
             base_url=address, api_key=key or NO_KEY, http_client=self._client()
         )
@@ -147,7 +151,7 @@ class ModelServers:
             name=name,
             address=shown_address(backend.address),
             agent_model=agent_model,
-            chat=DirectChatClient(agent_model, temperature=options.models.temperature),
+            chat=DirectChatClient(agent_model, temperature=options.models.temperature or 0.0),
             timeout_seconds=self._timeout_seconds(backend.provider),
             max_reply_bytes=options.models.max_reply_bytes,
             caches_prefixes=backend.provider in providers.CACHING_PROVIDERS,
@@ -162,7 +166,9 @@ class ModelServers:
     def _backend(self, provider: Provider, name: str) -> Backend:
         options = self._options
         if provider is providers.OLLAMA:
-            access = self._access(provider, options.ollama.base_url, "")
+            server = options.ollama.base_url
+            require_local(options.models, f"model {name!r}", server, setting=provider.url_variable)
+            access = self._access(provider, server, "")
             return ollama_backend(access, options.ollama)
         given = self._given(provider)
         address, key = given.base_url or provider.default_url, given.api_key.get_secret_value()
@@ -172,6 +178,7 @@ class ModelServers:
                 "that is not named there (https://api.openai.com/v1 for OpenAI itself)"
             )
             raise ConfigurationError(msg)
+        require_local(options.models, f"model {name!r}", address, setting=provider.url_variable)
         if not key and provider.default_url is not None:
             msg = f"model {name!r} needs its key in {provider.key_variable}"
             raise ConfigurationError(msg)

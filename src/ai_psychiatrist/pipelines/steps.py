@@ -106,7 +106,7 @@ def _asking(
         msg = f"step {step.name!r} has no template"
         raise ConfigurationError(msg)
     api = config.file.api
-    temperatures = (own.temperature, api.temperature, models.settings.temperature)
+    temperatures = (own.temperature, api.temperature, models.settings.temperature, 0.0)
     return ModelStep(
         name=step.name,
         template=StepTemplate(step.template),

@@ -30,5 +30,5 @@ def danger_agent(
         chain,
         pydantic_ai_settings=pydantic_ai,
         ollama_base_url=settings.ollama.base_url,
-        temperature=settings.model.temperature,
+        temperature=settings.model.temperature or 0.0,
     )

@@ -52,7 +52,7 @@ def open_interviews(
             output_mode=interview.output_mode,
             is_combined=interview.combined_digest,
             call_timeout_seconds=interview.call_timeout_seconds,
-            temperature=model.temperature,
+            temperature=model.temperature or 0.0,
         )
 
     options = InterviewOptions(

@@ -76,14 +76,14 @@ def _feedback_loop(settings: Settings, chains: dict[str, ModelChain]) -> Feedbac
         pydantic_ai_settings=pydantic_ai,
         ollama_base_url=base_url,
         settings=settings.qualitative,
-        temperature=settings.model.temperature,
+        temperature=settings.model.temperature or 0.0,
     )
     judge = JudgeAgent(
         chains["judge"],
         pydantic_ai_settings=pydantic_ai,
         ollama_base_url=base_url,
         settings=settings.judge,
-        temperature=settings.model.temperature,
+        temperature=settings.model.temperature or 0.0,
     )
     return FeedbackLoop(qualitative=qualitative, judge=judge, settings=settings.feedback)
 
@@ -94,7 +94,7 @@ def _quantitative(settings: Settings, chain: ModelChain) -> QuantitativeAssessme
         pydantic_ai_settings=settings.pydantic_ai,
         ollama_base_url=settings.ollama.base_url,
         settings=settings.quantitative,
-        temperature=settings.model.temperature,
+        temperature=settings.model.temperature or 0.0,
     )
 
 
@@ -103,5 +103,5 @@ def _meta_review(settings: Settings, chain: ModelChain) -> MetaReviewAgent:
         chain,
         pydantic_ai_settings=settings.pydantic_ai,
         ollama_base_url=settings.ollama.base_url,
-        temperature=settings.model.temperature,
+        temperature=settings.model.temperature or 0.0,
     )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ai_psychiatrist.config.telemetry import TelemetrySettings
+from ai_psychiatrist.config import TelemetrySettings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.record_state import RecordState
@@ -225,7 +225,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setattr(telemetry, "find_spec", lambda _: None)
 
     async def opened() -> None:
-        async with telemetry.open_telemetry(TelemetrySettings(**{variable: True})):
+        async with telemetry.open_telemetry(TelemetrySettings.of({variable: True})):
             pass
 
     with pytest.raises(ConfigurationError) as refused:
