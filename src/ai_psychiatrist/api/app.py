@@ -27,9 +27,10 @@ from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.layers import add_layers
 from ai_psychiatrist.api.lifespan import lifespan
+from ai_psychiatrist.api.open_notice import refuse_open_address
 from ai_psychiatrist.api.own_path import VERSION_PREFIX
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.config import Settings, load_settings, refuse_open_address
+from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.models import NOTICE

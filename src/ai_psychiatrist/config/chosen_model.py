@@ -1,6 +1,6 @@
 """Settings changed for one use: one model for everything, and nothing logged but errors."""
 
-from ai_psychiatrist.config.groups import Settings
+from ai_psychiatrist.config.settings import Settings
 
 
 def with_model(settings: Settings, name: str) -> Settings:

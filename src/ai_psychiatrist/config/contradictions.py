@@ -1,7 +1,7 @@
 """What settings cannot mean together, or on this machine; found before anything starts."""
 
 from ai_psychiatrist.access.oidc.issuer_settings import refuse_unusable_issuer
-from ai_psychiatrist.config.groups import Settings
+from ai_psychiatrist.config.settings import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.jobs.webhooks.signing import signing_keys
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
@@ -47,22 +47,3 @@ def _refuse_other_machines(settings: Settings) -> None:
     require_local_embedder(embedder, models, ollama=settings.ollama, openai=settings.openai)
     if models.http_proxy is not None:
         require_local(models, "the proxy", models.http_proxy, setting="MODEL_HTTP_PROXY")
-
-
-def refuse_open_address(settings: Settings) -> None:
-    """Raise `ConfigurationError` for an address of other machines where nobody is asked for a key.
-
-    What `is_open_to_anybody` tells is wanted only where the settings say so.
-    """
-    if is_open_to_anybody(settings) and not settings.api.allow_unauthenticated:
-        msg = (
-            f"other machines can reach API_HOST={settings.api.host}, and nobody is asked for a "
-            "key: set AUTH_REQUIRED=true and make a key with `ai-psychiatrist keys create`; or, "
-            "where something before the server asks instead, set API_ALLOW_UNAUTHENTICATED=true"
-        )
-        raise ConfigurationError(msg)
-
-
-def is_open_to_anybody(settings: Settings) -> bool:
-    """Return whether other machines can call without a credential."""
-    return not (settings.api.is_for_this_machine or settings.auth.required)

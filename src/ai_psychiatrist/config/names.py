@@ -2,8 +2,7 @@
 
 import io
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
@@ -31,27 +30,16 @@ _LIKENESS: Final = 0.9
 _LIKENESS_IN_GROUP: Final = 0.85
 """Where the first word is right; another one may be right elsewhere, such as APP_PORT."""
 _PLAIN_NAME: Final = re.compile(r"[A-Z][A-Z0-9]{0,15}(_[A-Z0-9]{1,15}){0,9}")
-"""What is shown: of a stray line any part may be a key."""
+"""What is shown of a name; another one may be a key, or have one glued to it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvFile:
-    """What `.env` sets."""
-
-    values: Mapping[str, str] = field(default_factory=dict, repr=False)
-    lines: Mapping[str, int] = field(default_factory=dict, repr=False)
-    """Name → the line at which it stands, counted from 1."""
-    stray_lines: tuple[int, ...] = ()
-    """Lines that cannot be read; a stray word is a name without a value."""
-
-
-def read_env_file(path: Path | None) -> EnvFile:
+def read_env_file(path: Path | None) -> tuple[Binding, ...]:
     """Read a file; one that is not there, and what is no file, sets nothing.
 
     `$` is a character like any other. Raises `ConfigurationError` for a file that cannot be read.
     """
     if path is None or not path.is_file():
-        return EnvFile()
+        return ()
     try:
         text = read_regular(path, most_bytes=_MOST_BYTES).decode("utf-8")
     except FileTooLarge:
@@ -60,13 +48,7 @@ def read_env_file(path: Path | None) -> EnvFile:
     except (OSError, UnicodeDecodeError):
         msg = f"{path} cannot be read; it has to be a text file in UTF-8"
         raise ConfigurationError(msg) from None
-    bindings = list(parse_stream(io.StringIO(text)))
-    named = {one.key: one for one in bindings if one.key is not None}
-    return EnvFile(
-        values={name: one.value for name, one in named.items() if one.value is not None},
-        lines={name: _line(one) for name, one in named.items()},
-        stray_lines=tuple(_line(one) for one in bindings if one.error),
-    )
+    return tuple(parse_stream(io.StringIO(text)))
 
 
 def _line(binding: Binding) -> int:
@@ -77,28 +59,31 @@ def _line(binding: Binding) -> int:
 
 
 def require_known_names(
-    known: Collection[str], environment: Mapping[str, str], file: EnvFile
+    known: Collection[str], environment: Iterable[str], file: Iterable[Binding]
 ) -> None:
     """Raise `ConfigurationError` for names that are retired, or almost those of settings.
 
     What else is not known is ignored in the environment, and warned of where it stands in the file.
     """
+    lines = {one.key: one for one in file if one.key is not None}
     problems: list[str] = []
     ignored: set[str] = set()
-    stray = set(file.stray_lines)
-    for name in dict.fromkeys([*environment, *file.lines]):
+    stray = {_line(one) for one in file if one.error}
+    for name in dict.fromkeys([*environment, *lines]):
         plain = name.upper()
         if plain in known:
             continue
         if plain in RETIRED:
             problems.append(f"{plain} {RETIRED[plain]}")
         elif (nearest := _nearest(plain, known)) is not None:
-            shown = _name_or_place(name, file)
+            shown = name if _PLAIN_NAME.fullmatch(plain) else _place(lines.get(name))
             problems.append(f"{shown} is not a setting; did you mean {nearest}?")
-        elif name in file.values and _PLAIN_NAME.fullmatch(name):
-            ignored.add(name)
-        elif name in file.lines:
-            stray.add(file.lines[name])
+        elif name in lines:
+            # A stray word is a name without a value, and of a stray line any part may be a key.
+            if lines[name].value is not None and _PLAIN_NAME.fullmatch(name):
+                ignored.add(name)
+            else:
+                stray.add(_line(lines[name]))
     if problems:
         raise ConfigurationError("\n".join(problems))
     for name in sorted(ignored):
@@ -113,9 +98,8 @@ def _nearest(name: str, known: Collection[str]) -> str | None:
     return next(iter(close or get_close_matches(name, known, n=1, cutoff=_LIKENESS)), None)
 
 
-def _name_or_place(name: str, file: EnvFile) -> str:
-    """Return a name that is almost one of ours, or its place where a key may be glued to it."""
-    if _PLAIN_NAME.fullmatch(name.upper()):
-        return name
-    line = file.lines.get(name)
-    return "a variable of the environment" if line is None else f"line {line} of the env file"
+def _place(binding: Binding | None) -> str:
+    """Say where a name is that a key may be glued to."""
+    if binding is None:
+        return "a variable of the environment"
+    return f"line {_line(binding)} of the env file"

@@ -5,8 +5,7 @@ from itertools import groupby
 
 from pydantic import SecretStr
 
-from ai_psychiatrist.config.groups import GROUPS, variables
-from ai_psychiatrist.config.reader import Variable
+from ai_psychiatrist.config.settings import GROUPS, Variable, variables
 
 
 def env_example() -> str:

@@ -33,6 +33,11 @@ class Options(BaseSettings):
         """Return a group of these values and the defaults, whatever the environment holds."""
         return cls(_build_sources=((InitSettingsSource(cls, dict(values)),), {}))
 
+    @classmethod
+    def variable(cls, field: str) -> str:
+        """Return the environment variable of a field."""
+        return f"{cls.model_config.get('env_prefix', '')}{field}".upper()
+
     @model_validator(mode="before")
     @classmethod
     def _without_empty_values(cls, values: Mapping[str, object]) -> dict[str, object]:
