@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, groupby
+from types import NoneType
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.agents.case import Case
@@ -46,7 +47,7 @@ _HEARD_AS: Final = {
 class DangerAgent(ModelAgent[None]):
     """Finds signs of danger; only words that were said, and not by the interviewer, count."""
 
-    default_settings = None
+    default_settings = NoneType
 
     @cached_property
     def _reader(self) -> AgentRunner[DangerOutput]:

@@ -24,7 +24,7 @@ from ai_psychiatrist.llm.runner import AgentRunner
 class JudgeAgent(ModelAgent[JudgeSettings]):
     """Scores findings by coherence, completeness, specificity and accuracy."""
 
-    default_settings = JudgeSettings()
+    default_settings = JudgeSettings
 
     @cached_property
     def _judges(self) -> dict[Metric, AgentRunner[JudgeMetricOutput]]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import cached_property
+from types import NoneType
 
 from ai_psychiatrist.agents.case import Case
 from ai_psychiatrist.agents.definition import META_REVIEW
@@ -26,7 +27,7 @@ _NO_FINDINGS = "There is no qualitative assessment."
 class MetaReviewAgent(ModelAgent[None]):
     """Reads the severity, and notes when it contradicts the item scores."""
 
-    default_settings = None
+    default_settings = NoneType
 
     @cached_property
     def _reviewer(self) -> AgentRunner[MetaReviewOutput]:

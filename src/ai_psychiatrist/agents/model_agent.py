@@ -24,7 +24,8 @@ SettingsT = TypeVar("SettingsT", bound=BaseModel | None)
 class ModelAgent(Generic[SettingsT]):
     """An agent over a chain of models; built once and used for every assessment."""
 
-    default_settings: SettingsT
+    default_settings: Callable[[], SettingsT]
+    """Read from the environment where no settings are given."""
 
     def __init__(
         self,
@@ -33,7 +34,7 @@ class ModelAgent(Generic[SettingsT]):
         pydantic_ai_settings: PydanticAISettings | None = None,
         ollama_base_url: str | None = None,
         settings: SettingsT | None = None,
-        temperature: float = 0.0,
+        temperature: float | None = 0.0,
     ) -> None:
         """`models`: a chain, or the plain client of one Ollama model.
 
@@ -41,7 +42,7 @@ class ModelAgent(Generic[SettingsT]):
         single model's server is, for the agent path. `settings`: how quotes are checked, and what
         is done about those that nobody said, where an agent gives any.
         """
-        self._settings = settings or self.default_settings
+        self._settings = settings or self.default_settings()
         self._pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
         self._retries = self._pydantic_ai.retries
         self._temperature = temperature

@@ -21,7 +21,7 @@ from ai_psychiatrist.llm.runner import AgentRunner
 class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
     """Writes findings and refines them."""
 
-    default_settings = QualitativeSettings()
+    default_settings = QualitativeSettings
 
     @cached_property
     def _writer(self) -> AgentRunner[QualitativeOutput]:

@@ -73,7 +73,7 @@ class Evidence:
 class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     """Extracts evidence and scores the eight items from it."""
 
-    default_settings = QuantitativeSettings()
+    default_settings = QuantitativeSettings
 
     @cached_property
     def _finder(self) -> AgentRunner[EvidenceOutput]:

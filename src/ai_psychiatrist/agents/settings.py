@@ -1,16 +1,19 @@
-"""Options of the agents; each is read from the environment by `config` alone."""
+"""Options of the agents."""
 
 from typing import Final, Literal
 
 from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.llm.settings import Options
+from ai_psychiatrist.infrastructure.options import Options
 
 DANGER_OFF: Final = "off"
 
 
 class DangerSettings(Options):
     """Which model reads for danger beside the fixed rules."""
+
+    model_config = SettingsConfigDict(env_prefix="DANGER_")
 
     model: str | None = Field(
         default=None,
@@ -25,6 +28,8 @@ class DangerSettings(Options):
 
 class QualitativeSettings(Options):
     """What is done about quotes of the narrative that the participant did not say."""
+
+    model_config = SettingsConfigDict(env_prefix="QUALITATIVE_")
 
     validate_quotes: bool = Field(
         default=False,
@@ -49,6 +54,8 @@ class QualitativeSettings(Options):
 
 class JudgeSettings(Options):
     """How the judge is asked."""
+
+    model_config = SettingsConfigDict(env_prefix="JUDGE_")
 
     calls: Literal["four", "one"] = Field(
         default="four",

@@ -1,12 +1,15 @@
-"""Options of the feedback loop; each is read from the environment by `config` alone."""
+"""Options of the feedback loop."""
 
 from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.llm.settings import Options
+from ai_psychiatrist.infrastructure.options import Options
 
 
 class FeedbackSettings(Options):
     """When the findings are refined and judged again."""
+
+    model_config = SettingsConfigDict(env_prefix="FEEDBACK_")
 
     enabled: bool = Field(default=True, description="Refine findings that the judge finds weak.")
     max_iterations: int = Field(

@@ -40,7 +40,6 @@ from ai_psychiatrist.llm.failures import http_failure, told_failure
 from ai_psychiatrist.llm.recording_model import user_text
 
 Wire: TypeAlias = Literal["openai", "ollama"]
-Thinking: TypeAlias = Literal["off", "low", "medium", "high"]
 
 CLOUD: Final = "-cloud"
 """Ends the names of models that Ollama passes on to its own servers, where no schema holds."""
@@ -90,18 +89,19 @@ class ChatModel(Model):
         server: ChatServer,
         *,
         settings: ModelSettings | None = None,
-        thinking: Thinking | None = None,
     ) -> None:
-        """`thinking`: how much the model is to think; `None` leaves it to the server."""
         self.left_out: set[str] = set()
         """Parameters that the server refused for this model; `system` for the system's role."""
         super().__init__(
             settings=settings,
-            profile=ModelProfile(supports_json_schema_output=not model_name.endswith(CLOUD)),
+            profile=ModelProfile(
+                supports_json_schema_output=not model_name.endswith(CLOUD),
+                # A server that cannot is asked without it once it has refused it.
+                supports_thinking=True,
+            ),
         )
         self._model_name = model_name
         self._server = server
-        self._thinking = thinking
 
     @property
     def model_name(self) -> str:
@@ -156,7 +156,7 @@ class ChatModel(Model):
             payload |= _openai_fields(settings, parameters, bound, is_openai=server.is_openai)
         else:
             payload |= _ollama_fields(settings, parameters, server.num_ctx)
-        payload |= _thinking_fields(self._thinking, server)
+        payload |= _thinking_fields(parameters.thinking, server)
         payload["stream"] = False
         more = settings.get("extra_body")
         payload |= more if isinstance(more, dict) else {}
@@ -185,11 +185,11 @@ def _error_words(response: httpx2.Response) -> str:
     return " ".join(words).lower()
 
 
-def _thinking_fields(thinking: Thinking | None, server: ChatServer) -> dict[str, object]:
-    """Return how much to think, as each kind of server has it."""
+def _thinking_fields(thinking: object, server: ChatServer) -> dict[str, object]:
+    """Return how much to think, as each kind of server has it; none is left to the server."""
     if thinking is None:
         return {}
-    is_on = thinking != "off"
+    is_on = thinking is not False
     if server.wire == "ollama":
         return {"think": thinking if is_on else False}
     if server.is_openai:

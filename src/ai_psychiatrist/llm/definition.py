@@ -58,6 +58,7 @@ class Asked:
     prompt: Prompt = field(repr=False)
     mode: OutputMode
     tool: OutputTool | None
-    temperature: float
+    temperature: float | None
+    """`None`: none is sent."""
     max_tokens: int | None
     """Longest reply, where it is not to be the model's own."""

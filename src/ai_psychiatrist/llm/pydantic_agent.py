@@ -78,7 +78,7 @@ async def run_agent(
 ) -> OutputT:
     """Return the output; raises `ModelCallFailed` when no reply is accepted, or none comes."""
     prompt, mode, tool = asked.prompt, asked.mode, asked.tool
-    settings = ModelSettings(temperature=asked.temperature)
+    settings = _sampling(asked.temperature)
     if asked.max_tokens is not None:
         settings["max_tokens"] = asked.max_tokens
     if tool is not None:
@@ -103,8 +103,12 @@ class _AnthropicSettings(ModelSettings, total=False):
     anthropic_metadata: Mapping[str, str]
 
 
+def _sampling(temperature: float | None) -> ModelSettings:
+    return ModelSettings() if temperature is None else ModelSettings(temperature=temperature)
+
+
 def _provider_settings(
-    model: Model, prompt: Prompt, tool: OutputTool, mode: OutputMode, temperature: float
+    model: Model, prompt: Prompt, tool: OutputTool, mode: OutputMode, temperature: float | None
 ) -> ModelSettings:
     """Return the settings of a call whose output keeps to a schema.
 
@@ -112,8 +116,10 @@ def _provider_settings(
     left at that: llama.cpp's takes a tool's name there for no choice at all.
     """
     if model.system != _ANTHROPIC:
-        return ModelSettings(temperature=temperature)
-    settings = _AnthropicSettings(temperature=temperature, anthropic_cache_instructions=True)
+        return _sampling(temperature)
+    settings = _AnthropicSettings(anthropic_cache_instructions=True)
+    if temperature is not None:
+        settings["temperature"] = temperature
     if prompt.subject:
         settings["anthropic_metadata"] = {"user_id": prompt.subject}
     if mode is OutputMode.TOOL:
@@ -135,9 +141,9 @@ def _user_content(model: Model, prompt: Prompt) -> str | Sequence[UserContent]:
 class PlainChat:
     """Plain chat over any model that Pydantic AI speaks to: one direct request, no agent."""
 
-    def __init__(self, model: Model, *, temperature: float) -> None:
+    def __init__(self, model: Model, *, temperature: float | None) -> None:
         self._model = model
-        self._settings = ModelSettings(temperature=temperature)
+        self._settings = _sampling(temperature)
 
     @property
     def model(self) -> str:

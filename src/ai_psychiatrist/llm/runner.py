@@ -103,7 +103,7 @@ class AgentRunner(Generic[OutputT]):
         chain: FallbackChain,
         settings: PydanticAISettings,
         *,
-        temperature: float = 0.0,
+        temperature: float | None = 0.0,
         max_tokens: int | None = None,
         output_mode: OutputModeSetting = "auto",
         no_plain_call_after: frozenset[FailureCode] = NO_PLAIN_CALL,

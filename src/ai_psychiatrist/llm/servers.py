@@ -20,6 +20,7 @@ from ai_psychiatrist.llm.endpoints import (
     ModelEndpoint,
 )
 from ai_psychiatrist.llm.http_client import NO_KEY, Access, http_client
+from ai_psychiatrist.llm.local_only import require_local, require_local_embedder
 from ai_psychiatrist.llm.providers import (
     ANTHROPIC,
     GOOGLE,
@@ -32,7 +33,12 @@ from ai_psychiatrist.llm.providers import (
 from ai_psychiatrist.llm.pydantic_agent import PlainChat
 from ai_psychiatrist.llm.reasons import shown_address
 from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
-from ai_psychiatrist.llm.settings import AnthropicSettings, GoogleSettings, OpenAISettings
+from ai_psychiatrist.llm.settings import (
+    AnthropicSettings,
+    GoogleSettings,
+    ModelCallSettings,
+    OpenAISettings,
+)
 
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.embedders import ServerEmbedder
@@ -86,6 +92,8 @@ class ModelServers:
 
         Raises `ConfigurationError` where nothing can serve it.
         """
+        options = self._options
+        require_local_embedder(name, options.models, ollama=options.ollama, openai=options.openai)
         # Its arrays need an extra, which only few-shot scoring has to have.
         from ai_psychiatrist.llm.embedders import server_embedder  # noqa: PLC0415
 
@@ -110,6 +118,9 @@ class ModelServers:
         from pydantic_ai.providers.system_one import SystemOneProvider  # noqa: PLC0415
 
         address = url.rstrip("/")
+        require_local(
+            self._options.models, f"model {model!r}", address, setting="BELIEF_DECISION_URL"
+        )
         provider = SystemOneProvider(base_url=address, api_key=key or NO_KEY, http_client=self.http)
         return ModelEndpoint(
             name=f"system-one:{model}",
@@ -147,8 +158,7 @@ class ModelServers:
 
     def _endpoint(self, name: str, model: str, server: Server) -> ModelEndpoint:
         options, provider = self._options, server.access.provider
-        settings = ModelSettings(max_tokens=options.models.max_output_tokens)
-        served, is_batched = server.build(model, settings), False
+        served, is_batched = server.build(model, _settings(name, options.models)), False
         if options.batches is not None:
             from ai_psychiatrist.llm.batches import BatchedModel  # noqa: PLC0415  for few
 
@@ -184,7 +194,9 @@ class ModelServers:
     def _access(self, provider: Provider, name: str) -> Access:
         options = self._options
         if provider is OLLAMA:
-            return self._access_to(provider, options.ollama.base_url, "")
+            server = options.ollama.base_url
+            require_local(options.models, f"model {name!r}", server, setting=provider.url_variable)
+            return self._access_to(provider, server, "")
         given: OpenAISettings | AnthropicSettings | GoogleSettings = options.openai
         if provider in (ANTHROPIC, GOOGLE):
             given = options.anthropic if provider is ANTHROPIC else options.google
@@ -195,6 +207,7 @@ class ModelServers:
                 "that is not named there (https://api.openai.com/v1 for OpenAI itself)"
             )
             raise ConfigurationError(msg)
+        require_local(options.models, f"model {name!r}", address, setting=provider.url_variable)
         if not key and provider.default_url is not None:
             msg = f"model {name!r} needs its key in {provider.key_variable}"
             raise ConfigurationError(msg)
@@ -210,6 +223,17 @@ class ModelServers:
             http=self.http,
             timeout_seconds=self._options.pydantic_ai.timeout_seconds or own,
         )
+
+
+def _settings(name: str, models: ModelCallSettings) -> ModelSettings:
+    """Return what every call to a model is sent with."""
+    settings = ModelSettings(max_tokens=models.max_output_tokens)
+    if body := models.extra_body_of(name):
+        settings["extra_body"] = dict(body)
+    thinking = models.thinking_of(name)
+    if thinking is not None:
+        settings["thinking"] = False if thinking == "off" else thinking
+    return settings
 
 
 def lone_ollama_model(model: str, address: str, *, timeout_seconds: float) -> Model:

@@ -65,7 +65,7 @@ class ModelStep:
     waits_seconds: tuple[float, ...]
     """Before each further call, after one that failed."""
     pydantic_ai: PydanticAISettings
-    temperature: float
+    temperature: float | None
     max_tokens: int | None = None
     agents: "dict[int, ReplyAgent[_Reply]]" = field(default_factory=dict, repr=False)
     """By how often they ask again; building one takes as long as a call."""

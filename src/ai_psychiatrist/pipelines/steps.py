@@ -106,7 +106,7 @@ def _asking(
         msg = f"step {step.name!r} has no template"
         raise ConfigurationError(msg)
     api = config.file.api
-    temperatures = (own.temperature, api.temperature, models.settings.temperature)
+    written = own.temperature if own.temperature is not None else api.temperature
     return ModelStep(
         name=step.name,
         template=StepTemplate(step.template),
@@ -115,6 +115,6 @@ def _asking(
         limits=config.retry,
         waits_seconds=api.retry.waits_seconds,
         pydantic_ai=models.pydantic_ai,
-        temperature=next(given for given in temperatures if given is not None),
+        temperature=models.settings.temperature if written is None else written,
         max_tokens=own.max_tokens if own.max_tokens is not None else api.max_tokens,
     )

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.telemetry.danger_counts import TOLD_TOGETHER, DangerCounts
 from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import PrometheusCounts
+from ai_psychiatrist.infrastructure.telemetry.settings import TelemetrySettings
 from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched, watched_by
 from ai_psychiatrist.infrastructure.telemetry.work import (
     CallWork,
@@ -225,7 +225,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setattr(telemetry, "find_spec", lambda _: None)
 
     async def opened() -> None:
-        async with telemetry.open_telemetry(TelemetrySettings(**{variable: True})):
+        async with telemetry.open_telemetry(TelemetrySettings.of({variable: True})):
             pass
 
     with pytest.raises(ConfigurationError) as refused:

@@ -49,7 +49,7 @@ class InterviewAgents:
         output_mode: OutputModeSetting = "auto",
         is_combined: bool = False,
         call_timeout_seconds: float = DEFAULT_CALL_TIMEOUT_SECONDS,
-        temperature: float = 0.0,
+        temperature: float | None = 0.0,
         retries: CallRetries = INTERVIEW_RETRIES,
     ) -> None:
         """`is_combined`: digest an answer in one call instead of three at the same time."""

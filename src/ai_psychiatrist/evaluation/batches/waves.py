@@ -25,6 +25,7 @@ from ai_psychiatrist.llm.settings import BatchSettings
 
 _LONGER: Final = 1.5
 """How much longer each wait is than the one before it."""
+_MOST_WAIT_SECONDS: Final = 900.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ class Waves:
                 break
             wishes.tell(f"{waiting} calls wait for their batch; looked at in {seconds:.0f} s")
             await asyncio.sleep(seconds)
-            seconds = min(seconds * _LONGER, wishes.settings.most_poll_seconds)
+            seconds = min(seconds * _LONGER, _MOST_WAIT_SECONDS)
         paid = self.tally.paid_calls - before
         return replace(run_state(self.tools, self.folder, paid_calls=paid), waiting_calls=waiting)
 

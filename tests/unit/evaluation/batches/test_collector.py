@@ -10,7 +10,7 @@ from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow
 from ai_psychiatrist.llm.batches import BatchModels, EncodedCall
 from ai_psychiatrist.llm.settings import BatchSettings
 
-MOST_BYTES = 1_048_576
+MOST_BYTES = 67_108_864
 
 
 class Batched(TestModel):
@@ -33,7 +33,7 @@ def collector() -> Collector:
     models = BatchModels()
     assert models.add("a", Batched())
     assert models.add("b", Batched())
-    return Collector(models, BatchSettings(most_calls=5, most_bytes=MOST_BYTES))
+    return Collector(models, BatchSettings(most_calls=5))
 
 
 def taken(into: Collector, model: str, kin: str, size: int, number: int) -> None:

@@ -1,12 +1,15 @@
-"""Settings of what is seen of the program from outside."""
+"""Options of what is seen of the program from outside."""
 
 from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.llm.settings import Options, WebAddress
+from ai_psychiatrist.infrastructure.options import Options, WebAddress
 
 
 class TelemetrySettings(Options):
     """What is seen of the program from outside; never a word of an interview."""
+
+    model_config = SettingsConfigDict(env_prefix="TELEMETRY_")
 
     export: bool = Field(
         default=False,
