@@ -18,7 +18,7 @@ RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 DOCS_STAMP := $(STAMPS)/docs
 
-.PHONY: help assess serve test check wheel bench fuzz crash attack sweep contracts reader house pictures site format requirements sbom clean
+.PHONY: help assess serve test golden check wheel bench fuzz crash attack sweep contracts reader house pictures site format requirements sbom clean
 
 help: ## Show this list.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -31,6 +31,9 @@ serve: $(RUN_STAMP) ## Serve the HTTP API on 127.0.0.1:8000.
 
 test: $(DEV_STAMP) ## Run the tests on every core, and name the slowest.
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --durations 20
+
+golden: $(DEV_STAMP) ## Check that the program answers as it did (`python -m tests.golden --help`).
+	$(BIN)/python -m tests.golden check
 
 check: $(DEV_STAMP) ## Check what is installed, format, lint, types and import contracts.
 	$(BIN)/python -m pip check

@@ -17,7 +17,7 @@ from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.llm.backend_options import BackendOptions
+from ai_psychiatrist.llm.endpoints import EndpointOptions
 from ai_psychiatrist.results.assessment import (
     About,
     full_result,
@@ -192,7 +192,7 @@ async def open_bench(state_dir: Path) -> AsyncIterator[Bench]:
 @asynccontextmanager
 async def _services(settings: Settings) -> AsyncIterator[Services]:
     connections = FuzzConnections(
-        BackendOptions(
+        EndpointOptions(
             models=settings.model,
             openai=settings.openai,
             ollama=settings.ollama,

@@ -19,10 +19,9 @@ from ai_psychiatrist.infrastructure.worker_processes import (
     in_worker_process,
     is_for_process,
 )
-from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget, CallLog
-from ai_psychiatrist.llm.call_store import CallStore
+from ai_psychiatrist.llm.calls import DEFAULT_MAX_CALLS, CallBudget, CallRecorder, CallStore
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
@@ -50,7 +49,7 @@ class AssessmentContext:
     transcript_block: str = field(repr=False)
     index: TranscriptIndex = field(repr=False)
     reader: ItemReader = field(repr=False)
-    calls: CallLog = field(repr=False)
+    calls: CallRecorder = field(repr=False)
     tasks: Tasks = field(repr=False)
     """What the agents are asked."""
     reading: TranscriptReading = field(default_factory=TranscriptReading, repr=False)
@@ -158,7 +157,7 @@ def assessment_context(
         transcript_block=_transcript_block(transcript, boundary, is_delimited=is_delimited),
         index=TranscriptIndex(transcript),
         reader=ItemReader(transcript, unread),
-        calls=CallLog.of(max_calls, store=store),
+        calls=CallRecorder.of(max_calls, store=store),
         tasks=tasks,
         scoring=scoring,
         references=references,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
+from types import NoneType
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.agents.context import AssessmentContext
@@ -21,7 +22,7 @@ from ai_psychiatrist.domain.risk import (
 )
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.llm.output import OnKept, PartialOutput
+from ai_psychiatrist.llm.replies import OnKept, PartialOutput
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.services.evidence_validation import log_grounding
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
@@ -40,7 +41,7 @@ _SEARCHED_AS: Final = {
 class DangerAgent(ModelAgent[None]):
     """Finds risk statements; only words that were said, and not by the interviewer, count."""
 
-    default_settings = None
+    default_settings = NoneType
 
     @cached_property
     def _reader(self) -> AgentRunner[DangerOutput]:

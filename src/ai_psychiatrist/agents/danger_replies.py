@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeGuard, TypeVar
 
 from ai_psychiatrist.agents.extractors import (
     MAX_QUOTES,
@@ -30,7 +30,12 @@ from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
-from ai_psychiatrist.validation.reply.limits import HALF_CHARACTER, PARTS_LIMITS, marked_halves
+from ai_psychiatrist.validation.reply.limits import (
+    HALF_CHARACTER,
+    PARTS_LIMITS,
+    Effort,
+    marked_halves,
+)
 from ai_psychiatrist.validation.reply.parse import parse_value
 from ai_psychiatrist.validation.reply.repair import repaired_value
 from ai_psychiatrist.validation.reply.thinking import without_thinking
@@ -45,6 +50,8 @@ _NO_LETTER: Final = re.compile(r"[\W_]+")
 _FLAT_OBJECT: Final = re.compile(r"\{[^{}]{3,16384}\}")
 _QUOTE_OF_CUT_OBJECT: Final = re.compile(r'^\{\s*"quote"\s*:\s*"([^"\\]{1,4000})"[^{}]*\Z')
 _MOST_PROBLEMS_TOLD: Final = 5
+_MOST_WRITTEN: Final = 8
+"""Texts of one object that may be JSON: one holds the signs, and each is read to find that out."""
 
 _LEVELS: Final = (RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH)
 _LEVEL_OF_WORD: Final[dict[str, _Level]] = {
@@ -143,6 +150,8 @@ def _given_in(value: dict[str, object], *, is_wrapped: bool) -> _Given | None:
         return None if listed is None else _Given(signs=listed, coercions=odd)
     if _is_sign(value):
         return _Given(signs=[value], coercions=1)
+    if sum(map(_is_written_json, value.values())) > _MOST_WRITTEN:
+        return None
     held = [key for key, said in value.items() if isinstance(_unpacked(said), dict | list)]
     if len(held) == 1 and _folded(held[0]) in _WRAPPERS:
         return _given(_unpacked(value[held[0]]), is_wrapped=True)
@@ -151,10 +160,14 @@ def _given_in(value: dict[str, object], *, is_wrapped: bool) -> _Given | None:
 
 def _unpacked(value: object) -> object:
     """Return the JSON that a text holds, else the value as it is."""
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+    if _is_written_json(value):
         with suppress(OutputRejected):
             return parse_value(value, PARTS_LIMITS).value
     return value
+
+
+def _is_written_json(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
 
 
 def _listed(signs: object) -> list[object] | None:
@@ -196,9 +209,11 @@ def _values_in(text: str) -> list[object]:
 
 def _objects_in(text: str) -> Iterator[dict[str, object]]:
     """Yield the objects without others inside them, wherever they stand, and one that is cut."""
+    effort = Effort(len(text))
     for found in _FLAT_OBJECT.finditer(text):
+        effort.spend(Effort.PLACE)
         with suppress(OutputRejected):
-            value = _object_of(found[0])
+            value = _object_of(found[0], effort)
             if isinstance(value, dict):
                 yield value
     cut = _QUOTE_OF_CUT_OBJECT.search(text[text.rfind("{") :])
@@ -206,11 +221,11 @@ def _objects_in(text: str) -> Iterator[dict[str, object]]:
         yield {"quote": cut[1]}
 
 
-def _object_of(text: str) -> object:
+def _object_of(text: str, effort: Effort) -> object:
     try:
         return decode(text, PARTS_LIMITS)
     except NotJson:
-        return repaired_value(text, PARTS_LIMITS, end=len(text)).value
+        return repaired_value(text, PARTS_LIMITS, end=len(text), effort=effort).value
 
 
 def _signs_within(value: object) -> Iterator[object]:

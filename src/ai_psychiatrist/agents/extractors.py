@@ -33,7 +33,7 @@ from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ReplyRejected
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
@@ -70,7 +70,7 @@ def asking_again(extract: Callable[[str], OutputT]) -> Callable[[str], OutputT]:
             refuse_broken_text(text)
             return extract(text)
         except OutputRejected as rejection:
-            refused = rejection
+            refused = rejection.detached()
         except (ValueError, RecursionError):
             # Such as a check of the output model that the extractor did not foresee.
             refused = OutputRejected(
@@ -78,7 +78,7 @@ def asking_again(extract: Callable[[str], OutputT]) -> Callable[[str], OutputT]:
                 "The reply does not have the form that the task shows. Keep to that form.",
             )
         # With the first rejection: a reply that is accepted needs no library to be read.
-        from ai_psychiatrist.llm.asking_again import asked_again  # noqa: PLC0415
+        from ai_psychiatrist.llm.pydantic_agent import asked_again  # noqa: PLC0415
 
         rejected = ReplyRejected(refused.code, refused.feedback, refused.violations)
         # The cause would carry the reply into tracebacks.
@@ -123,7 +123,7 @@ class FieldReading:
         try:
             return read()
         except OutputRejected as problem:
-            self.problems[part] = problem
+            self.problems[part] = problem.detached()
             return unread
 
 
@@ -217,14 +217,15 @@ _NUMBER: Final = (
 )
 _LABEL: Final = r"(?:score|rating)[\"'*_\s]{0,8}[:=：][\"'*_\[(\s]{0,8}"
 _LABELLED_LINE: Final = re.compile(
-    rf"^[\W_]{{0,16}}(?:\w{{1,20}} )?{_LABEL}(?:{_NUMBER})?", re.IGNORECASE | re.MULTILINE
+    rf"^(?!\W{{17}})[\W_]{{0,16}}(?:\w{{1,20}} )?{_LABEL}(?:{_NUMBER})?",
+    re.IGNORECASE | re.MULTILINE,
 )
 _LABELLED: Final = re.compile(rf"\b{_LABEL}{_NUMBER}", re.IGNORECASE)
 _LAST_LINE: Final = re.compile(
     rf"^[ \t*_\[(]{{0,16}}{_NUMBER}[ \t*_\])]{{0,16}}\.?\Z", re.MULTILINE
 )
 _EXPLANATION: Final = re.compile(
-    r"^[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=：]", re.IGNORECASE | re.MULTILINE
+    r"^(?!\W{17})[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=：]", re.IGNORECASE | re.MULTILINE
 )
 _ECHOED_EXPLANATION: Final = "what you found"
 """The words of the task, not of the model."""
@@ -258,7 +259,7 @@ def extract_judges(text: str) -> JudgesOutput:
         without_thinking(text), lambda block: _judgement(without_thinking(block))
     )
     if not read:
-        raise refused[0]
+        raise refused[0].detached()
     return JudgesOutput(
         scores={
             metric: MetricJudgement(score=one.score, explanation=one.explanation)
@@ -285,7 +286,7 @@ def _by_metric(
         try:
             found[metric] = read(_words_in_tag(reply, metric.value))
         except OutputRejected as rejection:
-            refused.append(rejection)
+            refused.append(rejection.detached())
     return found, refused
 
 

@@ -21,14 +21,14 @@ from ai_psychiatrist.agents.pydantic_agents import (
 from ai_psychiatrist.agents.qualitative import findings_text
 from ai_psychiatrist.agents.settings import JudgeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 from ai_psychiatrist.llm.runner import AgentRunner
 
 
 class JudgeAgent(ModelAgent[JudgeSettings]):
     """Scores findings by coherence, completeness, specificity and accuracy."""
 
-    default_settings = JudgeSettings()
+    default_settings = JudgeSettings
 
     @cached_property
     def _judges(self) -> dict[Metric, AgentRunner[JudgeMetricOutput]]:

@@ -2,6 +2,7 @@
 
 import json
 from functools import cached_property
+from types import NoneType
 
 from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.output_models import (
@@ -26,7 +27,7 @@ _NO_FINDINGS = "There is no qualitative assessment."
 class MetaReviewAgent(ModelAgent[None]):
     """Reads the severity, and notes when it contradicts the item scores."""
 
-    default_settings = None
+    default_settings = NoneType
 
     @cached_property
     def _reviewer(self) -> AgentRunner[MetaReviewOutput]:

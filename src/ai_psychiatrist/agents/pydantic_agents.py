@@ -22,12 +22,11 @@ from ai_psychiatrist.agents.extractors import (
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.agents.prompts.shared import SYSTEM
 from ai_psychiatrist.domain.assessment import Metric
-from ai_psychiatrist.llm.agent import DEFAULT_RETRIES, create_agent
-from ai_psychiatrist.llm.chat import SimpleChatClient
+from ai_psychiatrist.llm.connections import as_chain
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
-from ai_psychiatrist.llm.output import PartsReader
-from ai_psychiatrist.llm.routes import ModelChain, as_chain
-from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.endpoints import FallbackChain
+from ai_psychiatrist.llm.replies import PartsReader, SimpleChatClient
+from ai_psychiatrist.llm.runner import DEFAULT_RETRIES, AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 if TYPE_CHECKING:
@@ -117,16 +116,17 @@ def create_judge_metric_agent(
 class ModelAgent(Generic[SettingsT]):
     """An agent over a chain of models; built once and used for every assessment."""
 
-    default_settings: SettingsT
+    default_settings: Callable[[], SettingsT]
+    """Read from the environment where no settings are given."""
 
     def __init__(
         self,
-        models: SimpleChatClient | ModelChain,
+        models: SimpleChatClient | FallbackChain,
         *,
         pydantic_ai_settings: PydanticAISettings | None = None,
         ollama_base_url: str | None = None,
         settings: SettingsT | None = None,
-        temperature: float = 0.0,
+        temperature: float | None = 0.0,
     ) -> None:
         """`models`: a chain, or the plain client of one Ollama model.
 
@@ -134,7 +134,7 @@ class ModelAgent(Generic[SettingsT]):
         single model's server is, for the agent path. `settings`: how quotes are checked, and what
         is done about those that were not said, where an agent gives any.
         """
-        self._settings = settings or self.default_settings
+        self._settings = settings or self.default_settings()
         self._pydantic_ai = pydantic_ai_settings or PydanticAISettings(enabled=False)
         self._temperature = temperature
         self._chain = as_chain(

@@ -15,14 +15,14 @@ from ai_psychiatrist.agents.pydantic_agents import (
 from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.runner import AgentRunner
 
 
 class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
     """Writes the qualitative assessment and refines it."""
 
-    default_settings = QualitativeSettings()
+    default_settings = QualitativeSettings
 
     @cached_property
     def _writer(self) -> AgentRunner[QualitativeOutput]:

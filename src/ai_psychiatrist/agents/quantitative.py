@@ -44,9 +44,8 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.worker_processes import in_worker_process, is_for_process
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.prompt import Prompt
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.definition import Prompt
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
@@ -78,7 +77,7 @@ class Evidence(dict[str, list[str]]):
 class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     """Extracts evidence and scores the eight items from it."""
 
-    default_settings = QuantitativeSettings()
+    default_settings = QuantitativeSettings
 
     @cached_property
     def _finder(self) -> AgentRunner[EvidenceOutput]:

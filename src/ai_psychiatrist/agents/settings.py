@@ -1,19 +1,22 @@
-"""Options of the agents; each is read from the environment by `config` alone."""
+"""Options of the agents."""
 
 from dataclasses import replace
 from typing import Final, Literal
 
 from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.llm.retries import CallRetries
-from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.settings import Options, PydanticAISettings
+from ai_psychiatrist.infrastructure.options import Options
+from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 DANGER_OFF: Final = "off"
 
 
 class DangerSettings(Options):
     """Which model reads for danger beside the fixed rules."""
+
+    model_config = SettingsConfigDict(env_prefix="DANGER_")
 
     model: str | None = Field(
         default=None,
@@ -28,6 +31,8 @@ class DangerSettings(Options):
 
 class QualitativeSettings(Options):
     """What is done about quotes of the narrative that the participant did not say."""
+
+    model_config = SettingsConfigDict(env_prefix="QUALITATIVE_")
 
     validate_quotes: bool = Field(
         default=False,
@@ -53,6 +58,8 @@ class QualitativeSettings(Options):
 class JudgeSettings(Options):
     """How the judge is asked."""
 
+    model_config = SettingsConfigDict(env_prefix="JUDGE_")
+
     calls: Literal["four", "one"] = Field(
         default="four",
         description="`four`: a call for each metric, at once; `one`: all metrics in one call.",
@@ -66,6 +73,8 @@ class JudgeSettings(Options):
 
 class FeedbackSettings(Options):
     """When the findings are refined and judged again."""
+
+    model_config = SettingsConfigDict(env_prefix="FEEDBACK_")
 
     enabled: bool = Field(default=True, description="Refine findings that the judge finds weak.")
     max_iterations: int = Field(
@@ -91,14 +100,14 @@ def repairing_once(settings: PydanticAISettings) -> PydanticAISettings:
 
 
 def limited_chain(
-    chain: ModelChain, *, call_timeout_seconds: float, retries: CallRetries
-) -> ModelChain:
+    chain: FallbackChain, *, call_timeout_seconds: float, retries: CallRetries
+) -> FallbackChain:
     """Return the models with calls as short, and tried as often, as a waiting person bears."""
     return tuple(
         replace(
-            route,
-            timeout_seconds=min(route.timeout_seconds, call_timeout_seconds),
+            endpoint,
+            timeout_seconds=min(endpoint.timeout_seconds, call_timeout_seconds),
             retries=retries,
         )
-        for route in chain
+        for endpoint in chain
     )

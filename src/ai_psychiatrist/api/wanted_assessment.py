@@ -165,7 +165,7 @@ async def assess_wanted(
 
 def unfinished(assessed: Assessed, services: Services) -> Refusal:
     """Return the problem of an assessment that has nothing of what is wanted."""
-    causes = services.connections.causes(assessed.assessment)
+    causes = services.connections.reasons(assessed.assessment)
     return Refusal(
         problems.nothing_finished(assessed.assessment, causes, assessment_id=assessed.id)
     )

@@ -50,10 +50,8 @@ from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.infrastructure.telemetry.work import AssessmentWork
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
-from ai_psychiatrist.llm.call_log import DEFAULT_MAX_CALLS, CallBudget
-from ai_psychiatrist.llm.call_store import CallStore
-from ai_psychiatrist.llm.first_call import FirstCallAhead
-from ai_psychiatrist.llm.output import PartialOutput
+from ai_psychiatrist.llm.calls import DEFAULT_MAX_CALLS, CallBudget, CallStore, FirstCallAhead
+from ai_psychiatrist.llm.replies import PartialOutput
 from ai_psychiatrist.services.reader.second_voice import SecondVoice, VoicedRisk
 from ai_psychiatrist.services.risk.clause_memory import remembering_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk

@@ -22,7 +22,7 @@ from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.failures import FailureCode, FailureRecord
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ModelReading, RiskReport
-from ai_psychiatrist.llm.output import PartialOutput
+from ai_psychiatrist.llm.replies import PartialOutput
 
 _BELIEF: Final = "belief"
 """Names the part in accounts of failures."""

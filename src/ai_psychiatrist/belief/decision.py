@@ -14,11 +14,11 @@ from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.llm.agent_calls import AgentCalls
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ReplyRejected
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.llm.decisions import Decisions
+    from ai_psychiatrist.llm.probabilities import Decisions
 
 _LONGEST_QUESTION = 300
 """In characters, from its end: what was asked last."""
@@ -30,7 +30,7 @@ class Decision:
     name = BeliefSource.DECISION
     agent = BELIEF_DECISION
 
-    def __init__(self, route: ModelRoute) -> None:
+    def __init__(self, route: ModelEndpoint) -> None:
         self._route = route
 
     @property
@@ -63,11 +63,11 @@ class Decision:
 
     async def _decided(self, case: AssessmentContext, asked: list[ItemAssessment]) -> "Decisions":
         # A library that those without such a model do without.
-        from ai_psychiatrist.llm.decisions import Asked, RatedSubject, decide  # noqa: PLC0415
+        from ai_psychiatrist.llm.probabilities import Question, RatedSubject, decide  # noqa: PLC0415
 
         return await decide(
             self._route,
-            Asked(
+            Question(
                 state={item.item.value: _said(case.transcript, item) for item in asked},
                 subjects={
                     item.item.value: RatedSubject(

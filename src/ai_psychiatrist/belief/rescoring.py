@@ -16,9 +16,8 @@ from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.llm.agent import create_agent
-from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.endpoints import FallbackChain
+from ai_psychiatrist.llm.runner import AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _RETRIES: Final = 1
@@ -34,7 +33,7 @@ class Rescoring:
     def __init__(
         self,
         quantitative: QuantitativeAssessmentAgent,
-        chain: ModelChain,
+        chain: FallbackChain,
         settings: BeliefSettings,
         pydantic_ai: PydanticAISettings,
     ) -> None:

@@ -14,8 +14,8 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.llm.agent_calls import AgentCalls
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ReplyRejected
 
 ANSWERS: Final = ("0", "1", "2", "3", "N")
 
@@ -26,7 +26,7 @@ class Tokens:
     name = BeliefSource.TOKENS
     agent = BELIEF_TOKENS
 
-    def __init__(self, route: ModelRoute) -> None:
+    def __init__(self, route: ModelEndpoint) -> None:
         self._route = route
 
     @property
@@ -61,7 +61,7 @@ class Tokens:
         self, case: AssessmentContext, item: ItemAssessment
     ) -> tuple[float, ...] | FailureCode:
         # A library that those without a server do without.
-        from ai_psychiatrist.llm.token_shares import TokenQuestion, token_shares  # noqa: PLC0415
+        from ai_psychiatrist.llm.probabilities import TokenQuestion, token_shares  # noqa: PLC0415
 
         prompt = case.prompt(
             case.tasks[self.agent],

@@ -214,7 +214,7 @@ class _Session:
             print_risk(self.out, risk, where=" in the transcript")
         if assessment.quantitative is None:
             typer.echo("error: the transcript was not scored, because a model failed", err=True)
-            tell_causes(assessment.status, self.services.connections.causes(assessment))
+            tell_causes(assessment.status, self.services.connections.reasons(assessment))
             raise typer.Exit(ExitCode.NOTHING_FINISHED)
         return assessment_input(assessment.quantitative)
 

@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.news import News
-from ai_psychiatrist.llm.metering import metered
+from ai_psychiatrist.llm.calls import metered
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.errors import RecordUnreadable
 from ai_psychiatrist.reviews.archive.jobs import TakenJob

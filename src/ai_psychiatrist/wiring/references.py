@@ -44,7 +44,7 @@ def embedder_of(name: str, connections: ModelConnections) -> "Embedder | None":
         from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder  # noqa: PLC0415
 
         return OnnxEmbedder()
-    return connections.embedder(name)
+    return connections.servers.embedder(name)
 
 
 def scoring_prompts() -> dict[str, str]:

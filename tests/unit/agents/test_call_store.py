@@ -16,8 +16,8 @@ from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.agents.pydantic_agents import JUDGE, create_judge_metric_agent
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import FallbackChain
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -29,7 +29,7 @@ DEAD = ModelConnectionError(model_name="scripted", message="dead")
 
 
 def run(
-    chain: ModelChain, memory: CallMemory, *, task: str = "coherence", times: int = 1
+    chain: FallbackChain, memory: CallMemory, *, task: str = "coherence", times: int = 1
 ) -> AgentOutcome[JudgeMetricOutput]:
     runner = AgentRunner(
         JUDGE[Metric.COHERENCE],

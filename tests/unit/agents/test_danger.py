@@ -29,7 +29,7 @@ from ai_psychiatrist.domain.risk import (
     RiskSource,
 )
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ReplyRejected
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 

@@ -34,8 +34,7 @@ from ai_psychiatrist.agents.pydantic_agents import DANGER, JUDGE, JUDGES, META_R
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output import ModelOutput, PartsReader
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, PartsReader, ReplyRejected
 
 Code = RejectionCode
 Extract = Callable[[str], ModelOutput]

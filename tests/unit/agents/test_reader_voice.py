@@ -18,7 +18,7 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.assessment import ItemAssessment
 from ai_psychiatrist.domain.evidence import Relevance
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -42,7 +42,7 @@ def case_of(reader: ScriptedReader | None) -> AssessmentContext:
     return case if reader is None else replace(case, reading=reading_by(reader, transcript))
 
 
-def assessed(chain: ModelChain, reader: ScriptedReader | None) -> dict[Item, ItemAssessment]:
+def assessed(chain: FallbackChain, reader: ScriptedReader | None) -> dict[Item, ItemAssessment]:
     agent = QuantitativeAssessmentAgent(chain, pydantic_ai_settings=PydanticAISettings(retries=0))
 
     async def assess() -> dict[Item, ItemAssessment]:

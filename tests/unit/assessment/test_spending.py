@@ -13,7 +13,7 @@ from ai_psychiatrist.assessment.pipeline import share_out
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 
 
 def left(

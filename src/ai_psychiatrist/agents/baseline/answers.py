@@ -21,8 +21,8 @@ from ai_psychiatrist.agents.context import shared_transcripts
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import DEFAULT_MAX_REPLY_BYTES, ModelRoute
+from ai_psychiatrist.llm.endpoints import DEFAULT_MAX_REPLY_BYTES, ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.services.reader.reading import TranscriptReading
 
 _FIRST_QUOTES: Final = 2
@@ -39,9 +39,9 @@ class BaselineChatClient:
         return ChatReply(text=await answer(user_prompt))
 
 
-def baseline_route(*, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES) -> ModelRoute:
+def baseline_route(*, max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES) -> ModelEndpoint:
     """Return the baseline as a model among others; it calls no tools."""
-    return ModelRoute(
+    return ModelEndpoint(
         name=BASELINE,
         agent_model=None,
         chat=BaselineChatClient(),

@@ -26,7 +26,7 @@ from pydantic_core import PydanticCustomError
 
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import COMPLETE_CONFIDENCE
-from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.replies import ModelOutput
 
 MAX_TEXT_CHARACTERS: Final = 8_000
 """Longest text in one field: what is kept of an interview has to stay readable."""

@@ -32,8 +32,7 @@ from ai_psychiatrist.agents.interview.prompts import SYSTEM
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.output_mode import OutputTool
+from ai_psychiatrist.llm.replies import ModelOutput, OutputTool
 from ai_psychiatrist.validation.reply.parse import parse_object
 
 InterviewOutputT = TypeVar("InterviewOutputT", bound=InterviewOutput)

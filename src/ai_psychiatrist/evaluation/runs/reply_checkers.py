@@ -29,8 +29,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex

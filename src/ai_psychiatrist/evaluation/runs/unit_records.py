@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import to_line
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
-from ai_psychiatrist.llm.call_store import Judgement
+from ai_psychiatrist.llm.calls import Judgement
 from ai_psychiatrist.validation.checks.verdict import UnitError
 
 

@@ -28,8 +28,8 @@ from ai_psychiatrist.interview.record import (
     Interview,
     UnexaminedAnswer,
 )
-from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.output import OnKept, PartialOutput
+from ai_psychiatrist.llm.calls import CallRecorder
+from ai_psychiatrist.llm.replies import OnKept, PartialOutput
 from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk
 
@@ -104,7 +104,12 @@ def is_to_be_read(interview: Interview) -> bool:
 
 
 async def read_by_model(
-    reader: DangerReader, question: Question, answer: GivenAnswer, calls: CallLog, *, seconds: float
+    reader: DangerReader,
+    question: Question,
+    answer: GivenAnswer,
+    calls: CallRecorder,
+    *,
+    seconds: float,
 ) -> ModelReading:
     """Have a model read an answer; one that is later than `seconds` has failed."""
     case = assessment_context(exchange(f"{question.text}\n", answer.text))
