@@ -15,11 +15,8 @@ from random import Random
 from typing import Final
 
 import structlog
-from ai_psychiatrist.agents.danger_signs import danger_in_part, extract_danger
-from ai_psychiatrist.agents.replies.judgement import judgement_in_part, judgements_in_part
-from ai_psychiatrist.agents.replies.meta_review import meta_review_in_part
-from ai_psychiatrist.agents.replies.scores import scores_in_part
 
+from ai_psychiatrist.agents.danger_replies import danger_in_part, extract_danger
 from ai_psychiatrist.agents.extractors import (
     extract_evidence,
     extract_judge_metric,
@@ -27,6 +24,10 @@ from ai_psychiatrist.agents.extractors import (
     extract_meta_review,
     extract_qualitative,
     extract_quantitative,
+    judgement_in_part,
+    judgements_in_part,
+    meta_review_in_part,
+    scores_in_part,
 )
 from ai_psychiatrist.agents.interview.schemas import DIGEST_ANSWER
 from ai_psychiatrist.llm.replies import ReplyRejected
