@@ -1,7 +1,7 @@
 """Closed sets of what can fail, and the records of it: codes, counts and durations only."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -183,9 +183,9 @@ class Attempt:
     """How long the call took, in milliseconds."""
     http_status: int | None = None
     """What the backend answered with, where the call failed for it."""
-    served_model: str | None = None
+    served_model: str | None = field(default=None, repr=False)
     """The model that the reply itself names; `None` where it names none."""
-    system_fingerprint: str | None = None
+    system_fingerprint: str | None = field(default=None, repr=False)
     """What the reply says of the configuration that made it; `None` where it says nothing."""
 
 
