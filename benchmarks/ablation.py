@@ -16,10 +16,10 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.agents.settings import FeedbackSettings
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.drive import DriveVerdict
 from ai_psychiatrist.domain.errors import InputError

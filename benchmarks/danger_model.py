@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.case import open_case
+from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskReport, with_model_reading
@@ -39,7 +39,7 @@ async def pairs(agent: DangerAgent, statements: Iterable[Labelled]) -> list[Pair
         transcript = parse_transcript(f"Interviewer: {one.question}\nParticipant: {one.text}")
         rules = detect_risk(transcript)
         async with places:
-            reading = await agent.read(open_case(transcript))
+            reading = await agent.read(assessment_context(transcript))
         return Pair(labelled=one, rules=rules, both=with_model_reading(rules, reading))
 
     return await asyncio.gather(*map(read, statements))

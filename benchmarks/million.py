@@ -45,7 +45,7 @@ from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
-from ai_psychiatrist.llm.call_store import CallStore, Judgement
+from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS
 from ai_psychiatrist.wiring import open_services

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.agents.baseline.answers import answer
-from ai_psychiatrist.agents.baseline.request import Request, read_request
+from ai_psychiatrist.agents.baseline.answers import Request, answer, read_request
 from ai_psychiatrist.agents.baseline.scoring import scored_items
 from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 Scored: TypeAlias = Mapping[str, object]
@@ -41,9 +40,9 @@ class PlantedModel:
         return ChatReply(text=f"<answer>\n{json.dumps(dict(self.score(request)))}\n</answer>")
 
     @property
-    def route(self) -> ModelRoute:
+    def route(self) -> ModelEndpoint:
         """It as a model among others."""
-        return ModelRoute(
+        return ModelEndpoint(
             name=self.name, agent_model=None, chat=self, takes_tools=False, is_local=True
         )
 

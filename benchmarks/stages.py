@@ -16,9 +16,9 @@ from tests.fakes.replies import (
     participant_quotes,
 )
 
-from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.definition import EVIDENCE, JUDGE, META_REVIEW, QUALITATIVE
-from ai_psychiatrist.agents.definition import QUANTITATIVE as SCORING
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
+from ai_psychiatrist.agents.pydantic_agents import EVIDENCE, JUDGE, META_REVIEW, QUALITATIVE
+from ai_psychiatrist.agents.pydantic_agents import QUANTITATIVE as SCORING
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.evidence import Quote
@@ -73,16 +73,16 @@ class Stages:
 
     def prompts(self) -> list[str]:
         """Write the prompts."""
-        case = open_case(self._transcript)
+        case = assessment_context(self._transcript)
         return [case.prompt("Task: {evidence}", evidence="-" * 1500).digest for _ in EXTRACTORS]
 
     def replies(self) -> list[object]:
         """Read the replies."""
         return [EXTRACTORS[task](text) for task, text in self._replies.items()]
 
-    def quotes(self) -> tuple[Case, dict[str, Quote]]:
+    def quotes(self) -> tuple[AssessmentContext, dict[str, Quote]]:
         """Find the quotes."""
-        case = open_case(self._transcript)
+        case = assessment_context(self._transcript)
         found = {quote: case.index.ground(quote) for quote in self._quotes}
         return case, {text: one for text, one in found.items() if isinstance(one, Quote)}
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.evidence import Quote, Relevance
 from ai_psychiatrist.domain.phq8 import Item

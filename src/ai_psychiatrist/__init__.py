@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ai_psychiatrist.api.app import create_app
-    from ai_psychiatrist.assessment.part import Part
+    from ai_psychiatrist.assessment.parts import Part
     from ai_psychiatrist.config import Settings, load_settings
     from ai_psychiatrist.domain.errors import (
         ArtifactMismatch,

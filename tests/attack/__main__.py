@@ -16,7 +16,7 @@ from typing import Final
 
 from tests.attack.abandoned import attack_by_leaving, attack_full_server, attack_with_files
 from tests.attack.crowds import attack_with_crowds
-from tests.attack.replies import attack_with_replies
+from tests.attack.replies import attack_with_costly_replies, attack_with_replies
 from tests.attack.sent_files import attack_with_sent_files
 from tests.attack.shapes import attack_with_shapes
 from tests.attack.verdicts import Verdict
@@ -70,6 +70,7 @@ def _campaigns(_folder: Path) -> Verdicts:
 PARTS: Final[dict[str, Callable[[Path], Verdicts]]] = {
     "shapes": attack_with_shapes,
     "replies": lambda _: attack_with_replies(),
+    "costly_replies": lambda _: attack_with_costly_replies(),
     "crowds": lambda _: attack_with_crowds(),
     "sent_files": lambda _: attack_with_sent_files(),
     "connections": _connections,

@@ -12,6 +12,7 @@ from multiprocessing.sharedctypes import Synchronized
 from types import TracebackType
 from typing import Final, Self
 
+from tests.attack.costly_replies import COSTLIEST, COSTLY_REPLIES
 from tests.attack.hostile_texts import HOSTILE_TEXTS
 
 WIRES: Final = ("openai-chat", "ollama", "anthropic", "google")
@@ -260,6 +261,7 @@ HOSTILE_REPLIES: Final[Mapping[str, Sent]] = {
     **_OF_TRANSPORT,
     **{f"text: {name}": _text(text) for name, text in _TEXTS.items()},
     **{f"text: {name}": _shape(name) for name in _WORDS},
+    **{name: _text(COSTLY_REPLIES[name]) for name in COSTLIEST},
 }
 
 

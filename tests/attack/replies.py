@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.attack.callers import Answer, ask, posted
+from tests.attack.costly_replies import COSTLIEST
 from tests.attack.health import BAR_MILLISECONDS, BUSY_MILLISECONDS, Waits, watching
 from tests.attack.hostile_server import (
     HOSTILE_REPLIES,
@@ -22,6 +23,8 @@ from tests.attack.verdicts import Verdict, all_of, at_most
 
 TEXT: Final = "Interviewer: How do you sleep?\nParticipant: Badly, nearly every night.\n"
 _GIVEN_UP_SECONDS: Final = 15.0
+_AT_ONCE: Final = 64
+_ALL_READ_SECONDS: Final = 120.0
 _SETTINGS: Final = {
     "PYDANTIC_AI_TIMEOUT_SECONDS": "1",
     "PYDANTIC_AI_RETRIES": "1",
@@ -107,3 +110,43 @@ def _verdicts(wire: str, replied: list[Replied], waits: Waits) -> Iterator[Verdi
         len(replied),
         note=untyped or str(dict(statuses)),
     )
+
+
+def attack_with_costly_replies(wire: str = WIRES[0]) -> Iterator[Verdict]:
+    """Have many assessments get replies at once that are as costly to read as any are."""
+    settings = {"PYDANTIC_AI_RETRIES": "1", "API_MAX_CONCURRENCY": str(_AT_ONCE)}
+    with HostileServer(wire, has_bombs=False) as model:
+        for name in COSTLIEST:
+            model.choose(name)
+            with (
+                attacked(settings | model_settings(wire, model.url)) as server,
+                watching(server.url) as waits,
+                watching_memory(server.pid) as peak,
+            ):
+                # The first assessment of a server loads what all others use.
+                asyncio.run(_asked_at_once(server.url, 1))
+                began = time.monotonic()
+                statuses = Counter(asyncio.run(_asked_at_once(server.url, _AT_ONCE)))
+                ended = time.monotonic()
+                time.sleep(1)
+            control = waits.worst_control(began, ended)
+            busy = ", machine busy" if control > BUSY_MILLISECONDS else ""
+            note = f"{name}; {dict(statuses)} in {ended - began:.0f} s"
+            yield at_most(
+                f"{wire}: /healthz under {_AT_ONCE} costly replies",
+                waits.worst(began, ended),
+                BAR_MILLISECONDS,
+                "ms",
+                note=f"{note}; control {control:.0f} ms{busy}",
+            )
+            yield at_most(
+                f"{wire}: peak memory", peak.megabytes, BAR_MEGABYTES, "MB", note=f"{name}; {peak}"
+            )
+            typed = sum(count for status, count in statuses.items() if status in {200, 502, 504})
+            yield all_of(f"{wire}: assessments that are answered", typed, _AT_ONCE, note=name)
+
+
+async def _asked_at_once(url: str, count: int) -> list[int]:
+    request = posted("/assess/quantitative", {"transcript_text": TEXT})
+    asked = (ask(url, request, seconds=_ALL_READ_SECONDS) for _ in range(count))
+    return [answer.status for answer in await asyncio.gather(*asked)]

@@ -24,7 +24,7 @@ def at_most(figure: str, measured: float, bar: float, unit: str = "", *, note: s
     return Verdict(
         figure=figure,
         measured=f"{measured:,.0f} {unit}" if bar >= 10 else f"{measured:,.2f} {unit}",
-        bar=f"≤ {bar:,.0f} {unit}".rstrip(),
+        bar=f"≤ {bar:,.0f} {unit}".rstrip() if bar >= 10 else f"≤ {bar:,.1f} {unit}".rstrip(),
         is_met=measured <= bar,
         note=note,
     )

@@ -4,7 +4,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.llm.call_store import Judgement
+from ai_psychiatrist.llm.calls import Judgement
 
 
 @dataclass

@@ -150,7 +150,10 @@ def response_head(
 ) -> bytes:
     """Write status line and headers of a response that keeps the connection alive."""
     extra = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+    # Networks between a server and its clients answer with numbers of their own.
+    known = HTTPStatus.__members__.values()
+    phrase = next((one.phrase for one in known if one == status), "Unknown")
     return (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        f"HTTP/1.1 {status} {phrase}\r\n"
         f"Content-Type: {content_type}\r\nContent-Length: {length}\r\n{extra}\r\n"
     ).encode("latin-1")

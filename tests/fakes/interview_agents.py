@@ -20,14 +20,11 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     Question,
 )
-from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.call_store import CallStore
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import CallRetries
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.calls import CallRecorder, CallStore
+from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
+from ai_psychiatrist.llm.replies import ModelOutput
 from ai_psychiatrist.llm.runner import AgentOutcome
-from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.llm.settings import OutputModeSetting, PydanticAISettings
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, route
 
 Arguments: TypeAlias = dict[str, Any]
@@ -185,7 +182,7 @@ class Asked:
 
 def ask(
     verb: str,
-    chain: ModelChain | ScriptedModel,
+    chain: FallbackChain | ScriptedModel,
     *,
     view: InterviewView = VIEW,
     targets: Sequence[str] = OPEN_GOALS,
@@ -197,7 +194,7 @@ def ask(
     store: CallStore | None = None,
 ) -> Asked:
     """Let one agent do its work; a wait between tries is noted and takes no time."""
-    calls = CallLog.of(max_calls, store=store)
+    calls = CallRecorder.of(max_calls, store=store)
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:

@@ -3,16 +3,16 @@
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
+    Digest,
     FrequencyOutput,
     GoalsOutput,
     QuestionOutput,
 )
 from ai_psychiatrist.domain.interview import GoalStatus, InterviewView
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.runner import AgentOutcome
 from tests.fakes.interview_replies import Brief
 
@@ -28,35 +28,35 @@ class NotedAgents:
     rationale: str
 
     async def generate_goals(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[GoalsOutput]:
         """Pass on."""
         self._note(view)
         return await self.agents.generate_goals(view, calls)
 
     async def generate_question_with_answers(
-        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
+        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallRecorder
     ) -> AgentOutcome[QuestionOutput]:
         """Pass on."""
         self._note(view, target_goal_ids)
         return await self.agents.generate_question_with_answers(view, target_goal_ids, calls)
 
     async def match_frequency(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[FrequencyOutput]:
         """Pass on."""
         self._note(view)
         return await self.agents.match_frequency(view, calls)
 
     async def generate_analysis(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[AnalysisOutput]:
         """Pass on."""
         self._note(view)
         return await self.agents.generate_analysis(view, calls)
 
     async def digest(
-        self, view: InterviewView, calls: CallLog, *, wants_facts: bool, wants_drift: bool
+        self, view: InterviewView, calls: CallRecorder, *, wants_facts: bool, wants_drift: bool
     ) -> Digest:
         """Pass on."""
         self._note(view)

@@ -17,7 +17,7 @@ from ai_psychiatrist.domain.interview import AnswerKind, Question
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.store.interview_store import InterviewStore
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from tests.fakes.interview_replies import good_reply
 from tests.fakes.noted_agents import NotedAgents, brief
@@ -152,7 +152,7 @@ async def lead_incidents(
     costs: list[Cost] = []
     for seed in range(count):
         model = GoodModel(seed)
-        route = ModelRoute(name="good", agent_model=model, chat=None)
+        route = ModelEndpoint(name="good", agent_model=model, chat=None)
         agents = InterviewAgents((route,), PydanticAISettings(), is_combined=is_combined)
         service = InterviewService(protocols, store, NotedAgents(agents, "It narrows it down."))
         costs += await IncidentInterview(service=service, model=model, seed=seed).lead()

@@ -18,17 +18,16 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
-from ai_psychiatrist.llm.backend_options import BackendOptions
-from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.llm.endpoints import EndpointOptions, FallbackChain, ModelEndpoint
+from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.settings import (
     ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
     PydanticAISettings,
 )
-from ai_psychiatrist.llm.windowed_model import PromptWindow, WindowedModel
 
 Scripted: TypeAlias = str | ModelResponse | BaseException
 """What one call does; the last of a script is used again and again."""
@@ -106,10 +105,10 @@ def route(
     name: str = "scripted",
     max_reply_bytes: int = 1_048_576,
     num_ctx: int | None = None,
-) -> ModelRoute:
+) -> ModelEndpoint:
     """Build one link of a chain."""
-    agent_model = None if model is None else WindowedModel(model.model, PromptWindow(num_ctx))
-    return ModelRoute(
+    agent_model = None if model is None else WholePromptModel(model.model, PromptWindow(num_ctx))
+    return ModelEndpoint(
         name=name,
         agent_model=agent_model,
         chat=chat,
@@ -127,10 +126,12 @@ def _text(message: ModelMessage) -> str:
 
 
 @asynccontextmanager
-async def served_chain(server_url: str, *, num_ctx: int | None = None) -> AsyncIterator[ModelChain]:
+async def served_chain(
+    server_url: str, *, num_ctx: int | None = None
+) -> AsyncIterator[FallbackChain]:
     """Connect to one model of a fake server over Ollama's wires; both paths can be taken."""
     connections = ModelConnections(
-        BackendOptions(
+        EndpointOptions(
             models=ModelCallSettings(),
             openai=OpenAISettings(),
             ollama=OllamaSettings(host=server_url, timeout_seconds=5, num_ctx=num_ctx),

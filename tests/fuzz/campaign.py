@@ -10,14 +10,14 @@ from pathlib import Path
 from random import Random
 
 from ai_psychiatrist import wiring
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.baseline.route import baseline_route
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.api.problems import nothing_finished
-from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.llm.backend_options import BackendOptions
+from ai_psychiatrist.llm.endpoints import EndpointOptions
 from ai_psychiatrist.results.assessment import (
     About,
     full_result,
@@ -192,7 +192,7 @@ async def open_bench(state_dir: Path) -> AsyncIterator[Bench]:
 @asynccontextmanager
 async def _services(settings: Settings) -> AsyncIterator[Services]:
     connections = FuzzConnections(
-        BackendOptions(
+        EndpointOptions(
             models=settings.model,
             openai=settings.openai,
             ollama=settings.ollama,

@@ -13,8 +13,7 @@ import json_repair
 
 from ai_psychiatrist.agents.extractors import extract_evidence, extract_quantitative
 from ai_psychiatrist.infrastructure.logging import EventLog, logging_to
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from tests.fuzz.known_answers import FRAMES, Answer, Task, drawn_answer, framed
 from tests.fuzz.reply_damage import DAMAGE, Damage
 from tests.fuzz.unseen_damage import UNSEEN

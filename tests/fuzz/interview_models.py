@@ -24,8 +24,8 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 from tests.fakes.interview_replies import Brief, tool_of_schema
 from tests.fakes.noted_agents import brief
 from tests.fuzz.hostile import CANARY
@@ -140,10 +140,10 @@ class InterviewFuzzChat:
         )
 
 
-def fuzz_chain() -> ModelChain:
+def fuzz_chain() -> FallbackChain:
     """Return two models, each to be reached in both ways."""
     return tuple(
-        ModelRoute(
+        ModelEndpoint(
             name=name,
             agent_model=InterviewFuzzModel(name),
             chat=InterviewFuzzChat(name),

@@ -10,9 +10,8 @@ from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.interview_store import InterviewStore
-from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import CallRetries
-from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.llm.endpoints import CallRetries
+from ai_psychiatrist.llm.settings import OutputModeSetting, PydanticAISettings
 from tests.fakes.noted_agents import NotedAgents
 from tests.fuzz.interview_models import MODELS, RATIONALE, fuzz_chain
 

@@ -31,9 +31,9 @@ from pydantic_ai.usage import RequestUsage
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.chat import ChatReply
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 from tests.fakes.exchange import Message
 from tests.fakes.wires import read_prompt
 from tests.fuzz.hostile import CANARY
@@ -170,10 +170,10 @@ class FuzzChat:
 class FuzzConnections(ModelConnections):
     """Serves every agent by the same two models."""
 
-    def chain(self, name: str) -> ModelChain:
+    def chain(self, name: str) -> FallbackChain:
         """Return both models, each to be reached in both ways; some are given little time."""
         return tuple(
-            ModelRoute(
+            ModelEndpoint(
                 name=model,
                 agent_model=FuzzModel(model),
                 chat=FuzzChat(model),

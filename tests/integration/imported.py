@@ -78,8 +78,7 @@ def _read_certificates() -> None:
 
 
 def _read_contract() -> None:
-    from ai_psychiatrist.agents.contracts.contract import shipped_contract  # noqa: PLC0415
-    from ai_psychiatrist.agents.contracts.shipped_step import shipped_step  # noqa: PLC0415
+    from ai_psychiatrist.agents.contracts import contract  # noqa: PLC0415
 
-    for step in shipped_contract().steps:
-        shipped_step(step.name)
+    for step in contract.shipped_contract().steps:
+        contract.shipped_step(step.name)

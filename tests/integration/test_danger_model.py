@@ -99,13 +99,14 @@ def test_a_model_that_sees_no_danger_lowers_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("prose", "output_rejected"), ("status_500", "backend_error"), ("reset", "connection_failed")],
+    [("prose", "output_rejected"), ("status_500", "backend_error"), ("reset", "broken_off")],
 )
 def test_a_model_that_fails_is_said_and_the_rules_stand(
     tmp_path: Path, name: str, code: str
 ) -> None:
     script = fault(name, tasks=["danger"])
-    body = assessed(tmp_path, script, ALARMING, PYDANTIC_AI_RETRIES="1")
+    waits = {"PYDANTIC_AI_RETRIES": "1", "MODEL_BUSY_WAITS_SECONDS": "0,0.01"}
+    body = assessed(tmp_path, script, ALARMING, **waits)
     assert body["risk"]["model"]["status"] == "failed"
     assert body["risk"]["model"]["code"] == code
     assert body["risk"]["level"] == "high"

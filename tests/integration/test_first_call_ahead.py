@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.llm.first_call import FirstCallAhead
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.calls import FirstCallAhead
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import open_services
 from tests.fakes.caching_api import CachingApi
@@ -84,7 +84,7 @@ def test_run_over_a_dataset_sends_it_ahead_and_accounts_for_the_cache(tmp_path: 
 
 
 def test_first_call_that_fails_holds_nobody_back() -> None:
-    route = ModelRoute(name="m", agent_model=None, chat=None, caches_prefixes=True)
+    route = ModelEndpoint(name="m", agent_model=None, chat=None, caches_prefixes=True)
 
     async def run() -> list[str]:
         ahead, ended = FirstCallAhead(), list[str]()

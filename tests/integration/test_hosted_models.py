@@ -8,11 +8,12 @@ from typing import TypeVar
 
 import pytest
 
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services, open_services
 from tests.fakes.http_connection import HttpCall
@@ -172,6 +173,7 @@ async def chat(services: Services) -> str:
     (route,) = services.connections.chain(services.settings.model.default)
     assert route.chat is not None
     reply = await route.chat.simple_chat(SECRET, system_prompt="Say ready.")
+    assert isinstance(reply, ChatReply)
     assert (reply.input_tokens, reply.output_tokens) == (9, 3)
     return reply.text
 

@@ -230,7 +230,7 @@ def test_qualitative_route_answers_with_the_narrative_alone(client: httpx.Client
 def test_every_answer_says_what_made_it(client: httpx.Client, route: str) -> None:
     body = post(client, INTERVIEW, route).json()
     assert uuid.UUID(body["assessment_id"])
-    assert body["schema_version"] == "4"
+    assert body["schema_version"] == "5"
     assert body["participant_id"] is None
     assert body["mode"] == "zero_shot"
     assert body["transcript_text"] is None

@@ -9,23 +9,22 @@ from typing import Any, Final
 import pytest
 from pydantic import SecretStr
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.baseline.route import baseline_route
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
 from ai_psychiatrist.domain.failures import Attempt, FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView
-from ai_psychiatrist.llm.backend_options import BackendOptions
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import CallRetries
+from ai_psychiatrist.llm.endpoints import CallRetries, EndpointOptions
 from ai_psychiatrist.llm.runner import AgentOutcome
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
     ModelCallSettings,
     OllamaSettings,
     OpenAISettings,
+    OutputModeSetting,
     PydanticAISettings,
 )
 from tests.fakes.interview_agents import GOOD, INTERVIEW_HASH, OPEN_GOALS, SAID, TOOLS, VIEW
@@ -50,8 +49,8 @@ INJECTED: Final = VIEW.interviewee_role + (
 every_verb = pytest.mark.parametrize("verb", TOOLS)
 
 
-def options(**urls: str) -> BackendOptions:
-    return BackendOptions(
+def options(**urls: str) -> EndpointOptions:
+    return EndpointOptions(
         models=ModelCallSettings(),
         openai=OpenAISettings(base_url=urls.get("openai")),
         ollama=OllamaSettings(host=urls.get("ollama", "127.0.0.1"), timeout_seconds=5),
@@ -66,13 +65,13 @@ def options(**urls: str) -> BackendOptions:
 async def asked(
     verb: str,
     model: str,
-    backends: BackendOptions,
+    backends: EndpointOptions,
     *,
     view: InterviewView = VIEW,
     output_mode: OutputModeSetting = "auto",
 ) -> tuple[AgentOutcome[Any], list[Attempt]]:
     """Let one agent ask a model by its name in the settings."""
-    connections, calls = ModelConnections(backends), CallLog.of(20)
+    connections, calls = ModelConnections(backends), CallRecorder.of(20)
 
     async def no_sleep(_: float) -> None:
         return

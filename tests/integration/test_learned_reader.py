@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.agents.case import open_case
+from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.domain.errors import ArtifactMismatch
@@ -141,7 +141,7 @@ def test_an_order_that_a_model_obeys_with_quotes_of_other_things_scores_nothing(
 
     async def assessed() -> dict[Item, UnknownReason | None]:
         reading = await SecondVoice(is_enabled=True).reading_of(transcript)
-        found = await agent.assess(replace(open_case(transcript), reading=reading))
+        found = await agent.assess(replace(assessment_context(transcript), reading=reading))
         assert found is not None
         assert [one.proposed_score for one in found.items] == [3] * len(Item)
         return {one.item: one.unknown_reason for one in found.items if one.score is not None}

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import pytest
 from pydantic import SecretStr
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.baseline.route import baseline_route
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.probe import ModelProbe
+from ai_psychiatrist.llm.doctor import ModelProbe
+from ai_psychiatrist.llm.endpoints import EndpointOptions
 from ai_psychiatrist.llm.settings import (
     ModelCallSettings,
     OllamaSettings,
@@ -47,7 +47,7 @@ def able(request: Request) -> Reply:
 
 async def probed(name: str, url: str) -> ModelProbe:
     connections = ModelConnections(
-        BackendOptions(
+        EndpointOptions(
             models=ModelCallSettings(),
             openai=OpenAISettings(base_url=f"{url}/v1", api_key=SecretStr("key")),
             ollama=OllamaSettings(host=url),

@@ -22,8 +22,7 @@ from ai_psychiatrist.cli.app import app as command_line
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
-from ai_psychiatrist.llm.chat import SimpleChatClient
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ReplyRejected, SimpleChatClient
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript

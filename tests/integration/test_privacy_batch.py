@@ -295,7 +295,7 @@ def test_runs_by_batches_keep_words_in_the_ledger(
     )
     with BatchServer(script=hostile_reply, weather=weather) as server:
         settings = server.settings | {"LOG_FORMAT": log_format, "MODEL_DEFAULT": model}
-        settings |= {"BATCH_POLL_SECONDS": "0.01", "BATCH_MOST_POLL_SECONDS": "0.05"}
+        settings |= {"BATCH_POLL_SECONDS": "0.01"}
         run_it = ("evaluate", "run", talks, "--out", "run")
         server.weather.refused_with = 400
         told(tmp_path, *run_it, "--batch", settings=settings, codes=(3,))

@@ -17,7 +17,7 @@ from ai_psychiatrist.agents.extractors import (
     extract_meta_review,
     extract_quantitative,
 )
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ReplyRejected
 
 FOLDER = Path(__file__).parents[1] / "data"
 WHOLE, READ = 305, 288

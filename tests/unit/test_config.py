@@ -15,6 +15,7 @@ from ai_psychiatrist.config import (
     variables,
     with_model,
 )
+from ai_psychiatrist.config.names import RETIRED
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -35,6 +36,9 @@ def refusal(dotenv: Path | None = None, /, **environment: str) -> str:
         load_settings(environment, dotenv)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     return str(caught.value)
+
+
+UNTOUCHED = load_settings({}, dotenv=None)
 
 
 def env_file(folder: Path, content: str | bytes) -> Path:
@@ -62,6 +66,11 @@ DEFAULTS = {
     "MODEL_META_REVIEW_MODEL": "",
     "MODEL_FALLBACKS": "",
     "MODEL_TEMPERATURE": "0.0",
+    "MODEL_THINKING": "",
+    "MODEL_OUTPUT_MODE": "auto",
+    "MODEL_EXTRA_BODY": "",
+    "MODEL_LOCAL_ONLY": "false",
+    "MODEL_LOCAL_HOSTS": "",
     "MODEL_MAX_CALLS": "60",
     "MODEL_MAX_REPLY_BYTES": "262144",
     "MODEL_MAX_CONCURRENCY": "16",
@@ -81,10 +90,8 @@ DEFAULTS = {
     "PYDANTIC_AI_ENABLED": "true",
     "PYDANTIC_AI_RETRIES": "3",
     "BATCH_MOST_CALLS": "10000",
-    "BATCH_MOST_BYTES": "67108864",
     "BATCH_TRIES": "3",
     "BATCH_POLL_SECONDS": "60.0",
-    "BATCH_MOST_POLL_SECONDS": "900.0",
     "PYDANTIC_AI_TIMEOUT_SECONDS": "",
     "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_ENABLED": "true",
     "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_MODE": "substring",
@@ -104,6 +111,7 @@ DEFAULTS = {
     "TRANSCRIPT_PARTICIPANT_LABELS": "",
     "TRANSCRIPT_INTERVIEWER_LABELS": "",
     "DATA_TRANSCRIPTS_DIR": "",
+    "DATA_SECRETS_DIR": "",
     "REFERENCES_DIR": "",
     "REFERENCES_EMBEDDER": "lexical",
     "REFERENCES_CHUNK_LINES": "8",
@@ -186,7 +194,6 @@ WITHOUT_A_FIXED_DEFAULT = {
     "DATA_STATE_DIR",
     "API_MAX_BODY_BYTES",
     "API_MAX_TRANSCRIPT_CHARS",
-    "API_MAX_TOTAL_CHARS",
     "API_MAX_CONCURRENCY",
 }
 
@@ -199,12 +206,168 @@ def test_names_and_defaults_are_the_documented_ones() -> None:
 
 
 def test_nothing_set_gives_the_defaults() -> None:
-    assert load() == Settings()
-    assert load() == load(**dict.fromkeys(DEFAULTS, "")) == load(MODEL_DEFAULT="  ")
+    for variable in variables():
+        value = getattr(getattr(UNTOUCHED, variable.group), variable.field)
+        assert value == variable.info.default
+    empty = dict.fromkeys(DEFAULTS.keys() - {"MODEL_TEMPERATURE"}, "")
+    assert load(**empty) == load(MODEL_DEFAULT="  ") == UNTOUCHED
 
 
 def test_every_default_can_be_written_out_and_read_back() -> None:
-    assert load(**{name: text for name, text in DEFAULTS.items() if text}) == Settings()
+    assert load(**{name: text for name, text in DEFAULTS.items() if text}) == UNTOUCHED
+
+
+def test_an_empty_temperature_is_none() -> None:
+    assert load(MODEL_TEMPERATURE="").model.temperature is None
+    assert load(MODEL_TEMPERATURE=" ").model.temperature is None
+
+
+def test_an_empty_temperature_goes_before_that_of_the_file(tmp_path: Path) -> None:
+    dotenv = env_file(tmp_path, "MODEL_TEMPERATURE=0.5\n")
+    assert load(dotenv).model.temperature == 0.5
+    assert load(dotenv, MODEL_TEMPERATURE="").model.temperature is None
+    assert load(env_file(tmp_path, "MODEL_TEMPERATURE=\n")).model.temperature is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("low", {"ollama:a": "low", "openai:b": "low"}),
+        ('{"ollama:a": "off", "*": "high"}', {"ollama:a": "off", "openai:b": "high"}),
+        ('{"ollama:a": "", "*": "high"}', {"ollama:a": None, "openai:b": "high"}),
+        ('{"ollama:a": "medium"}', {"ollama:a": "medium", "openai:b": None}),
+        ("", {"ollama:a": None, "openai:b": None}),
+    ],
+)
+def test_thinking_is_set_for_all_models_or_by_name(
+    text: str, expected: dict[str, str | None]
+) -> None:
+    model = load(MODEL_THINKING=text).model
+    assert {name: model.thinking_of(name) for name in expected} == expected
+
+
+def test_further_fields_of_requests_are_set_by_name_of_the_model(tmp_path: Path) -> None:
+    written = """MODEL_EXTRA_BODY='{"ollama:a": {"top_k": 1}, "*": {"seed": [7]}}'\n"""
+    model = load(env_file(tmp_path, written)).model
+    assert model.extra_body_of("ollama:a") == {"top_k": 1}
+    assert model.extra_body_of("openai:b") == {"seed": [7]}
+    assert UNTOUCHED.model.extra_body_of("openai:b") == {}
+
+
+def test_further_fields_of_requests_are_kept_out_of_representations() -> None:
+    settings = load(MODEL_EXTRA_BODY=f'{{"*": {{"key": "{SECRET}"}}}}')
+    assert SECRET not in f"{settings!r} {settings}"
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "text", "field", "value"),
+    [
+        (
+            Settings,
+            "PYDANTIC_AI_RETRIES",
+            "7",
+            "pydantic_ai",
+            PydanticAISettings.of({"retries": 7}),
+        ),
+        (PydanticAISettings, "PYDANTIC_AI_RETRIES", "7", "retries", 7),
+        (PydanticAISettings, "PYDANTIC_AI_RETRIES", "", "retries", 3),
+        (
+            QuantitativeSettings,
+            "QUANTITATIVE_EVIDENCE_QUOTE_FUZZY_THRESHOLD",
+            "0.9",
+            "evidence_quote_fuzzy_threshold",
+            0.9,
+        ),
+        (
+            QuantitativeSettings,
+            "QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_ENABLED",
+            "false",
+            "evidence_quote_validation_enabled",
+            False,
+        ),
+    ],
+)
+def test_constructing_settings_reads_the_environment(
+    group: type[Settings] | type[PydanticAISettings] | type[QuantitativeSettings],
+    name: str,
+    text: str,
+    field: str,
+    value: object,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(name, text)
+    assert getattr(group(), field) == value
+
+
+def test_values_given_to_the_constructor_go_before_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYDANTIC_AI_RETRIES", "7")
+    monkeypatch.setenv("PYDANTIC_AI_ENABLED", "false")
+    given = PydanticAISettings(retries=2)
+    assert (given.retries, given.enabled) == (2, False)
+    assert PydanticAISettings.of({"retries": 2}).enabled
+    settings = Settings(pydantic_ai=PydanticAISettings.of({}))
+    assert settings.pydantic_ai.retries == 3
+
+
+def test_constructing_settings_reads_the_env_file_and_refuses_as_loading_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    env_file(tmp_path, "API_PORT=9000\n")
+    assert Settings().api.port == 9000
+    monkeypatch.setenv("API_PORT", SECRET)
+    with pytest.raises(ConfigurationError) as refused:
+        Settings()
+    assert str(refused.value).startswith("API_PORT: ")
+    assert SECRET not in str(refused.value)
+
+
+def test_secrets_are_read_from_a_folder_after_the_environment_and_the_file(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    (folder / "OPENAI_API_KEY").write_text("sk-of-the-folder\n")
+    (folder / "anthropic_api_key").write_text("sk-of-the-folder")
+    (folder / "GEMINI_API_KEY").write_text("sk-of-the-folder")
+    (folder / "records-key").write_text("of something else")
+    dotenv = env_file(tmp_path, f"DATA_SECRETS_DIR={folder}\nANTHROPIC_API_KEY=sk-of-the-file\n")
+    settings = load(dotenv)
+    assert settings.openai.api_key.get_secret_value() == "sk-of-the-folder"
+    assert settings.google.api_key.get_secret_value() == "sk-of-the-folder"
+    assert settings.anthropic.api_key.get_secret_value() == "sk-of-the-file"
+    given = load(dotenv, OPENAI_API_KEY="sk-given")
+    assert given.openai.api_key.get_secret_value() == "sk-given"
+
+
+def test_secrets_that_cannot_be_used_are_refused_and_not_shown(tmp_path: Path) -> None:
+    assert "DATA_SECRETS_DIR is no folder" in refusal(DATA_SECRETS_DIR=str(tmp_path / "none"))
+    (tmp_path / "OPENAI_API_KEY").write_text(f"{SECRET} {SECRET}")
+    message = refusal(DATA_SECRETS_DIR=str(tmp_path))
+    assert message.startswith("OPENAI_API_KEY: a key holds no blanks")
+    (tmp_path / "OPENAI_API_KEY").write_bytes(SECRET.encode() + b"\xff")
+    message += refusal(DATA_SECRETS_DIR=str(tmp_path))
+    assert message.endswith("DATA_SECRETS_DIR: a file of it for a OPENAI setting cannot be read")
+    assert SECRET not in message
+
+
+@pytest.mark.parametrize(
+    ("environment", "key"),
+    [
+        ({"GEMINI_API_KEY": "a"}, "a"),
+        ({"GEMINI_API_KEY": "a", "GOOGLE_API_KEY": "b"}, "b"),
+        ({"GEMINI_API_KEY": "a", "GOOGLE_API_KEY": ""}, "a"),
+    ],
+)
+def test_a_key_is_read_under_the_name_of_its_library_as_well(
+    environment: dict[str, str], key: str, tmp_path: Path
+) -> None:
+    assert load(**environment).google.api_key.get_secret_value() == key
+    lines = "".join(f"{name}={text}\n" for name, text in environment.items())
+    with captured_events() as events:
+        settings = load(env_file(tmp_path, lines))
+    assert settings.google.api_key.get_secret_value() == key
+    assert events == []
 
 
 @pytest.mark.parametrize(
@@ -257,6 +420,22 @@ def test_labels_are_added_to_the_built_in_ones() -> None:
     [
         ("MODEL_TEMPERATURE", "hot"),
         ("MODEL_TEMPERATURE", "3"),
+        ("MODEL_TEMPERATURE", "nan"),
+        ("MODEL_THINKING", SECRET),
+        ("MODEL_THINKING", '{"*": "most"}'),
+        ("MODEL_THINKING", '{"gemma3": "low"}'),
+        ("MODEL_THINKING", '{"*": '),
+        ("MODEL_EXTRA_BODY", SECRET),
+        ("MODEL_EXTRA_BODY", f'["{SECRET}"]'),
+        ("MODEL_EXTRA_BODY", f'{{"*": "{SECRET}"}}'),
+        ("MODEL_EXTRA_BODY", '{"*": {"x": NaN}}'),
+        ("MODEL_EXTRA_BODY", '{"*": {"messages": []}}'),
+        ("MODEL_EXTRA_BODY", f'{{"{SECRET}": {{}}}}'),
+        pytest.param("MODEL_EXTRA_BODY", '{"*":' * 100_000, id="deep"),
+        ("MODEL_OUTPUT_MODE", "tool"),
+        ("MODEL_LOCAL_ONLY", SECRET),
+        ("MODEL_LOCAL_HOSTS", "http://gpu.example"),
+        ("MODEL_LOCAL_HOSTS", "gpu.example:8080"),
         ("MODEL_MAX_CALLS", "0"),
         ("PYDANTIC_AI_ENABLED", SECRET),
         ("PYDANTIC_AI_RETRIES", "-1"),
@@ -296,6 +475,14 @@ def test_value_that_does_not_fit_is_refused_by_name_and_not_shown(name: str, val
         ("JOBS_WEBHOOK_HOSTS", "https://a.example/", "a host is written"),
         ("TELEMETRY_ENDPOINT", "collector:4318", "an address begins with"),
         ("API_CORS_ORIGINS", "*", "name each origin"),
+        ("MODEL_EXTRA_BODY", "{", "write a JSON object by model name"),
+        (
+            "MODEL_EXTRA_BODY",
+            '{"*": {"stream": true}}',
+            "messages, model, stream are what the call",
+        ),
+        ("MODEL_THINKING", '{"gemma3": "low"}', "name models with their provider"),
+        ("MODEL_LOCAL_HOSTS", "a/b", "write host names or addresses alone"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_in_our_words(
@@ -334,7 +521,7 @@ def test_misspelt_name_is_refused_naming_both_and_no_value(
 )
 def test_names_of_other_programs_are_ignored_in_the_environment(name: str) -> None:
     with captured_events() as events:
-        assert load(**{name: SECRET}) == Settings()
+        assert load(**{name: SECRET}) == UNTOUCHED
     assert events == []
 
 
@@ -386,15 +573,29 @@ def test_an_env_file_of_any_size_is_read_up_to_its_limit(tmp_path: Path) -> None
     assert "larger than" in refusal(tmp_path / ".env")
 
 
-def test_names_of_the_earlier_system_are_named_in_one_warning_with_what_to_use() -> None:
-    given = {"LLM_BACKEND": SECRET, "EMBEDDING_TOP_K_REFERENCES": "2", "FEEDBACK_TARGET_SCORE": "4"}
-    with captured_events() as events:
-        assert load(**given) == Settings()
-    (event,) = events
-    assert event["event"] == "earlier_settings_ignored"
-    assert event["reason"].keys() == given.keys()
-    assert event["reason"]["FEEDBACK_TARGET_SCORE"] == "FEEDBACK_SCORE_THRESHOLD"
-    assert SECRET not in str(event)
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("API_MAX_TOTAL_CHARS", "API_MAX_TOTAL_CHARS is gone: "),
+        ("batch_most_bytes", "BATCH_MOST_BYTES is gone: "),
+        ("BATCH_MOST_POLL_SECONDS", "BATCH_MOST_POLL_SECONDS is gone: "),
+        ("FEEDBACK_TARGET_SCORE", "FEEDBACK_TARGET_SCORE is now FEEDBACK_SCORE_THRESHOLD"),
+        ("MODEL_EMBEDDING_MODEL", "MODEL_EMBEDDING_MODEL is now REFERENCES_EMBEDDER"),
+    ],
+)
+def test_a_retired_setting_is_refused_with_what_to_do(name: str, says: str, tmp_path: Path) -> None:
+    for message in (refusal(**{name: SECRET}), refusal(env_file(tmp_path, f"{name}={SECRET}\n"))):
+        assert message.startswith(says)
+        assert SECRET not in message
+
+
+def test_no_setting_is_retired_and_read() -> None:
+    assert not RETIRED.keys() & {name for variable in variables() for name in variable.names}
+
+
+def test_names_of_an_earlier_system_are_none_of_ours() -> None:
+    given = {"LLM_BACKEND": SECRET, "EMBEDDING_TOP_K_REFERENCES": "2", "API_WORKERS": "4"}
+    assert load(**given) == UNTOUCHED
 
 
 @pytest.mark.parametrize(
@@ -402,7 +603,7 @@ def test_names_of_the_earlier_system_are_named_in_one_warning_with_what_to_use()
     ["OPENAI_API_BASE", "OPENROUTER_API_KEY", "AZURE_OPENAI_API_KEY", "APP_PORT", "OLLAMA_ORIGINS"],
 )
 def test_names_that_only_resemble_ours_are_no_mistakes(name: str) -> None:
-    assert load(**{name: SECRET}) == Settings()
+    assert load(**{name: SECRET}) == UNTOUCHED
 
 
 def test_environment_goes_before_the_file(tmp_path: Path) -> None:
@@ -417,7 +618,7 @@ def test_empty_variable_leaves_the_value_of_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "API_PORT\n", "# API_PORT=1\n", "API_PORT=\n"])
 def test_file_without_values_sets_nothing(content: str, tmp_path: Path) -> None:
-    assert load(env_file(tmp_path, content)) == Settings()
+    assert load(env_file(tmp_path, content)) == UNTOUCHED
 
 
 def test_dollar_signs_of_the_file_are_values(tmp_path: Path) -> None:
@@ -432,7 +633,7 @@ def test_file_that_is_no_text_is_refused_without_its_bytes(tmp_path: Path) -> No
 
 
 def test_missing_file_is_no_error(tmp_path: Path) -> None:
-    assert load(tmp_path / ".env") == Settings()
+    assert load(tmp_path / ".env") == UNTOUCHED
 
 
 def test_key_loses_the_blanks_around_it() -> None:
@@ -457,7 +658,7 @@ def test_tables_of_the_documentation_are_the_generated_ones() -> None:
 
 def test_example_file_sets_nothing_and_names_everything(tmp_path: Path) -> None:
     example = env_example()
-    assert load(env_file(tmp_path, example)) == Settings()
+    assert load(env_file(tmp_path, example)) == UNTOUCHED
     assert all(line.startswith("#") for line in example.splitlines() if line)
     names = [f"# {variable.name}=" for variable in variables()]
     assert [line for line in example.splitlines() if line.startswith(tuple(names))] == [

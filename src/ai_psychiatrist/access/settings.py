@@ -5,9 +5,10 @@ from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
+from pydantic_settings import SettingsConfigDict
 
+from ai_psychiatrist.infrastructure.options import CommaList, Options, WebAddress
 from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
-from ai_psychiatrist.llm.settings import Options, WebAddress
 
 _ALGORITHMS: Final = tuple(
     f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)
@@ -28,6 +29,8 @@ def _safe_address(url: str) -> str:
 class AuthSettings(Options):
     """Who may come in."""
 
+    model_config = SettingsConfigDict(env_prefix="AUTH_")
+
     required: bool = Field(
         default=False,
         description="Ask every caller for a key; `ai-psychiatrist keys create` makes one.",
@@ -45,7 +48,7 @@ class AuthSettings(Options):
     oidc_jwks_file: Path | None = Field(
         default=None, description="File of the provider's keys, instead of their address."
     )
-    oidc_algorithms: tuple[str, ...] = Field(
+    oidc_algorithms: CommaList[str] = Field(
         default=("RS256", "ES256"), description="Algorithms of signatures that are taken."
     )
     oidc_tenant_claim: str = Field(

@@ -1,44 +1,76 @@
 """Turn a reply's text into an agent's output, or ask the model again.
 
 Each extractor raises a `ReplyRejected` that is a `ModelRetry`, with feedback for the model that
-says what is wrong and what is wanted and never repeats the reply.
+says what is wrong and what is wanted and never repeats the reply. What `…_in_part` reads is what is
+valid of a reply that was refused.
 """
 
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.output_models import (
     EvidenceOutput,
+    ItemScoreOutput,
     JudgeMetricOutput,
     JudgesOutput,
     MetaReviewOutput,
+    MetricJudgement,
+    PartialJudgement,
+    PartialJudgements,
+    PartialMetaReview,
+    PartialScores,
     QualitativeOutput,
     QuantitativeOutput,
+    words_of,
 )
-from ai_psychiatrist.agents.replies.evidence import read_evidence
-from ai_psychiatrist.agents.replies.judgement import read_judgement, read_judgements
-from ai_psychiatrist.agents.replies.meta_review import read_meta_review
-from ai_psychiatrist.agents.replies.narrative import read_narrative
-from ai_psychiatrist.agents.replies.scores import read_scores
+from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.validation.reply.limits import refuse_broken_text
+from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
+from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.llm.replies import ReplyRejected
+from ai_psychiatrist.services.evidence_validation import (
+    EvidenceSchemaError,
+    validate_evidence_schema,
+)
+from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, read_whole_number
+from ai_psychiatrist.validation.reply.json_decoder import Parsed
+from ai_psychiatrist.validation.reply.limits import (
+    HALF_CHARACTER,
+    PARTS_LIMITS,
+    marked_halves,
+    refuse_broken_text,
+)
+from ai_psychiatrist.validation.reply.parse import as_object, parse_object, parse_value, parse_whole
+from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
+from ai_psychiatrist.validation.reply.thinking import without_thinking
 
-R = TypeVar("R")
+OutputT = TypeVar("OutputT")
+ValueT = TypeVar("ValueT")
+
+logger = get_logger(__name__)
+
+MAX_QUOTES: Final = 100
+"""Most quotes in one list of a reply."""
+_A_WORD: Final = re.compile(r"\w")
+"""What a placeholder such as … lacks."""
 
 
-def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
+def asking_again(extract: Callable[[str], OutputT]) -> Callable[[str], OutputT]:
     """Translate rejections into Pydantic AI's retry; the only place that does."""
 
     @wraps(extract)
-    def extractor(text: str) -> R:
+    def extractor(text: str) -> OutputT:
         try:
             refuse_broken_text(text)
             return extract(text)
         except OutputRejected as rejection:
-            refused = rejection
+            refused = rejection.detached()
         except (ValueError, RecursionError):
             # Such as a check of the output model that the extractor did not foresee.
             refused = OutputRejected(
@@ -46,7 +78,7 @@ def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
                 "The reply does not have the form that the task shows. Keep to that form.",
             )
         # With the first rejection: a reply that is accepted needs no library to be read.
-        from ai_psychiatrist.llm.asking_again import asked_again  # noqa: PLC0415
+        from ai_psychiatrist.llm.pydantic_agent import asked_again  # noqa: PLC0415
 
         rejected = ReplyRejected(refused.code, refused.feedback, refused.violations)
         # The cause would carry the reply into tracebacks.
@@ -55,37 +87,613 @@ def asking_again(extract: Callable[[str], R]) -> Callable[[str], R]:
     return extractor
 
 
+def valid_part(read: Callable[[str], OutputT | None]) -> Callable[[str], OutputT | None]:
+    """Let a reading of what is valid of a refused reply find nothing where it finds no answer."""
+
+    @wraps(read)
+    def reader(text: str) -> OutputT | None:
+        try:
+            return read(text)
+        except (OutputRejected, ValueError, RecursionError):
+            return None
+
+    return reader
+
+
+def refuse_too_many(quotes: Sequence[object], place: str) -> None:
+    """Refuse lists that nobody reads: checking each quote takes time, and none may be dropped."""
+    if len(quotes) > MAX_QUOTES:
+        raise OutputRejected(
+            RejectionCode.TOO_MANY_QUOTES,
+            f"{place} lists far too many quotes. Give the most telling ones.",
+        )
+
+
+class FieldReading:
+    """Reads one object of a reply field by field, and notes what of it cannot be read."""
+
+    def __init__(self, value: object) -> None:
+        self.fields: dict[str, object] = value if isinstance(value, dict) else {}
+        self.problems: dict[UnreadPart, OutputRejected] = {}
+        self.coercions = 0
+        """How many values are written in another way than the task shows."""
+
+    def part(self, part: UnreadPart, read: Callable[[], ValueT], unread: ValueT) -> ValueT:
+        """Return what is read of a field, `unread` for one that has a problem."""
+        try:
+            return read()
+        except OutputRejected as problem:
+            self.problems[part] = problem.detached()
+            return unread
+
+
+# Texts between tags
+
+
+def _required_block(reply: str, tag: str, block: str | None) -> str:
+    """Return a block that was looked for; raises `OutputRejected` where it says nothing."""
+    _refuse_cut_off(reply, tag)
+    if block is None:
+        raise OutputRejected(
+            RejectionCode.MISSING_TAG,
+            f"The tag <{tag}>…</{tag}> is missing. Reply with all the tags of the task.",
+        )
+    if not _A_WORD.search(block):
+        raise OutputRejected(
+            RejectionCode.EMPTY_FIELD,
+            f"The tag <{tag}> is empty. Write its content, or: not assessed in interview.",
+        )
+    return block
+
+
+def _refuse_cut_off(reply: str, tag: str) -> None:
+    if has_unclosed_tag(reply, tag):
+        raise OutputRejected(
+            RejectionCode.TRUNCATED,
+            f"The reply ends inside <{tag}>. Reply with all the tags of the task, briefer.",
+        )
+
+
+def _words_in_tag(reply: str, tag: str) -> str:
+    return _required_block(reply, tag, tagged_block(reply, tag))
+
+
+# The qualitative assessment
+
+_SECTIONS: Final = {
+    "assessment": "assessment",
+    "PHQ8_symptoms": "phq8_symptoms",
+    "social_factors": "social_factors",
+    "biological_factors": "biological_factors",
+    "risk_factors": "risk_factors",
+}
+_SECTION_TAG: Final = re.compile(rf"<(/?)({'|'.join(_SECTIONS)})>", re.IGNORECASE)
+_BULLET: Final = re.compile(r"(?:[-*•–—]|\d{1,3}[.)])\s+")
+_QUOTE_MARKS: Final = '"“”„«»'
+_NO_QUOTE: Final = frozenset({"", "not assessed in interview", "none", "n/a", "-"})
+
+
 @asking_again
 def extract_qualitative(text: str) -> QualitativeOutput:
     """Read the tagged narrative; each tag has to be there and hold words."""
-    return read_narrative(text)
+    reply = without_thinking(text)
+    blocks = _last_sections(reply)
+    fields = {
+        field: _required_block(reply, tag, blocks.get(tag)) for tag, field in _SECTIONS.items()
+    }
+    quotes = tagged_block(reply, "exact_quotes")
+    _refuse_cut_off(reply, "exact_quotes")
+    return QualitativeOutput(exact_quotes=tuple(_bulleted(quotes or "")), **fields)
 
 
-@asking_again
-def extract_evidence(text: str) -> EvidenceOutput:
-    """Read the quotes per item; a value that is not a list of texts is refused, never coerced."""
-    return read_evidence(text)
+def _last_sections(reply: str) -> dict[str, str]:
+    """Return the sections of the last narrative: one that is written again begins another."""
+    names = {tag.lower(): tag for tag in _SECTIONS}
+    blocks: dict[str, str] = {}
+    opened: tuple[str, int] | None = None
+    for mark in _SECTION_TAG.finditer(reply):
+        name = names[mark[2].lower()]
+        if not mark[1]:
+            opened = (name, mark.end())
+        elif opened is not None and opened[0] == name:
+            blocks = {} if name in blocks else blocks
+            blocks[name] = words_of(reply[opened[1] : mark.start()])
+            opened = None
+    return blocks
 
 
-@asking_again
-def extract_quantitative(text: str) -> QuantitativeOutput:
-    """Read the proposed score of each of the eight items."""
-    return read_scores(text)
+def _bulleted(block: str) -> list[str]:
+    lines = (_BULLET.sub("", words_of(line), count=1).strip() for line in block.splitlines())
+    quotes = (words_of(line.strip(_QUOTE_MARKS)) for line in lines)
+    spoken = [quote for quote in quotes if quote and quote.casefold().rstrip(".") not in _NO_QUOTE]
+    refuse_too_many(spoken, "<exact_quotes>")
+    return list(dict.fromkeys(spoken))
+
+
+# The judge
+
+_NUMBER: Final = (
+    r"(-?\d{1,9}(?:[.,]\d{1,9}|\s?(?:[-–]|to|or)\s?\d{1,9})?)\s?(?:(?:/|out of)\s?(\d{1,9}))?"
+)
+_LABEL: Final = r"(?:score|rating)[\"'*_\s]{0,8}[:=：][\"'*_\[(\s]{0,8}"
+_LABELLED_LINE: Final = re.compile(
+    rf"^(?!\W{{17}})[\W_]{{0,16}}(?:\w{{1,20}} )?{_LABEL}(?:{_NUMBER})?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LABELLED: Final = re.compile(rf"\b{_LABEL}{_NUMBER}", re.IGNORECASE)
+_LAST_LINE: Final = re.compile(
+    rf"^[ \t*_\[(]{{0,16}}{_NUMBER}[ \t*_\])]{{0,16}}\.?\Z", re.MULTILINE
+)
+_EXPLANATION: Final = re.compile(
+    r"^(?!\W{17})[\W_]{0,16}explanation[\"'*_\s]{0,8}[:=：]", re.IGNORECASE | re.MULTILINE
+)
+_ECHOED_EXPLANATION: Final = "what you found"
+"""The words of the task, not of the model."""
+# A second number right after the first, such as: 2, no wait, 3
+_SAID_AGAIN: Final = re.compile(
+    r"[ \t,;.*~…→>-]{0,8}\d"
+    r"|[^\w\n]{0,8}(?:(?:no|wait|hmm|actually|or|rather|sorry|make (?:that|it)|i mean|correction)\b"
+    r"[^\w\n]{0,8}){1,4}\d",
+    re.IGNORECASE,
+)
+_PIECE_CHARACTERS: Final = 16_384
+_LONGEST_MATCH_CHARACTERS: Final = 512
 
 
 @asking_again
 def extract_judge_metric(text: str) -> JudgeMetricOutput:
     """Read the last score of a judge's reply, and the explanation."""
-    return read_judgement(text)
+    return _judgement(without_thinking(text))
+
+
+@valid_part
+def judgement_in_part(text: str) -> PartialJudgement | None:
+    """Read the score of a refused reply whose explanation is missing or cannot be read."""
+    return _judgement_in_part(without_thinking(marked_halves(text, has_escapes=False)))
 
 
 @asking_again
 def extract_judges(text: str) -> JudgesOutput:
     """Read the metrics that are there; a reply in which none can be read is refused."""
-    return read_judgements(text)
+    read, refused = _by_metric(
+        without_thinking(text), lambda block: _judgement(without_thinking(block))
+    )
+    if not read:
+        raise refused[0].detached()
+    return JudgesOutput(
+        scores={
+            metric: MetricJudgement(score=one.score, explanation=one.explanation)
+            for metric, one in read.items()
+        }
+    )
+
+
+@valid_part
+def judgements_in_part(text: str) -> PartialJudgements | None:
+    """Read the scores of a refused reply about all metrics."""
+    reply = without_thinking(marked_halves(text, has_escapes=False))
+    scores, _ = _by_metric(reply, _judgement_in_part)
+    return PartialJudgements(scores=scores) if scores else None
+
+
+def _by_metric(
+    reply: str, read: Callable[[str], OutputT]
+) -> tuple[dict[Metric, OutputT], list[OutputRejected]]:
+    """Return what is read of the metrics, and why the others are refused."""
+    found: dict[Metric, OutputT] = {}
+    refused: list[OutputRejected] = []
+    for metric in Metric:
+        try:
+            found[metric] = read(_words_in_tag(reply, metric.value))
+        except OutputRejected as rejection:
+            refused.append(rejection.detached())
+    return found, refused
+
+
+def _judgement(reply: str) -> JudgeMetricOutput:
+    score, found = _judged_score(reply)
+    return JudgeMetricOutput(score=score, explanation=_explanation(reply, found))
+
+
+def _judgement_in_part(reply: str) -> PartialJudgement:
+    score, found = _judged_score(reply)
+    explanation = ""
+    try:
+        explanation = _explanation(reply, found)
+    except OutputRejected as rejection:
+        if rejection.code is not RejectionCode.EMPTY_FIELD:
+            raise
+    if not explanation or HALF_CHARACTER in explanation:
+        return PartialJudgement(score=score, explanation="", unread=(UnreadPart.EXPLANATION,))
+    return PartialJudgement(score=score, explanation=explanation, unread=())
+
+
+def _judged_score(reply: str) -> tuple[int, re.Match[str]]:
+    """Return the last score, and where it stands; raises `OutputRejected`."""
+    lines = (_last_match(_LABELLED_LINE, reply), _LAST_LINE.search(reply))
+    ends = [line for line in lines if line is not None]
+    found = max(ends, key=lambda line: line.end(1)) if ends else _last_match(_LABELLED, reply)
+    if found is None or found[1] is None:
+        raise OutputRejected(
+            RejectionCode.SCORE_MISSING, "No score was found. End with a line such as: Score: 3"
+        )
+    number = read_whole_number(found[1], low=1, high=5)
+    if number is None or found[2] not in {None, "5"}:
+        raise OutputRejected(
+            RejectionCode.SCORE_INVALID, "The score has to be a whole number from 1 to 5."
+        )
+    if _SAID_AGAIN.match(reply, found.end()):
+        raise OutputRejected(
+            RejectionCode.SCORE_INVALID, "The score line names several numbers. Give one score."
+        )
+    return number.value, found
+
+
+def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match, looked for in pieces: one search would hold the interpreter."""
+    last: re.Match[str] | None = None
+    at = 0
+    while at < len(text):
+        end = at + _PIECE_CHARACTERS
+        for match in pattern.finditer(text, at, end + _LONGEST_MATCH_CHARACTERS):
+            if match.start() >= end:
+                break
+            last = match
+        at = end if last is None else max(end, last.end())
+    return last
+
+
+def _explanation(reply: str, score: re.Match[str]) -> str:
+    label = _last_match(_EXPLANATION, reply)
+    words = reply[label.end() if label else 0 : score.start()]
+    if label is not None and label.end() > score.start():
+        if _last_match(_EXPLANATION, reply[: score.start()]) is not None:
+            # A second explanation whose score is missing.
+            raise OutputRejected(
+                RejectionCode.SCORE_MISSING, "The last explanation has no score. Give both again."
+            )
+        words = reply[label.end() :]
+    words = words_of(words).strip(" \t\r\n*_\"'{},")
+    if not words or words.lower().rstrip(".") == _ECHOED_EXPLANATION:
+        raise OutputRejected(
+            RejectionCode.EMPTY_FIELD, "The explanation is missing. Explain the score first."
+        )
+    return words
+
+
+# The meta-review
+
+_MARKS: Final = "*_[]\"' "
+_SEVERITY_WORDS: Final = (
+    ("minimal",),
+    ("mild",),
+    ("moderate",),
+    ("moderately severe",),
+    ("severe",),
+)
 
 
 @asking_again
 def extract_meta_review(text: str) -> MetaReviewOutput:
     """Read the severity 0-4 and its explanation; a severity outside is refused, never clamped."""
-    return read_meta_review(text)
+    reply = without_thinking(text)
+    if not _is_json_review(reply):
+        severity = _severity(_words_in_tag(reply, "severity"))
+        explanation = _words_in_tag(reply, "explanation")
+        return MetaReviewOutput(severity=severity.value, explanation=explanation)
+    parsed = parse_object(text)
+    written = parsed.value.get("explanation")
+    if "severity" not in parsed.value or not isinstance(written, str):
+        raise OutputRejected(
+            RejectionCode.MISSING_TAG,
+            "The tags <severity> and <explanation> are missing. Reply with both.",
+        )
+    if not words_of(written):
+        raise OutputRejected(
+            RejectionCode.EMPTY_FIELD, "The explanation is empty. Explain the severity."
+        )
+    severity = _severity(parsed.value["severity"], marks="")
+    return MetaReviewOutput(
+        severity=severity.value,
+        explanation=written,
+        repaired=parsed.repaired,
+        coercions=int(severity.coerced),
+    )
+
+
+@valid_part
+def meta_review_in_part(text: str) -> PartialMetaReview | None:
+    """Read what a refused reply says of severity or explanation; a reply that is cut off, nothing.
+
+    What would come after the cut may be another severity.
+    """
+    reply = without_thinking(marked_halves(text, has_escapes=False))
+    if _is_json_review(reply):
+        said = parse_object(marked_halves(text, has_escapes=True), PARTS_LIMITS).value
+    else:
+        said = {tag: _words_if_any(reply, tag) for tag in ("severity", "explanation")}
+    reading = FieldReading(said)
+    number = reading.part(UnreadPart.SEVERITY, lambda: _severity(said.get("severity")).value, None)
+    explanation, unread = said.get("explanation"), tuple(reading.problems)
+    if not isinstance(explanation, str) or is_unread_text(explanation) or not words_of(explanation):
+        explanation, unread = "", (*unread, UnreadPart.EXPLANATION)
+    if number is None and not explanation:
+        return None
+    return PartialMetaReview(severity=number, explanation=explanation, unread=unread)
+
+
+def _is_json_review(reply: str) -> bool:
+    return "<severity>" not in reply.lower() and "{" in reply
+
+
+def _words_if_any(reply: str, tag: str) -> str | None:
+    """Return the words between two tags, `None` where there are none; raises for a cut reply."""
+    _refuse_cut_off(reply, tag)
+    with suppress(OutputRejected):
+        return _words_in_tag(reply, tag)
+    return None
+
+
+def _severity(value: object, *, marks: str = _MARKS) -> WholeNumber:
+    value = value.strip(marks) if isinstance(value, str) else value
+    severity = read_whole_number(_number_of_words(value, _SEVERITY_WORDS), low=0, high=4)
+    if severity is None:
+        raise OutputRejected(
+            RejectionCode.SCORE_INVALID,
+            "<severity> has to hold one whole number from 0 to 4 and nothing else.",
+        )
+    return severity
+
+
+_NUMBER_AND_WORDS: Final = re.compile(r"(\d)\s?[-–=:(]\s?([a-z -]{3,40}?)\)?\.?", re.IGNORECASE)
+
+
+def _number_of_words(value: object, words: Sequence[Sequence[str]]) -> object:
+    """Return the number of a text such as "2 (moderate)", if its words say the same."""
+    found = _NUMBER_AND_WORDS.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None or int(found[1]) >= len(words):
+        return value
+    return found[1] if found[2].lower() in words[int(found[1])] else value
+
+
+def is_unread_text(value: object) -> bool:
+    """Return whether a value that has to be a text was given twice, or holds half a character."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    return isinstance(value, str) and HALF_CHARACTER in value
+
+
+# Objects of items
+
+_WRAPPERS: Final = frozenset(
+    {"answer", "final_answer", "result", "results", "data", "output", "response", "json"}
+    | {"evidence", "quotes", "scores", "items", "assessment", "phq8", "phq-8"}
+)
+_NO_LETTER: Final = re.compile(r"[\W_]")
+_ITEM_OF_NAME: Final = {_NO_LETTER.sub("", key).lower(): key for key in PHQ8_DOMAIN_KEYS}
+
+
+class _NamedItems:
+    """What an object says of each item that it names, in whatever writing of the keys.
+
+    An item that is given twice is refused, or with `voids_repeated` has no value.
+    """
+
+    def __init__(self, value: object, *, voids_repeated: bool = False) -> None:
+        self.values: dict[str, object] = {}
+        self.renamed = self.unknown_keys = 0
+        """How many keys are written in another way than the task has them; how many name none."""
+        for key, said in value.items() if isinstance(value, dict) else ():
+            item = _ITEM_OF_NAME.get(_NO_LETTER.sub("", key).lower())
+            if item is None:
+                self.unknown_keys += 1
+                continue
+            if item in self.values and not voids_repeated:
+                raise OutputRejected(
+                    RejectionCode.DUPLICATE_KEY, f"{item} is given twice. Give each item once."
+                )
+            self.values[item] = None if item in self.values else said
+            self.renamed += key != item
+
+
+def _unwrapped(value: object, *, least: int = len(PHQ8_DOMAIN_KEYS)) -> object:
+    """Return the object of at least so many items that a value wraps, else the value as it is."""
+    match value:
+        case [only]:
+            inner = only
+        case dict():
+            held = {key: said for key, said in value.items() if isinstance(said, dict | list | str)}
+            holders = [key for key in held if key.casefold() in _WRAPPERS]
+            if len(holders) != 1 or any(
+                isinstance(said, dict | list) for key, said in held.items() if key not in holders
+            ):
+                return value
+            inner = held[holders[0]]
+        case _:
+            return value
+    if isinstance(inner, str):
+        with suppress(OutputRejected):
+            inner = parse_whole(inner.strip()).value
+    if not isinstance(inner, dict):
+        return value
+    items = _NamedItems(inner, voids_repeated=least < len(PHQ8_DOMAIN_KEYS))
+    return inner if len(items.values) >= least else value
+
+
+# Evidence
+
+_ECHO: Final = re.compile(r"Reply with one JSON object and nothing else")
+
+
+@asking_again
+def extract_evidence(text: str) -> EvidenceOutput:
+    """Read the quotes per item; a value that is not a list of texts is refused, never coerced."""
+    parsed = parse_value(text)
+    value = _unwrapped(parsed.value)
+    named = _NamedItems(value)
+    try:
+        quotes = validate_evidence_schema(named.values if isinstance(value, dict) else value)
+    except EvidenceSchemaError as error:
+        logger.error(
+            "evidence_schema_validation_failed",
+            violations=error.violations,
+            response_hash=keyed_digest(text),
+            response_len=len(text),
+        )
+        places = "; ".join(f"{key}: {what}" for key, what in error.violations.items())
+        raise OutputRejected(
+            RejectionCode.WRONG_TYPE,
+            f"Each item key needs a list of strings. Wrong: {places}.",
+            error.violations,
+        ) from None
+    if not any(quotes.values()) and _ECHO.search(without_thinking(text)):
+        raise OutputRejected(
+            RejectionCode.NO_JSON, "The reply repeats the task. Reply with the quotes themselves."
+        )
+    for key, listed in quotes.items():
+        refuse_too_many(listed, key)
+    if named.unknown_keys and not named.values:
+        raise OutputRejected(
+            RejectionCode.MISSING_ITEM,
+            f"No key names an item. Use these keys: {', '.join(PHQ8_DOMAIN_KEYS)}.",
+        )
+    return EvidenceOutput(
+        quotes=quotes,
+        unknown_keys=named.unknown_keys,
+        repaired=parsed.repaired,
+        coercions=named.renamed + (value is not parsed.value),
+    )
+
+
+# Scores
+
+_NOT_AVAILABLE: Final = re.compile(r"n\s*/?\s*a")
+_SCORE_WORDS: Final = (
+    ("not at all",),
+    ("several days", "on several days"),
+    ("more than half of the days", "on more than half of the days", "more than half the days"),
+    ("nearly every day",),
+)
+_NO_QUOTES: Final[tuple[str, ...]] = ()
+_COSTS_THE_ITEM: Final = frozenset({UnreadPart.ITEM, UnreadPart.SCORE, UnreadPart.EVIDENCE})
+
+
+@asking_again
+def extract_quantitative(text: str) -> QuantitativeOutput:
+    """Read the proposed score of each of the eight items."""
+    parsed = parse_value(text)
+    value = _unwrapped(parsed.value)
+    named = _NamedItems(as_object(Parsed(value=value, repaired=parsed.repaired)).value)
+    missing = [key for key in PHQ8_DOMAIN_KEYS if not isinstance(named.values.get(key), dict)]
+    readings = [
+        _ItemReading(key, named.values[key]) for key in PHQ8_DOMAIN_KEYS if key not in missing
+    ]
+    problems = [problem for one in readings for problem in one.problems.values()]
+    if missing:
+        listed = ", ".join(missing)
+        feedback = f"Each of the eight items needs an object. Missing or wrong: {listed}."
+        problems.insert(0, OutputRejected(RejectionCode.MISSING_ITEM, feedback))
+    if problems:
+        feedback = " ".join(problem.feedback for problem in problems)
+        raise OutputRejected(problems[0].code, feedback)
+    others = named.renamed + (value is not parsed.value)
+    return QuantitativeOutput(
+        items={reading.key: reading.item for reading in readings},
+        repaired=parsed.repaired,
+        coercions=others + sum(reading.coercions for reading in readings),
+    )
+
+
+@valid_part
+def scores_in_part(text: str) -> PartialScores | None:
+    """Read the items of a refused reply whose score and quotes can be read.
+
+    A fault of one value costs its item, or its field where the score can stand without that.
+    """
+    parsed = parse_value(marked_halves(text, has_escapes=True), PARTS_LIMITS)
+    said = _NamedItems(_unwrapped(parsed.value, least=1), voids_repeated=True).values
+    items: dict[str, ItemScoreOutput] = {}
+    unread: dict[str, tuple[UnreadPart, ...]] = {}
+    for key in PHQ8_DOMAIN_KEYS:
+        reading = _ItemReading(key, said.get(key))
+        is_object = isinstance(said.get(key), dict)
+        parts = tuple(reading.problems) if is_object else (UnreadPart.ITEM,)
+        if _COSTS_THE_ITEM.isdisjoint(parts):
+            items[key] = reading.item
+        if parts:
+            unread[key] = parts
+    return PartialScores(items=items, unread=unread) if items else None
+
+
+class _ItemReading(FieldReading):
+    """Reads one item of a scoring reply."""
+
+    def __init__(self, key: str, value: object) -> None:
+        super().__init__(value)
+        self.key = key
+        self.item = ItemScoreOutput(
+            score=self.part(UnreadPart.SCORE, self._score, None),
+            evidence=self.part(UnreadPart.EVIDENCE, self._evidence, _NO_QUOTES),
+            reason=self.part(UnreadPart.REASON, self._reason, ""),
+            confidence=self.part(UnreadPart.CONFIDENCE, self._confidence, None),
+        )
+        """A part that has a problem is as if it had not been given."""
+
+    def _problem(self, code: RejectionCode, what: str) -> OutputRejected:
+        return OutputRejected(code, f"{self.key}{what}")
+
+    def _score(self) -> int | None:
+        if "score" not in self.fields:
+            raise self._problem(
+                RejectionCode.SCORE_MISSING, " has no score. Give 0, 1, 2, 3 or N/A."
+            )
+        value = self.fields["score"]
+        if self._is_unknown(value):
+            return None
+        number = read_whole_number(_number_of_words(value, _SCORE_WORDS), low=0, high=3)
+        return self._whole(number, RejectionCode.SCORE_INVALID, "score has to be 0-3 or N/A")
+
+    def _confidence(self) -> int | None:
+        value = self.fields.get("confidence")
+        if self._is_unknown(value):
+            return None
+        number = read_whole_number(value, low=1, high=5)
+        return self._whole(number, RejectionCode.CONFIDENCE_INVALID, "confidence has to be 1-5")
+
+    def _whole(self, number: WholeNumber | None, code: RejectionCode, rule: str) -> int:
+        if number is None:
+            raise self._problem(code, f": {rule}, a whole number.")
+        self.coercions += number.coerced
+        return number.value
+
+    def _is_unknown(self, value: object) -> bool:
+        if not isinstance(value, str):
+            return value is None
+        word = words_of(value).lower()
+        is_unknown = word in {"", "unknown"}
+        self.coercions += is_unknown
+        return is_unknown or _NOT_AVAILABLE.fullmatch(word) is not None
+
+    def _reason(self) -> str:
+        value = self.fields.get("reason")
+        if is_unread_text(value):
+            raise self._problem(RejectionCode.UNREPAIRABLE, ": reason is no whole text.")
+        return value.strip() if isinstance(value, str) else ""
+
+    def _evidence(self) -> tuple[str, ...]:
+        value = self.fields.get("evidence")
+        if value is None:
+            has_others = any(isinstance(other, list) and other for other in self.fields.values())
+            if "evidence" not in self.fields and has_others:
+                # The texts of that list would be lost.
+                raise self._problem(
+                    RejectionCode.WRONG_TYPE,
+                    ': the quotes have to stand under the key "evidence".',
+                )
+            return ()
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+            raise self._problem(RejectionCode.WRONG_TYPE, ": evidence has to be a list of strings.")
+        if any(map(is_unread_text, value)):
+            raise self._problem(RejectionCode.UNREPAIRABLE, ": a quote is no whole text.")
+        refuse_too_many(value, self.key)
+        return tuple(dict.fromkeys(words for text in value if (words := words_of(text))))

@@ -4,27 +4,31 @@ import asyncio
 from collections.abc import Collection
 from functools import cached_property, partial
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import JUDGE, JUDGES
-from ai_psychiatrist.agents.model_agent import ModelAgent
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.output_models import (
     JudgeMetricOutput,
     JudgesOutput,
+    MetricJudgement,
     PartialJudgement,
     PartialJudgements,
 )
-from ai_psychiatrist.agents.prompts.findings import findings_text
-from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent, create_judges_agent
+from ai_psychiatrist.agents.pydantic_agents import (
+    JUDGE,
+    JUDGES,
+    ModelAgent,
+    create_judge_metric_agent,
+)
+from ai_psychiatrist.agents.qualitative import findings_text
 from ai_psychiatrist.agents.settings import JudgeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 from ai_psychiatrist.llm.runner import AgentRunner
 
 
 class JudgeAgent(ModelAgent[JudgeSettings]):
     """Scores findings by coherence, completeness, specificity and accuracy."""
 
-    default_settings = JudgeSettings()
+    default_settings = JudgeSettings
 
     @cached_property
     def _judges(self) -> dict[Metric, AgentRunner[JudgeMetricOutput]]:
@@ -35,54 +39,49 @@ class JudgeAgent(ModelAgent[JudgeSettings]):
 
     @cached_property
     def _judge_of_all(self) -> AgentRunner[JudgesOutput]:
-        return self._runner(JUDGES, create_judges_agent)
+        return self._runner(JUDGES)
 
     async def evaluate(
-        self, case: Case, findings: QualitativeAssessment
+        self, context: AssessmentContext, assessment: QualitativeAssessment
     ) -> dict[Metric, MetricScore]:
         """Return the scores; a metric for which no model gave one is absent.
 
         Where all are asked for in one call, a metric that cannot be read in the reply is asked for
         in a call of its own, and the others stand.
         """
-        text = findings_text(findings)
-        if not self._settings.is_together:
-            return await self._evaluated_apart(case, text, tuple(Metric))
-        together = await self._evaluated_together(case, text)
+        findings, together = findings_text(assessment), {}
+        if self._settings.calls == "one":
+            together = await self._evaluated_together(context, findings)
+            if not together:
+                return {}
         missing = [metric for metric in Metric if metric not in together]
-        if not together or not missing:
-            return together
-        apart = await self._evaluated_apart(case, text, missing)
-        return {
-            metric: (together | apart)[metric] for metric in Metric if metric in together | apart
-        }
+        scores = together | await self._evaluated_apart(context, findings, missing)
+        return {metric: scores[metric] for metric in Metric if metric in scores}
 
-    async def _evaluated_together(self, case: Case, findings: str) -> dict[Metric, MetricScore]:
-        prompt = case.prompt(case.tasks[JUDGES.name], findings=findings)
-        outcome = await self._judge_of_all.run(prompt, case.calls)
-        if outcome.output is not None:
-            return {
-                metric: MetricScore(score=judged.score, explanation=judged.explanation)
-                for metric, judged in outcome.output.scores.items()
-            }
-        if isinstance(outcome.kept, PartialJudgements):
-            return {metric: _in_part(judged) for metric, judged in outcome.kept.scores.items()}
-        return {}
+    async def _evaluated_together(
+        self, context: AssessmentContext, findings: str
+    ) -> dict[Metric, MetricScore]:
+        prompt = context.prompt(context.tasks[JUDGES.name], findings=findings)
+        outcome = await self._judge_of_all.run(prompt, context.calls)
+        said = outcome.output or outcome.kept
+        if not isinstance(said, JudgesOutput | PartialJudgements):
+            return {}
+        return {metric: _score_of(judged) for metric, judged in said.scores.items()}
 
     async def _evaluated_apart(
-        self, case: Case, findings: str, metrics: Collection[Metric]
+        self, context: AssessmentContext, findings: str, metrics: Collection[Metric]
     ) -> dict[Metric, MetricScore]:
         """Ask for metrics at the same time.
 
         Each may spend an equal part of the calls that are left, so that none of them depends on how
         fast the others are.
         """
-        budget = case.calls.budget
+        budget = context.calls.budget
         parts = budget.in_parts(len(metrics))
         try:
             async with asyncio.TaskGroup() as group:
                 scoring = {
-                    metric: group.create_task(self._score(case, findings, metric, part))
+                    metric: group.create_task(self._score(context, findings, metric, part))
                     for metric, part in zip(metrics, parts, strict=True)
                 }
         finally:
@@ -92,17 +91,14 @@ class JudgeAgent(ModelAgent[JudgeSettings]):
         return {metric: score for metric, score in scores.items() if score is not None}
 
     async def _score(
-        self, case: Case, findings: str, metric: Metric, budget: CallBudget
+        self, context: AssessmentContext, findings: str, metric: Metric, budget: CallBudget
     ) -> MetricScore | None:
-        prompt = case.prompt(case.tasks[JUDGE[metric].name], findings=findings)
-        outcome = await self._judges[metric].run(prompt, case.within(budget).calls)
-        if outcome.output is not None:
-            judged = outcome.output
-            return MetricScore(score=judged.score, explanation=judged.explanation)
-        return _in_part(outcome.kept) if isinstance(outcome.kept, PartialJudgement) else None
+        prompt = context.prompt(context.tasks[JUDGE[metric].name], findings=findings)
+        outcome = await self._judges[metric].run(prompt, context.within(budget).calls)
+        said = outcome.output or outcome.kept
+        return _score_of(said) if isinstance(said, JudgeMetricOutput | PartialJudgement) else None
 
 
-def _in_part(judged: PartialJudgement) -> MetricScore:
-    return MetricScore(
-        score=judged.score, explanation=judged.explanation, warnings=tuple(judged.unread)
-    )
+def _score_of(judged: JudgeMetricOutput | MetricJudgement | PartialJudgement) -> MetricScore:
+    unread = judged.unread if isinstance(judged, PartialJudgement) else ()
+    return MetricScore(score=judged.score, explanation=judged.explanation, warnings=unread)

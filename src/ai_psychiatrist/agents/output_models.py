@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import UnreadPart
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.llm.output import ModelOutput, PartialOutput
+from ai_psychiatrist.llm.replies import ModelOutput, PartialOutput
 
 NOT_ASSESSED = "not assessed in interview"
 """What a model writes, in any case, for a domain that the interview does not cover."""

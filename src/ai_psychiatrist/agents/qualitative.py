@@ -1,100 +1,104 @@
-"""The qualitative agent: findings as a narrative, with quotes that are checked."""
+"""The qualitative agent: an assessment in words, with quotes that are checked."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import QUALITATIVE
-from ai_psychiatrist.agents.model_agent import ModelAgent
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.output_models import QualitativeOutput
-from ai_psychiatrist.agents.prompts import qualitative as prompts
-from ai_psychiatrist.agents.prompts.findings import feedback_text, findings_text
-from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
+from ai_psychiatrist.agents.prompts.qualitative import ONLY_VERBATIM
+from ai_psychiatrist.agents.pydantic_agents import (
+    QUALITATIVE,
+    ModelAgent,
+    create_qualitative_agent,
+)
 from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.runner import AgentRunner
 
 
 class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
-    """Writes findings and refines them."""
+    """Writes the qualitative assessment and refines it."""
 
-    default_settings = QualitativeSettings()
+    default_settings = QualitativeSettings
 
     @cached_property
     def _writer(self) -> AgentRunner[QualitativeOutput]:
         return self._runner(QUALITATIVE, create_qualitative_agent)
 
-    async def assess(self, case: Case) -> QualitativeAssessment | None:
-        """Return the first findings, or `None` when no model gave acceptable ones."""
-        return await self._findings(case, case.tasks[QUALITATIVE.name])
+    async def assess(self, context: AssessmentContext) -> QualitativeAssessment | None:
+        """Return the first assessment, or `None` when no model gave an acceptable one."""
+        return await self._written(context, context.tasks[QUALITATIVE.name])
 
     async def refine(
         self,
-        case: Case,
-        findings: QualitativeAssessment,
+        context: AssessmentContext,
+        assessment: QualitativeAssessment,
         weaknesses: Mapping[Metric, MetricScore],
     ) -> QualitativeAssessment | None:
-        """Return findings that mend the weaknesses, or `None` when no model gave any."""
-        return await self._findings(
-            case,
-            case.tasks["qualitative_refine"],
-            findings=findings_text(findings),
-            feedback=feedback_text(weaknesses),
+        """Return an assessment without the weaknesses, or `None` when no model gave any."""
+        feedback = "\n".join(
+            f"{metric.value}: {score.score} of 5. {score.explanation}"
+            for metric, score in weaknesses.items()
         )
+        task, findings = context.tasks["qualitative_refine"], findings_text(assessment)
+        return await self._written(context, task, findings=findings, feedback=feedback)
 
-    async def _findings(self, case: Case, task: str, **blocks: str) -> QualitativeAssessment | None:
-        output = (await self._writer.run(case.prompt(task, **blocks), case.calls)).output
+    async def _written(
+        self, context: AssessmentContext, task: str, **blocks: str
+    ) -> QualitativeAssessment | None:
+        assessment = await self._asked(context, context.prompt(task, **blocks))
+        if assessment is None or not self._settings.validate_quotes:
+            return assessment
+        again = context.prompt(task + ONLY_VERBATIM, **blocks)
+        for _ in range(self._settings.quote_retry_max_attempts):
+            if _unverified_count(assessment) <= self._settings.max_unverified_quotes:
+                break
+            other = await self._asked(context, again)
+            if other is None:
+                break
+            assessment = min(assessment, other, key=_unverified_count)
+        kept = tuple(one for one in assessment.supporting_quotes if isinstance(one, Quote))
+        dropped = _unverified_count(assessment)
+        return replace(assessment, supporting_quotes=kept, dropped_quotes=dropped)
+
+    async def _asked(
+        self, context: AssessmentContext, prompt: Prompt
+    ) -> QualitativeAssessment | None:
+        output = (await self._writer.run(prompt, context.calls)).output
         if output is None:
             return None
-        findings = await _checked(case, output)
-        if not self._settings.validate_quotes:
-            return findings
-        prompt = case.prompt(task + prompts.ONLY_VERBATIM, **blocks)
-        return _without_unverified(await self._with_fewer_unverified(case, prompt, findings))
-
-    async def _with_fewer_unverified(
-        self, case: Case, prompt: Prompt, findings: QualitativeAssessment
-    ) -> QualitativeAssessment:
-        """Ask again while too many quotes are not the participant's words; the best is kept."""
-        for _ in range(self._settings.quote_retry_max_attempts):
-            if len(_unverified(findings)) <= self._settings.max_unverified_quotes:
-                break
-            again = (await self._writer.run(prompt, case.calls)).output
-            if again is None:
-                break
-            other = await _checked(case, again)
-            findings = min(findings, other, key=lambda one: len(_unverified(one)))
-        return findings
+        await context.look_up(output.exact_quotes)
+        return QualitativeAssessment(
+            overall=output.assessment,
+            phq8_symptoms=output.phq8_symptoms,
+            social_factors=output.social_factors,
+            biological_factors=output.biological_factors,
+            risk_factors=output.risk_factors,
+            supporting_quotes=tuple(_grounded(context, quote) for quote in output.exact_quotes),
+        )
 
 
-async def _checked(case: Case, output: QualitativeOutput) -> QualitativeAssessment:
-    await case.look_up(output.exact_quotes)
-    return QualitativeAssessment(
-        overall=output.assessment,
-        phq8_symptoms=output.phq8_symptoms,
-        social_factors=output.social_factors,
-        biological_factors=output.biological_factors,
-        risk_factors=output.risk_factors,
-        supporting_quotes=tuple(_grounded(case, quote) for quote in output.exact_quotes),
-    )
+def _grounded(context: AssessmentContext, quote: str) -> Quote | UnverifiedQuote:
+    found = context.index.ground(quote)
+    return context.reader.for_narrative(found) if isinstance(found, Quote) else found
 
 
-def _grounded(case: Case, quote: str) -> Quote | UnverifiedQuote:
-    found = case.index.ground(quote)
-    return case.reader.for_narrative(found) if isinstance(found, Quote) else found
+def _unverified_count(assessment: QualitativeAssessment) -> int:
+    return sum(not quote.is_verified for quote in assessment.supporting_quotes)
 
 
-def _unverified(findings: QualitativeAssessment) -> list[UnverifiedQuote]:
-    return [quote for quote in findings.supporting_quotes if isinstance(quote, UnverifiedQuote)]
-
-
-def _without_unverified(findings: QualitativeAssessment) -> QualitativeAssessment:
-    kept = tuple(quote for quote in findings.supporting_quotes if isinstance(quote, Quote))
-    return replace(
-        findings,
-        supporting_quotes=kept,
-        dropped_quotes=len(findings.supporting_quotes) - len(kept),
-    )
+def findings_text(assessment: QualitativeAssessment) -> str:
+    """Render an assessment for other agents, in the tags in which it was written."""
+    quotes = "\n".join(f"- {quote.text}" for quote in assessment.supporting_quotes)
+    sections = {
+        "assessment": assessment.overall,
+        "PHQ8_symptoms": assessment.phq8_symptoms,
+        "social_factors": assessment.social_factors,
+        "biological_factors": assessment.biological_factors,
+        "risk_factors": assessment.risk_factors,
+        "exact_quotes": quotes,
+    }
+    return "\n".join(f"<{tag}>\n{text}\n</{tag}>" for tag, text in sections.items())

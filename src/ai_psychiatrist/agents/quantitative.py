@@ -2,30 +2,29 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cached_property
 from itertools import chain
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
-from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.contracts.item_check import served_by
-from ai_psychiatrist.agents.definition import ABLATION, EVIDENCE, QUANTITATIVE
-from ai_psychiatrist.agents.item_review import JudgedItem, SentBackOnce
-from ai_psychiatrist.agents.model_agent import ModelAgent
-from ai_psychiatrist.agents.output_models import (
-    EvidenceOutput,
-    PartialScores,
-    QuantitativeOutput,
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
+from ai_psychiatrist.agents.item_rules import (
+    JudgedItem,
+    distinct_texts,
+    judged_item,
+    quote_use_of,
 )
-from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS
-from ai_psychiatrist.agents.proposed_item import ProposedItem, judged_item
+from ai_psychiatrist.agents.output_models import EvidenceOutput, PartialScores, QuantitativeOutput
+from ai_psychiatrist.agents.prompts.tasks import SCORING_TASKS
 from ai_psychiatrist.agents.pydantic_agents import (
-    create_ablation_agent,
+    ABLATION,
+    EVIDENCE,
+    QUANTITATIVE,
+    ModelAgent,
     create_evidence_agent,
     create_quantitative_agent,
 )
 from ai_psychiatrist.agents.references import ShownReferences, required, shown_references
-from ai_psychiatrist.agents.unscored import unscored_item
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
@@ -34,24 +33,27 @@ from ai_psychiatrist.domain.evidence import (
     Quote,
     UnreadAnswer,
     distinct_quotes,
+    stated_frequency,
 )
 from ai_psychiatrist.domain.failures import (
     FailureCategory,
     FailureCode,
     FailureSeverity,
+    RejectionCode,
 )
-from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.worker_processes import in_worker_process, is_for_process
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.definition import Prompt
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
     EvidenceSchemaError,
     all_refused,
     ground_evidence,
-    log_grounding,
     nothing_grounded,
+    validate_evidence_grounding,
 )
 from ai_psychiatrist.services.evidence_validation.asked_items import asked_items
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
@@ -62,18 +64,20 @@ OnUnscored: TypeAlias = Callable[[PHQ8Assessment], None]
 _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """The quotes of the evidence stage after their check."""
+class Evidence(dict[str, list[str]]):
+    """Item key → the grounded quotes as texts, with the report on all that were given."""
 
-    report: GroundingReport
-    unknown_keys: int
+    def __init__(self, report: GroundingReport, unknown_keys: int = 0) -> None:
+        accepted = report.accepted.items()
+        super().__init__({key: [quote.text for quote in quotes] for key, quotes in accepted})
+        self.report = report
+        self.unknown_keys = unknown_keys
 
 
 class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
     """Extracts evidence and scores the eight items from it."""
 
-    default_settings = QuantitativeSettings()
+    default_settings = QuantitativeSettings
 
     @cached_property
     def _finder(self) -> AgentRunner[EvidenceOutput]:
@@ -85,16 +89,21 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
     @cached_property
     def _ablation_scorer(self) -> AgentRunner[QuantitativeOutput]:
-        return self._runner(ABLATION, create_ablation_agent)
+        return self._runner(ABLATION)
 
     @property
     def most_calls(self) -> int:
         """How many calls evidence and scores may cost."""
         return self._finder.most_calls + self._scorer.most_calls
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether quotes are held against the transcript."""
+        return self._settings.evidence_quote_validation_enabled
+
     async def assess(
         self,
-        case: Case,
+        context: AssessmentContext,
         *,
         on_evidence: OnUnscored = lambda _: None,
         on_scoring: OnUnscored = lambda _: None,
@@ -103,221 +112,259 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
 
         When scoring fails, the items are unknown for that reason and keep what evidence there is;
         where a reply can be read in part, only those that cannot.
-        `on_evidence` is told of such items as soon as there are quotes, as what follows may be cut
-        short; `on_scoring` once there is all that scoring is shown.
+        `on_evidence` gets such items as soon as there are quotes, as what follows may be cut short;
+        `on_scoring` once there is all that scoring is shown.
         """
         try:
-            evidence = await self._evidence(case)
+            evidence = await self._extract_evidence(
+                context.transcript.text, participant_id=context.participant_id, context=context
+            )
         except (AgentFailed, EvidenceSchemaError, EvidenceGroundingError):
             return None
-        unscored = self._assessment(
-            evidence, [unscored_item(case, item, evidence.report) for item in Item]
-        )
-        if not evidence.report.validated_count:
-            return await self._score(case, evidence)
-        on_evidence(unscored)
-        return await self._score(case, evidence, partial(on_scoring, unscored)) or unscored
-
-    async def _extract_evidence(
-        self, transcript_text: str, *, participant_id: int | None
-    ) -> dict[str, list[str]]:
-        """Return the grounded quotes of each item key.
-
-        Raises `EvidenceSchemaError` when the evidence never had the right shape,
-        `EvidenceGroundingError` when all of it was refused and that is set to fail, and
-        `AgentFailed` when no model gave any.
-        """
-        case = open_case(parse_transcript(transcript_text), participant_id=participant_id)
-        return _texts((await self._evidence(case)).report)
-
-    async def _evidence(self, case: Case) -> Evidence:
-        prompt = case.prompt(case.tasks[EVIDENCE.name])
-        outcome = await self._finder.run(prompt, case.calls)
-        if outcome.output is None and outcome.rejection and outcome.rejection.violations:
-            self._handle_wrong_shape(case, dict(outcome.rejection.violations))
-        output = outcome.required(EVIDENCE.name)
-        report = await self._check(output.quotes, case)
-        self._act_on(report, case)
-        return Evidence(report=report, unknown_keys=output.unknown_keys)
-
-    def _handle_wrong_shape(self, case: Case, violations: dict[str, str]) -> NoReturn:
-        record_failure(
-            FailureCategory.EVIDENCE_SCHEMA,
-            FailureSeverity.ERROR,
-            _WRONG_SHAPE,
-            participant_id=case.participant_id,
-            stage="evidence_extraction",
-            code=FailureCode.OUTPUT_REJECTED,
-            count=len(violations),
-        )
-        raise EvidenceSchemaError(_WRONG_SHAPE, violations=violations)
-
-    def _act_on(self, report: GroundingReport, case: Case) -> None:
-        settings = self._settings
-        if not settings.evidence_quote_validation_enabled:
-            return
-        if settings.evidence_quote_log_rejections:
-            mode = settings.evidence_quote_validation_mode
-            log_grounding(report, case.transcript.text, mode=mode)
-        if report.extracted_count > 0 and report.validated_count == 0:
-            self._handle_all_rejected(case, report)
-
-    async def _check(self, quotes: Mapping[str, Sequence[str]], case: Case) -> GroundingReport:
-        settings = self._settings
-        if not settings.evidence_quote_validation_enabled:
-            return nothing_grounded(quotes, reason=None)
-        mode = settings.evidence_quote_validation_mode
-        threshold = settings.evidence_quote_fuzzy_threshold
-        given = chain.from_iterable(quotes.values())
-        await case.look_up(given, mode=mode, fuzzy_threshold=threshold)
-        return ground_evidence(quotes, case.index, mode=mode, fuzzy_threshold=threshold)
-
-    def _handle_all_rejected(self, case: Case, report: GroundingReport) -> None:
-        message = all_refused(report)
-        record_failure(
-            FailureCategory.EVIDENCE_HALLUCINATION,
-            FailureSeverity.ERROR,
-            message,
-            participant_id=case.participant_id,
-            stage="evidence_extraction",
-            code=FailureCode.UNGROUNDED_EVIDENCE,
-            mode=case.scoring.mode.value,
-            extracted_count=report.extracted_count,
-            validation_mode=self._settings.evidence_quote_validation_mode,
-        )
-        if self._settings.evidence_quote_fail_on_all_rejected:
-            raise EvidenceGroundingError(message)
-
-    async def _score(
-        self, case: Case, evidence: Evidence, on_scoring: Callable[[], None] = lambda: None
-    ) -> PHQ8Assessment | None:
         report = evidence.report
-        try:
-            shown = await self._shown(case, report)
-        except ModelCallFailed as error:
-            self._handle_no_lookup(case, error)
-            return None
-        if shown is not None:
-            case.beside["references"] = shown.text
-        on_scoring()
-        prompt = scoring_prompt(case, _texts(report))
-        review = SentBackOnce(partial(self._judged, case, report), is_checked=self._is_checked)
-        outcome = await self._scorer.run(prompt, case.calls, review=review)
-        kept = None
-        if outcome.output is None and isinstance(outcome.kept, PartialScores):
-            kept = outcome.kept
-        # A model that cannot be asked again, or then replies with nothing usable, has insisted.
-        output = kept.as_whole() if kept else outcome.output or review.sent_back
-        if output is None:
-            return None
-        items = [one.assessment for one in await review.judged(output)]
-        if kept is not None:
-            items = [_in_part(one, kept, unscored_item(case, one.item, report)) for one in items]
-        if shown is not None:
-            items = [shown.told_in(one) for one in items]
-        is_accepted = not kept.lost_count if kept else outcome.output is not None
-        return self._assessment(evidence, items, is_accepted=is_accepted)
-
-    async def score_changed(
-        self, case: Case, evidence: Mapping[str, Sequence[str]]
-    ) -> AgentOutcome[QuantitativeOutput]:
-        """Return what the model says of a changed transcript, which no rule speaks against.
-
-        `evidence`: item key → quotes.
-        """
-        return await self._ablation_scorer.run(scoring_prompt(case, evidence), case.calls)
-
-    async def _shown(self, case: Case, report: GroundingReport) -> ShownReferences | None:
-        if not case.scoring.mode.shows_references:
-            return None
-        source = required(case.scoring.mode, case.references)
-        scoring = case.scoring
-        if scoring.participant is None:
-            scoring = replace(scoring, participant=case.participant_id)
-        return await shown_references(source, report.accepted, case.transcript, scoring)
-
-    def _handle_no_lookup(self, case: Case, error: ModelCallFailed) -> None:
-        """Score nothing: without its references the mode would be another one."""
-        record_failure(
-            FailureCategory.REFERENCES_FAILED,
-            FailureSeverity.ERROR,
-            "The server of REFERENCES_EMBEDDER gave no usable vectors: no item was scored.",
-            participant_id=case.participant_id,
-            stage="references",
-            code=error.code,
-            mode=case.scoring.mode.value,
-        )
-
-    async def standing(
-        self, case: Case, found: PHQ8Assessment, output: QuantitativeOutput
-    ) -> dict[Item, int | None]:
-        """Return which scores of a reply about evidence that is found stand on it, else `None`."""
-        accepted = {item.item.value: item.quotes for item in found.items}
-        report = GroundingReport(accepted=accepted, rejected=dict.fromkeys(accepted, ()))
-        judged = await self._judged(case, report, output)
-        return {one.assessment.item: one.assessment.score for one in judged}
-
-    def _assessment(
-        self, evidence: Evidence, items: Sequence[ItemAssessment], *, is_accepted: bool = False
-    ) -> PHQ8Assessment:
-        report = evidence.report
-        return PHQ8Assessment(
-            items=tuple(items),
-            is_accepted=is_accepted,
-            grounding=Grounding.CHECKED if self._is_checked else Grounding.DISABLED,
+        unscored = PHQ8Assessment(
+            items=tuple(_unscored_item(context, item, report) for item in Item),
+            is_accepted=False,
+            grounding=Grounding.CHECKED if self.is_checked else Grounding.DISABLED,
             extracted_count=report.extracted_count,
             validated_count=report.validated_count,
             rejected_count=report.rejected_count,
             unknown_keys=evidence.unknown_keys,
         )
+        if not report.validated_count:
+            return await self._score(context, evidence, unscored, lambda _: None)
+        on_evidence(unscored)
+        return await self._score(context, evidence, unscored, on_scoring) or unscored
 
-    @property
-    def _is_checked(self) -> bool:
-        return self._settings.evidence_quote_validation_enabled
+    async def _extract_evidence(
+        self,
+        transcript_text: str,
+        *,
+        participant_id: int | None,
+        context: AssessmentContext | None = None,
+    ) -> Evidence:
+        """Return the grounded quotes of each item key.
 
-    async def _judged(
-        self, case: Case, report: GroundingReport, output: QuantitativeOutput
-    ) -> tuple[JudgedItem, ...]:
-        evidence = {key: proposal.evidence for key, proposal in output.items.items()}
-        cited = await self._check(evidence, case)
+        `context`: of the assessment that the transcript is part of. Raises `EvidenceSchemaError`
+        when the evidence never had the right shape, `EvidenceGroundingError` when all of it was
+        refused and that is set to fail, and `AgentFailed` when no model gave any.
+        """
+        if context is None:
+            transcript = parse_transcript(transcript_text)
+            context = assessment_context(transcript, participant_id=participant_id)
+        prompt = context.prompt(context.tasks[EVIDENCE.name])
+        outcome = await self._finder.run(prompt, context.calls)
+        violations = outcome.rejection.violations if outcome.rejection else {}
+        if outcome.output is None and violations:
+            record_failure(
+                FailureCategory.EVIDENCE_SCHEMA,
+                FailureSeverity.ERROR,
+                _WRONG_SHAPE,
+                participant_id=participant_id,
+                stage="evidence_extraction",
+                code=FailureCode.OUTPUT_REJECTED,
+                count=len(violations),
+            )
+            raise EvidenceSchemaError(_WRONG_SHAPE, violations=dict(violations))
+        output = outcome.required(EVIDENCE.name)
+        report = await self.grounded(context, output.quotes)
+        if self.is_checked:
+            self._act_on_rejections(context, output.quotes, report)
+        return Evidence(report, output.unknown_keys)
+
+    async def grounded(
+        self, context: AssessmentContext, quotes: Mapping[str, Sequence[str]]
+    ) -> GroundingReport:
+        """Hold quotes against the transcript, as the settings say; `quotes`: item key → texts."""
+        if not self.is_checked:
+            return nothing_grounded(quotes, reason=None)
+        mode = self._settings.evidence_quote_validation_mode
+        threshold = self._settings.evidence_quote_fuzzy_threshold
+        given = chain.from_iterable(quotes.values())
+        await context.look_up(given, mode=mode, fuzzy_threshold=threshold)
+        return ground_evidence(quotes, context.index, mode=mode, fuzzy_threshold=threshold)
+
+    def _act_on_rejections(
+        self, context: AssessmentContext, quotes: dict[str, list[str]], report: GroundingReport
+    ) -> None:
+        settings = self._settings
+        # The index knows all of them by now.
+        _, stats = validate_evidence_grounding(
+            quotes,
+            context.transcript.text,
+            mode=settings.evidence_quote_validation_mode,
+            fuzzy_threshold=settings.evidence_quote_fuzzy_threshold,
+            log_rejections=settings.evidence_quote_log_rejections,
+            index=context.index,
+        )
+        if stats.validated_count or not stats.extracted_count:
+            return
+        message = all_refused(report)
+        record_failure(
+            FailureCategory.EVIDENCE_HALLUCINATION,
+            FailureSeverity.ERROR,
+            message,
+            participant_id=context.participant_id,
+            stage="evidence_extraction",
+            code=FailureCode.UNGROUNDED_EVIDENCE,
+            mode=context.scoring.mode.value,
+            extracted_count=stats.extracted_count,
+            validation_mode=settings.evidence_quote_validation_mode,
+        )
+        if settings.evidence_quote_fail_on_all_rejected:
+            raise EvidenceGroundingError(message)
+
+    async def _score(
+        self,
+        context: AssessmentContext,
+        evidence: Evidence,
+        unscored: PHQ8Assessment,
+        on_scoring: OnUnscored,
+    ) -> PHQ8Assessment | None:
+        try:
+            shown = await _shown(context, evidence.report)
+        except ModelCallFailed as error:
+            _record_no_references(context, error)
+            return None
+        if shown is not None:
+            context.shown_blocks["references"] = shown.text
+        on_scoring(unscored)
+        validator = _ScoreValidator(self, context, evidence.report)
+        prompt = scoring_prompt(context, evidence)
+        outcome = await self._scorer.run(prompt, context.calls, review=validator)
+        said = outcome.output or outcome.kept
+        kept = said if isinstance(said, PartialScores) else None
+        # A model that cannot be asked again, or then replies with nothing usable, has insisted.
+        output = kept.as_whole() if kept else outcome.output or validator.sent_back
+        if output is None:
+            return None
+        items = [one.assessment for one in await validator.judged(output)]
+        if kept is not None:
+            before = {one.item: one for one in unscored.items}
+            items = [_in_part(one, kept, before[one.item]) for one in items]
+        if shown is not None:
+            items = [shown.told_in(one) for one in items]
+        is_accepted = not kept.lost_count if kept else outcome.output is not None
+        return replace(unscored, items=tuple(items), is_accepted=is_accepted)
+
+    async def score_changed(
+        self, context: AssessmentContext, evidence: Mapping[str, Sequence[str]]
+    ) -> AgentOutcome[QuantitativeOutput]:
+        """Return what the model says of a changed transcript, which no rule speaks against.
+
+        `evidence`: item key → quotes.
+        """
+        return await self._ablation_scorer.run(scoring_prompt(context, evidence), context.calls)
+
+    async def standing(
+        self, context: AssessmentContext, found: PHQ8Assessment, output: QuantitativeOutput
+    ) -> dict[Item, int | None]:
+        """Return which scores of a reply about evidence that is found stand on it, else `None`."""
+        accepted = {item.item.value: item.quotes for item in found.items}
+        report = GroundingReport(accepted=accepted, rejected=dict.fromkeys(accepted, ()))
+        judged = await _ScoreValidator(self, context, report).judged(output)
+        return {one.assessment.item: one.assessment.score for one in judged}
+
+
+class _ScoreValidator:
+    """Output validator with one retry: scores that the clinical rules speak against are sent back.
+
+    If the model insists, the evidence decides: what it does not carry becomes unknown with that
+    reason. Asking on would only wear the model down.
+    """
+
+    def __init__(
+        self,
+        agent: QuantitativeAssessmentAgent,
+        context: AssessmentContext,
+        report: GroundingReport,
+    ) -> None:
+        self.sent_back: QuantitativeOutput | None = None
+        self._agent = agent
+        self._context = context
+        self._report = report
+        self._known: tuple[QuantitativeOutput, tuple[JudgedItem, ...]] | None = None
+
+    async def __call__(self, output: ModelOutput) -> None:
+        if not self._agent.is_checked or not isinstance(output, QuantitativeOutput):
+            return
+        judged = await self.judged(output)
+        objections = [error for item in judged for error in item.errors]
+        if objections and self.sent_back is None:
+            self.sent_back = output
+            raise ReplyRejected(
+                RejectionCode.RULE_BROKEN,
+                f"{'. '.join(objections)}. Give all eight items again, these mended.",
+            )
+
+    async def judged(self, output: QuantitativeOutput) -> tuple[JudgedItem, ...]:
+        """Return the items of an output; those of the last one are remembered."""
+        if self._known is None or self._known[0] is not output:
+            self._known = (output, await self._judged(output))
+        return self._known[1]
+
+    async def _judged(self, output: QuantitativeOutput) -> tuple[JudgedItem, ...]:
+        context, report, answers = self._context, self._report, output.items
+        evidence = {key: answer.evidence for key, answer in answers.items()}
+        cited = await self._agent.grounded(context, evidence)
         given = {
-            key: distinct_quotes([*cited.accepted[key], *report.accepted[key]])
-            for key in output.items
+            key: distinct_quotes([*cited.accepted[key], *report.accepted[key]]) for key in answers
         }
-        served = served_by(output, given)
-        asked = await self._asked(case, output, given)
-        unshared = await _unshared(case, output, given)
+        quote_use = quote_use_of(output, given)
+        asked = await _asked(context, output, given)
+        unshared = await _unshared(context, output, given)
         return tuple(
             judged_item(
-                ProposedItem(
-                    item=Item(key),
-                    answer=answer,
-                    quotes=case.reader.for_item(given[key], Item(key)),
-                    unfound=cited.rejected[key],
-                    served=served,
-                    asked=asked.get(Item(key)),
-                    is_shared=Item(key) not in unshared,
-                ),
-                unscored_item(case, Item(key), report),
-                is_checked=self._is_checked,
+                _unscored_item(context, Item(key), report),
+                answer,
+                quotes=context.reader.for_item(given[key], Item(key)),
+                unfound=cited.rejected[key],
+                quote_use=quote_use,
+                unread_answer=asked.get(Item(key)),
+                is_shared=Item(key) not in unshared,
+                is_checked=self._agent.is_checked,
             )
-            for key, answer in output.items.items()
+            for key, answer in answers.items()
         )
 
-    async def _asked(
-        self, case: Case, output: QuantitativeOutput, given: Mapping[str, Sequence[Quote]]
-    ) -> Mapping[Item, UnreadAnswer]:
-        """Return what was asked for by name, where an item has neither a score nor a quote."""
-        if not any(one.score is None and not given[key] for key, one in output.items.items()):
-            return {}
-        text = case.transcript.text
-        if is_for_process(text):
-            return await in_worker_process(text, asked_items, case.transcript)
-        return asked_items(case.transcript)
+
+async def _shown(context: AssessmentContext, report: GroundingReport) -> ShownReferences | None:
+    if not context.scoring.mode.shows_references:
+        return None
+    source = required(context.scoring.mode, context.references)
+    scoring = context.scoring
+    if scoring.participant is None:
+        scoring = replace(scoring, participant=context.participant_id)
+    return await shown_references(source, report.accepted, context.transcript, scoring)
+
+
+def _record_no_references(context: AssessmentContext, error: ModelCallFailed) -> None:
+    """Record that nothing is scored: without its references the mode would be another one."""
+    record_failure(
+        FailureCategory.REFERENCES_FAILED,
+        FailureSeverity.ERROR,
+        "The server of REFERENCES_EMBEDDER gave no usable vectors: no item was scored.",
+        participant_id=context.participant_id,
+        stage="references",
+        code=error.code,
+        mode=context.scoring.mode.value,
+    )
+
+
+async def _asked(
+    context: AssessmentContext, output: QuantitativeOutput, given: Mapping[str, Sequence[Quote]]
+) -> Mapping[Item, UnreadAnswer]:
+    """Return what was asked for by name, where an item has neither a score nor a quote."""
+    if not any(one.score is None and not given[key] for key, one in output.items.items()):
+        return {}
+    text = context.transcript.text
+    if is_for_process(text):
+        return await in_worker_process(text, asked_items, context.transcript)
+    return asked_items(context.transcript)
 
 
 async def _unshared(
-    case: Case, output: QuantitativeOutput, given: Mapping[str, Sequence[Quote]]
+    context: AssessmentContext, output: QuantitativeOutput, given: Mapping[str, Sequence[Quote]]
 ) -> frozenset[Item]:
     """Return the items of whose quotes the learned reader takes none for what the score says."""
     unshared: set[Item] = set()
@@ -325,10 +372,33 @@ async def _unshared(
         item, segments = Item(key), [part for quote in given[key] for part in quote.segments]
         if answer.score is None or not segments:
             continue
-        shares = case.reading.shares_present if answer.score else case.reading.shares_denied
+        shares = context.reading.shares_present if answer.score else context.reading.shares_denied
         if not await shares(item, segments):
             unshared.add(item)
     return frozenset(unshared)
+
+
+def _unscored_item(
+    context: AssessmentContext, item: Item, report: GroundingReport
+) -> ItemAssessment:
+    """Return an item with its evidence and without a score."""
+    extracted, rejected = report.accepted[item.value], report.rejected[item.value]
+    quotes = context.reader.for_item(distinct_quotes(extracted), item)
+    return ItemAssessment(
+        item=item,
+        score=None,
+        unknown_reason=UnknownReason.SCORING_FAILED,
+        proposed_score=None,
+        quotes=quotes,
+        frequency=stated_frequency(quotes),
+        unverified_quotes=distinct_texts(rejected),
+        reason="",
+        confidence=None,
+        warnings=(),
+        llm_evidence_count=len(extracted),
+        llm_evidence_extracted_count=len(extracted) + len(rejected),
+        llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
+    )
 
 
 def _in_part(item: ItemAssessment, kept: PartialScores, unscored: ItemAssessment) -> ItemAssessment:
@@ -341,11 +411,8 @@ def _in_part(item: ItemAssessment, kept: PartialScores, unscored: ItemAssessment
     return replace(standing, warnings=(*standing.warnings, *unread))
 
 
-def scoring_prompt(case: Case, evidence: Mapping[str, Sequence[str]]) -> Prompt:
-    """Return what scoring is asked in the case's mode; `evidence`: item key → quotes."""
+def scoring_prompt(context: AssessmentContext, evidence: Mapping[str, Sequence[str]]) -> Prompt:
+    """Return what scoring is asked in the context's mode; `evidence`: item key → quotes."""
+    task = context.tasks[SCORING_TASKS[context.scoring.mode]]
     quotes = json.dumps(evidence, ensure_ascii=False, indent=1)
-    return case.prompt(case.tasks[SCORING_TASKS[case.scoring.mode]], evidence=quotes, **case.beside)
-
-
-def _texts(report: GroundingReport) -> dict[str, list[str]]:
-    return {key: [quote.text for quote in quotes] for key, quotes in report.accepted.items()}
+    return context.prompt(task, evidence=quotes, **context.shown_blocks)

@@ -1,16 +1,22 @@
-"""Options of the agents; each is read from the environment by `config` alone."""
+"""Options of the agents."""
 
+from dataclasses import replace
 from typing import Final, Literal
 
 from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.llm.settings import Options
+from ai_psychiatrist.infrastructure.options import Options
+from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
+from ai_psychiatrist.llm.settings import PydanticAISettings
 
 DANGER_OFF: Final = "off"
 
 
 class DangerSettings(Options):
     """Which model reads for danger beside the fixed rules."""
+
+    model_config = SettingsConfigDict(env_prefix="DANGER_")
 
     model: str | None = Field(
         default=None,
@@ -25,6 +31,8 @@ class DangerSettings(Options):
 
 class QualitativeSettings(Options):
     """What is done about quotes of the narrative that the participant did not say."""
+
+    model_config = SettingsConfigDict(env_prefix="QUALITATIVE_")
 
     validate_quotes: bool = Field(
         default=False,
@@ -50,6 +58,8 @@ class QualitativeSettings(Options):
 class JudgeSettings(Options):
     """How the judge is asked."""
 
+    model_config = SettingsConfigDict(env_prefix="JUDGE_")
+
     calls: Literal["four", "one"] = Field(
         default="four",
         description="`four`: a call for each metric, at once; `one`: all metrics in one call.",
@@ -59,3 +69,45 @@ class JudgeSettings(Options):
     def is_together(self) -> bool:
         """Whether all metrics are asked for in one call."""
         return self.calls == "one"
+
+
+class FeedbackSettings(Options):
+    """When the findings are refined and judged again."""
+
+    model_config = SettingsConfigDict(env_prefix="FEEDBACK_")
+
+    enabled: bool = Field(default=True, description="Refine findings that the judge finds weak.")
+    max_iterations: int = Field(
+        default=10, ge=0, le=50, description="How many refinements at most."
+    )
+    score_threshold: int = Field(
+        default=3,
+        ge=0,
+        le=5,
+        description="Refine while any metric is at or below this score, 1-5; 0 never refines.",
+    )
+
+
+# How long, and how often, models are asked for a person who waits
+
+MOST_REPAIRS: Final = 1
+"""How often each model is sent a rejected reply back, with what is wrong; then it has failed."""
+
+
+def repairing_once(settings: PydanticAISettings) -> PydanticAISettings:
+    """Return settings by which a rejected reply is sent back at most once."""
+    return settings.model_copy(update={"retries": min(MOST_REPAIRS, settings.retries)})
+
+
+def limited_chain(
+    chain: FallbackChain, *, call_timeout_seconds: float, retries: CallRetries
+) -> FallbackChain:
+    """Return the models with calls as short, and tried as often, as a waiting person bears."""
+    return tuple(
+        replace(
+            endpoint,
+            timeout_seconds=min(endpoint.timeout_seconds, call_timeout_seconds),
+            retries=retries,
+        )
+        for endpoint in chain
+    )

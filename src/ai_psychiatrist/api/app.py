@@ -27,9 +27,10 @@ from ai_psychiatrist.api.described import DescribedApp
 from ai_psychiatrist.api.error_answers import add_problem_handlers
 from ai_psychiatrist.api.layers import add_layers
 from ai_psychiatrist.api.lifespan import lifespan
+from ai_psychiatrist.api.open_notice import refuse_open_address
 from ai_psychiatrist.api.own_path import VERSION_PREFIX
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.config import Settings, load_settings, refuse_open_address
+from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.infrastructure.stopping import Stopping
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.models import NOTICE
@@ -40,6 +41,8 @@ _DESCRIPTION = (
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+_TRANSCRIPTS_AT_A_TIME: Final = 5
+"""Of the longest ones; what is beyond waits for its turn."""
 _ROUTERS: Final = (
     interviews.router,
     interviews.stepping,
@@ -85,7 +88,7 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     app.state.services = opened
     app.state.stopping = Stopping()
     app.state.admission = Admission(resolved.api.max_concurrency)
-    app.state.text_room = SharedRoom(resolved.api.max_total_chars)
+    app.state.text_room = SharedRoom(_TRANSCRIPTS_AT_A_TIME * resolved.api.max_transcript_chars)
     _add_routes(app)
     add_layers(app, resolved)
     return app

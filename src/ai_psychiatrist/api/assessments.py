@@ -16,7 +16,7 @@ from ai_psychiatrist.api.requests import AssessmentRequest, FindingsRequest
 from ai_psychiatrist.api.sent_file import FILE_BODY
 from ai_psychiatrist.api.served import ServicesOf, json_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_to_score
-from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.proof.certificate import certified

@@ -15,7 +15,7 @@ from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.problems import Refusal, backend_failed, overloaded, problem
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.risk import kept_risk
-from ai_psychiatrist.assessment.unfinished import TOO_LATE
+from ai_psychiatrist.assessment.parts import TOO_LATE
 from ai_psychiatrist.domain.errors import (
     AgentFailed,
     AssessmentServiceError,

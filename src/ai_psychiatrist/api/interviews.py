@@ -15,7 +15,7 @@ from ai_psychiatrist.api.interview_results import interview_report, interview_re
 from ai_psychiatrist.api.problems import Refusal, interview_step_failed
 from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import InterviewState

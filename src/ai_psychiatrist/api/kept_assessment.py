@@ -10,7 +10,7 @@ from ai_psychiatrist.api.query_options import ScoringInQuery
 from ai_psychiatrist.api.records_of import records_of
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
 from ai_psychiatrist.api.wanted_assessment import Assessed, assess_wanted, reading_to_score
-from ai_psychiatrist.assessment.part import FULL
+from ai_psychiatrist.assessment.parts import FULL
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.columns import figures_of

@@ -8,8 +8,8 @@ from anyio import to_thread
 from fastapi import FastAPI
 
 from ai_psychiatrist.api.built_routes import build_routes
-from ai_psychiatrist.api.open_notice import tell_it_is_open
-from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, is_open_to_anybody
+from ai_psychiatrist.api.open_notice import is_open_to_anybody, tell_it_is_open
+from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.repeating import HOUR_SECONDS, repeating
 from ai_psychiatrist.wiring import Services, open_services_apart

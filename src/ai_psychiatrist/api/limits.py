@@ -19,7 +19,7 @@ from ai_psychiatrist.api.problems import Refusal, problem
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
-from ai_psychiatrist.llm.metering import metered
+from ai_psychiatrist.llm.calls import metered
 
 logger = get_logger(__name__)
 

@@ -174,7 +174,7 @@ async def _progress(
         is_over=summary.state.is_last,
         state=summary.state.value,
         reason="" if summary.reason is None else end_words(summary.reason),
-        causes=() if told.result is None else services.connections.causes(told.result),
+        causes=() if told.result is None else services.connections.reasons(told.result),
         failures=() if told.result is None else told.result.failures,
         danger=told.view(found.record.transcript) if may_see else None,
         level=told.risk.level,

@@ -8,7 +8,7 @@ from typing import Final
 
 from fastapi import Request
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.config import with_model
 from ai_psychiatrist.infrastructure.worker_processes import work_on_text
 from ai_psychiatrist.interface.application import Application

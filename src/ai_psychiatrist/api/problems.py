@@ -9,11 +9,11 @@ from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
 from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE
-from ai_psychiatrist.assessment.unfinished import TOO_LATE, ended_too_late
+from ai_psychiatrist.assessment.parts import TOO_LATE, ended_too_late
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.llm.cures import Cause
+from ai_psychiatrist.llm.reasons import Reason
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.results.risk import risk_field
 
@@ -85,14 +85,14 @@ def problem(
     return JSONResponse(body, status, dict(headers or {}), media_type=_MEDIA_TYPE)
 
 
-def causes_field(causes: Iterable[Cause]) -> dict[str, object]:
+def causes_field(causes: Iterable[Reason]) -> dict[str, object]:
     """Return causes as a field of a problem body; it holds no addresses."""
     shown = map(ModelProblem.model_validate, causes)
     return {"causes": [cause.model_dump(mode="json") for cause in shown]}
 
 
 def nothing_finished(
-    assessment: Assessment, causes: tuple[Cause, ...], *, assessment_id: str
+    assessment: Assessment, causes: tuple[Reason, ...], *, assessment_id: str
 ) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
     named = f" --model {causes[0].model}" if causes else ""

@@ -4,9 +4,8 @@ from collections.abc import Collection
 from importlib import import_module
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.baseline.signals import signals_in
-from ai_psychiatrist.agents.contracts.shipped_step import shipped_step
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -14,10 +13,9 @@ _SAID: Final = "Interviewer: Do you ever wish to be dead?\nParticipant: No. I sl
 
 
 def read_ahead(models: Collection[str]) -> None:
-    """Read phrases and rules into memory, and interview agents where they have a model to ask."""
-    shipped_step("item")
+    """Read phrases into memory, and interview agents where they have a model to ask."""
     said = parse_transcript(_SAID)
     detect_risk(said)
-    signals_in(said)
+    analyse(said)
     if set(models) - {BASELINE}:
         import_module("ai_psychiatrist.agents.interview.interview_agents")

@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
-from ai_psychiatrist.agents.definition import OPTIONAL_AGENTS
+from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.api.doors_of import known_principal, requires
 from ai_psychiatrist.api.problems import ModelProblem, Refusal, causes_field, problem
 from ai_psychiatrist.api.served import ServicesOf

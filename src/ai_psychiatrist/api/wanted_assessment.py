@@ -18,7 +18,7 @@ from ai_psychiatrist.api.requests import AssessmentRequest
 from ai_psychiatrist.api.risk import keep_risk
 from ai_psychiatrist.api.sent_file import SentFile
 from ai_psychiatrist.api.shared_room import SharedRoom
-from ai_psychiatrist.assessment.part import OnFinished, Part
+from ai_psychiatrist.assessment.parts import OnFinished, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError, TranscriptTooLong
 from ai_psychiatrist.domain.transcript import Transcript
@@ -165,7 +165,7 @@ async def assess_wanted(
 
 def unfinished(assessed: Assessed, services: Services) -> Refusal:
     """Return the problem of an assessment that has nothing of what is wanted."""
-    causes = services.connections.causes(assessed.assessment)
+    causes = services.connections.reasons(assessed.assessment)
     return Refusal(
         problems.nothing_finished(assessed.assessment, causes, assessment_id=assessed.id)
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.drive import (
@@ -32,18 +32,22 @@ Scores: TypeAlias = Mapping[tuple[Item, Change], ChangedScore]
 
 
 async def drives_of(
-    agent: QuantitativeAssessmentAgent, case: Case, scores: PHQ8Assessment
+    agent: QuantitativeAssessmentAgent, context: AssessmentContext, scores: PHQ8Assessment
 ) -> Mapping[Item, ItemDrive]:
     """Return a verdict on each score; the calls are made at the same time."""
     cited = [CitedItem(item=one.item, score=one.score, quotes=one.quotes) for one in scores.items]
     changed = await work_on_text(
-        case.transcript.text, changed_transcripts, case.transcript, cited, case.reader.unread
+        context.transcript.text,
+        changed_transcripts,
+        context.transcript,
+        cited,
+        context.reader.unread,
     )
-    with case.apart(len(changed)) as cases:
+    with context.apart(len(changed)) as contexts:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(_scored(agent, own, one))
-                for own, one in zip(cases, changed, strict=True)
+                for own, one in zip(contexts, changed, strict=True)
             ]
     return _verdicts(scores, {key: score for task in tasks for key, score in task.result().items()})
 
@@ -73,9 +77,9 @@ def _verdicts(scores: PHQ8Assessment, found: Scores) -> Mapping[Item, ItemDrive]
 
 
 async def _scored(
-    agent: QuantitativeAssessmentAgent, case: Case, changed: ChangedTranscript
+    agent: QuantitativeAssessmentAgent, context: AssessmentContext, changed: ChangedTranscript
 ) -> Scores:
-    again = case.changed_to(changed.transcript)
+    again = context.changed_to(changed.transcript)
     outcome = await agent.score_changed(again, changed.evidence)
     if outcome.output is None:
         code = outcome.failure or FailureCode.OUTPUT_REJECTED

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final, Protocol
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER
+from ai_psychiatrist.agents.context import AssessmentContext
+from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER
 from ai_psychiatrist.assessment.ablation import open_drives, with_drives
-from ai_psychiatrist.assessment.believing import BELIEF, Beliefs
-from ai_psychiatrist.assessment.feedback_loop import narrative_of
-from ai_psychiatrist.assessment.part import Part
-from ai_psychiatrist.assessment.unfinished import record_late
+from ai_psychiatrist.assessment.parts import OnFinished, Part, record_late
+from ai_psychiatrist.assessment.refinement import narrative_of
 from ai_psychiatrist.domain.assessment import (
     Assessment,
+    AssessmentMode,
     AssessmentStatus,
     JudgedRound,
     MetaReview,
@@ -19,16 +19,56 @@ from ai_psychiatrist.domain.assessment import (
     PHQ8Assessment,
 )
 from ai_psychiatrist.domain.drive import ItemDrive
-from ai_psychiatrist.domain.failures import Attempt, FailureCode, FailureRecord
+from ai_psychiatrist.domain.failures import FailureCode, FailureRecord
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ModelReading, RiskReport
-from ai_psychiatrist.llm.output import PartialOutput
+from ai_psychiatrist.llm.replies import PartialOutput
+
+_BELIEF: Final = "belief"
+"""Names the part in accounts of failures."""
 
 
-@dataclass(slots=True)
+class Beliefs(Protocol):
+    """The score distributions of one assessment's items, as sources answer."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a model has been asked, and not all have answered or failed."""
+        ...
+
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> None:
+        """Ask models about items, whose evidence is found."""
+        ...
+
+    def of(self, scores: PHQ8Assessment) -> PHQ8Assessment:
+        """Return the items with their distributions by now."""
+        ...
+
+
+class Believer(Protocol):
+    """Estimates how sure the scores of each assessment are."""
+
+    @property
+    def most_calls(self) -> int:
+        """How many calls one assessment costs at most."""
+        ...
+
+    def begin(self, mode: AssessmentMode) -> Beliefs:
+        """Return the distributions of one assessment in a mode, of which nothing is known yet."""
+        ...
+
+
+class ListenerFailed(Exception):
+    """The caller's listener raised, which is no defect of the part that had finished."""
+
+
+@dataclass(slots=True, kw_only=True)
 class Progress:
     """What has finished so far."""
 
+    on_finished: OnFinished
+    listener_error: BaseException | None = None
+    """The first error of the caller's listener; after that it is not called."""
     rounds: list[JudgedRound] = field(default_factory=list)
     quantitative: PHQ8Assessment | None = None
     drives: Mapping[Item, ItemDrive] | None = None
@@ -40,6 +80,15 @@ class Progress:
     beliefs: Beliefs | None = None
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""
+
+    def finish(self, part: Part) -> None:
+        """Tell the listener of a part that is done; raises `ListenerFailed` where that raises."""
+        if self.listener_error is None:
+            try:
+                self.on_finished(part)
+            except BaseException as error:
+                self.listener_error = error
+                raise ListenerFailed from error
 
     def finished(self) -> Iterable[Part]:
         """Yield the parts that are done."""
@@ -53,68 +102,61 @@ class Progress:
         if self.meta_review is not None and self.meta_review.is_whole:
             yield Part.META_REVIEW
 
-    def record_deadline(self, parts: frozenset[Part]) -> None:
+    def record_late_parts(self, parts: frozenset[Part]) -> None:
         """Record which of these parts were not done in time."""
         finished = set(self.finished())
         for part in Part:
             if part in parts and part not in finished:
                 record_late(part.value)
 
-    def record_late_doubts(self, case: Case) -> None:
-        """Record what of how sure the scores are was not told in time."""
-        if self._lacks_drives(case):
+    def record_late_doubts(self, context: AssessmentContext) -> None:
+        """Record what of how sure the scores are was not there in time."""
+        if self._lacks_drives(context):
             record_late(ABLATION.name)
         if self.beliefs is not None and self.beliefs.is_asking:
-            record_late(BELIEF)
+            record_late(_BELIEF)
 
-    def leave_drives_open(self, case: Case, code: FailureCode) -> None:
+    def leave_drives_open(self, context: AssessmentContext, code: FailureCode) -> None:
         """Leave each verdict open that was asked for and is not there."""
-        if self.quantitative is not None and self._lacks_drives(case):
+        if self.quantitative is not None and self._lacks_drives(context):
             self.drives = open_drives(self.quantitative, code)
 
-    def assessment(
-        self, case: Case, risk: RiskReport, parts: frozenset[Part], failures: list[FailureRecord]
-    ) -> Assessment:
-        """Return all of it; it is complete when these parts are done and rest on evidence."""
-        finished = set(self.finished())
-        has_any = bool(finished) or not (self.quantitative is None and self.meta_review is None)
-        status = AssessmentStatus.PARTIAL if has_any else AssessmentStatus.FAILED
-        is_ungrounded = self.quantitative is not None and self.quantitative.lost_all_evidence
-        if finished >= parts and not is_ungrounded:
-            status = AssessmentStatus.COMPLETE
-        return Assessment(
-            transcript=case.transcript,
-            risk=risk,
-            participant_id=case.participant_id,
-            mode=case.scoring.mode,
-            status=status,
-            narrative=narrative_of(self.rounds),
-            quantitative=self._with_belief_and_drives(),
-            meta_review=self.meta_review,
-            attempts=_in_agent_order(case.calls.attempts),
-            failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
-            references=_digest_of_references(case) if Part.SCORES in parts else None,
-        )
-
-    def _lacks_drives(self, case: Case) -> bool:
+    def _lacks_drives(self, context: AssessmentContext) -> bool:
         scores = self.quantitative
-        is_wanted = case.scoring.ablates and scores is not None and scores.has_scores
+        is_wanted = context.scoring.ablates and scores is not None and scores.has_scores
         return is_wanted and self.drives is None
 
-    def _with_belief_and_drives(self) -> PHQ8Assessment | None:
-        scores = self.quantitative
-        if scores is None:
-            return None
-        scores = scores if self.drives is None else with_drives(scores, self.drives)
-        return scores if self.beliefs is None else self.beliefs.of(scores)
-
-
-def _digest_of_references(case: Case) -> str | None:
-    if case.references is None or not case.scoring.mode.shows_references:
-        return None
-    return case.references.digest
-
-
-def _in_agent_order(attempts: list[Attempt]) -> tuple[Attempt, ...]:
-    """Sort by agent: calls that run at the same time end in any order."""
-    return tuple(sorted(attempts, key=lambda attempt: AGENT_ORDER.index(attempt.agent)))
+    def assessment(
+        self,
+        context: AssessmentContext,
+        risk: RiskReport,
+        parts: frozenset[Part],
+        failures: list[FailureRecord],
+    ) -> Assessment:
+        """Return all of it; it is complete when these parts are done and rest on evidence."""
+        finished, scores = set(self.finished()), self.quantitative
+        has_any = bool(finished) or scores is not None or self.meta_review is not None
+        status = AssessmentStatus.PARTIAL if has_any else AssessmentStatus.FAILED
+        if finished >= parts and not (scores is not None and scores.lost_all_evidence):
+            status = AssessmentStatus.COMPLETE
+        if scores is not None and self.drives is not None:
+            scores = with_drives(scores, self.drives)
+        if scores is not None and self.beliefs is not None:
+            scores = self.beliefs.of(scores)
+        shows_references = Part.SCORES in parts and context.scoring.mode.shows_references
+        references = context.references if shows_references else None
+        # By agent: calls that run at the same time end in any order.
+        attempts = sorted(context.calls.attempts, key=lambda one: AGENT_ORDER.index(one.agent))
+        return Assessment(
+            transcript=context.transcript,
+            risk=risk,
+            participant_id=context.participant_id,
+            mode=context.scoring.mode,
+            status=status,
+            narrative=narrative_of(self.rounds),
+            quantitative=scores,
+            meta_review=self.meta_review,
+            attempts=tuple(attempts),
+            failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
+            references=None if references is None else references.digest,
+        )

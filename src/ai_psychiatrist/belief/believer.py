@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field, replace
 
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.belief.facts import EvidenceFacts
 from ai_psychiatrist.belief.fit import Fit
 from ai_psychiatrist.belief.heard import Heard, Source, record_silence
@@ -51,7 +51,7 @@ class Beliefs:
     """The rules' vote is no answer, and always there."""
     is_asking: bool = False
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> None:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> None:
         """Ask every source that is a model, all at the same time, each within its own budget.
 
         Where no quote was found there is nothing to ask about.
@@ -67,7 +67,7 @@ class Beliefs:
                     group.create_task(self._ask(source, own.within(budget), found))
         self.is_asking = False
 
-    async def _ask(self, source: Source, case: Case, found: PHQ8Assessment) -> None:
+    async def _ask(self, source: Source, case: AssessmentContext, found: PHQ8Assessment) -> None:
         try:
             heard = await source.ask(case, found)
         except Exception as error:  # noqa: BLE001  whatever it is, the other sources are believed

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import BELIEF_DECISION
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.prompts.belief import ABOUT, HOW_OFTEN, IS_TOLD, LEVELS
+from ai_psychiatrist.agents.pydantic_agents import BELIEF_DECISION
 from ai_psychiatrist.belief.heard import Heard, possible, record_silence
 from ai_psychiatrist.belief.pooling import normalised
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
@@ -14,11 +14,11 @@ from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.llm.agent_calls import AgentCalls
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ReplyRejected
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.llm.decisions import Decisions
+    from ai_psychiatrist.llm.probabilities import Decisions
 
 _LONGEST_QUESTION = 300
 """In characters, from its end: what was asked last."""
@@ -30,7 +30,7 @@ class Decision:
     name = BeliefSource.DECISION
     agent = BELIEF_DECISION
 
-    def __init__(self, route: ModelRoute) -> None:
+    def __init__(self, route: ModelEndpoint) -> None:
         self._route = route
 
     @property
@@ -38,7 +38,7 @@ class Decision:
         """All items are asked for at once."""
         return 1
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
         """Return the probabilities of the items with evidence.
 
         How often is asked apart from whether it is told: what is not told is not determinable.
@@ -61,13 +61,13 @@ class Decision:
             heard[item.item] = possible([*(one.told * share for share in levels), 1 - one.told])
         return heard
 
-    async def _decided(self, case: Case, asked: list[ItemAssessment]) -> "Decisions":
+    async def _decided(self, case: AssessmentContext, asked: list[ItemAssessment]) -> "Decisions":
         # A library that those without such a model do without.
-        from ai_psychiatrist.llm.decisions import Asked, RatedSubject, decide  # noqa: PLC0415
+        from ai_psychiatrist.llm.probabilities import Question, RatedSubject, decide  # noqa: PLC0415
 
         return await decide(
             self._route,
-            Asked(
+            Question(
                 state={item.item.value: _said(case.transcript, item) for item in asked},
                 subjects={
                     item.item.value: RatedSubject(

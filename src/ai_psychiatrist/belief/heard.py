@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.belief.pooling import normalised
 from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
@@ -29,7 +29,7 @@ class Source(Protocol):
         """How many calls it makes for one assessment at most."""
         ...
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
         """Return what it says of items whose evidence is found; what fails is recorded."""
         ...
 

@@ -5,9 +5,9 @@ from functools import cached_property, partial
 from random import Random
 from typing import Final
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import RESCORING
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.output_models import QuantitativeOutput
+from ai_psychiatrist.agents.pydantic_agents import RESCORING
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent, scoring_prompt
 from ai_psychiatrist.belief.heard import Heard, record_silence
 from ai_psychiatrist.belief.settings import BeliefSettings
@@ -16,9 +16,8 @@ from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.llm.agent import create_agent
-from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.runner import AgentRunner
+from ai_psychiatrist.llm.endpoints import FallbackChain
+from ai_psychiatrist.llm.runner import AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _RETRIES: Final = 1
@@ -34,7 +33,7 @@ class Rescoring:
     def __init__(
         self,
         quantitative: QuantitativeAssessmentAgent,
-        chain: ModelChain,
+        chain: FallbackChain,
         settings: BeliefSettings,
         pydantic_ai: PydanticAISettings,
     ) -> None:
@@ -61,7 +60,7 @@ class Rescoring:
         """A scoring and its re-ask, as often as is set, of each model of the chain."""
         return self._settings.rescorings * (_RETRIES + 1) * len(self._chain)
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
         """Return the votes of the scorings as probabilities."""
         with case.apart(self._settings.rescorings) as cases:
             async with asyncio.TaskGroup() as group:
@@ -77,7 +76,7 @@ class Rescoring:
         return {item: shares_of(vote[item] for vote in given) for item in Item}
 
     async def _scored(
-        self, case: Case, found: PHQ8Assessment, number: int
+        self, case: AssessmentContext, found: PHQ8Assessment, number: int
     ) -> dict[Item, int | None] | None:
         prompt = scoring_prompt(case, self._shuffled(found, number))
         output = (await self._scorer.run(prompt, case.calls)).output

@@ -1,17 +1,20 @@
-"""Options of belief; each is read from the environment by `config` alone."""
+"""Options of belief."""
 
 from pathlib import Path
 
 from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.domain.belief import BeliefSource
-from ai_psychiatrist.llm.settings import Options, WebAddress
+from ai_psychiatrist.infrastructure.options import CommaList, Options, WebAddress
 
 
 class BeliefSettings(Options):
     """How sure the scores of items are: what is asked for it, and how surely it is to hold."""
 
-    sources: tuple[BeliefSource, ...] = Field(
+    model_config = SettingsConfigDict(env_prefix="BELIEF_")
+
+    sources: CommaList[BeliefSource] = Field(
         default=(BeliefSource.RULES,),
         description="Of `rules` (always among them), `rescoring`, `tokens`, `decision`.",
     )

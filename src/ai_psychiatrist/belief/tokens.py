@@ -4,9 +4,9 @@ import asyncio
 import json
 from typing import Final
 
-from ai_psychiatrist.agents.case import Case
-from ai_psychiatrist.agents.definition import BELIEF_TOKENS
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.prompts.belief import ABOUT
+from ai_psychiatrist.agents.pydantic_agents import BELIEF_TOKENS
 from ai_psychiatrist.belief.heard import Heard, possible, record_silence
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
@@ -14,8 +14,8 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.llm.agent_calls import AgentCalls
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ReplyRejected
 
 ANSWERS: Final = ("0", "1", "2", "3", "N")
 
@@ -26,7 +26,7 @@ class Tokens:
     name = BeliefSource.TOKENS
     agent = BELIEF_TOKENS
 
-    def __init__(self, route: ModelRoute) -> None:
+    def __init__(self, route: ModelEndpoint) -> None:
         self._route = route
 
     @property
@@ -34,7 +34,7 @@ class Tokens:
         """One for each item."""
         return len(Item)
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
         """Return the probabilities of the items with evidence.
 
         The first item is asked alone: the others then find the transcript in the server's cache,
@@ -57,9 +57,11 @@ class Tokens:
             record_silence(self.agent, codes[0], items=len(asked) - len(heard))
         return heard
 
-    async def _asked(self, case: Case, item: ItemAssessment) -> tuple[float, ...] | FailureCode:
+    async def _asked(
+        self, case: AssessmentContext, item: ItemAssessment
+    ) -> tuple[float, ...] | FailureCode:
         # A library that those without a server do without.
-        from ai_psychiatrist.llm.token_shares import TokenQuestion, token_shares  # noqa: PLC0415
+        from ai_psychiatrist.llm.probabilities import TokenQuestion, token_shares  # noqa: PLC0415
 
         prompt = case.prompt(
             case.tasks[self.agent],

@@ -36,7 +36,7 @@ class BatchChoice:
             BatchWishes,
             was_made_by_batches,
         )
-        from ai_psychiatrist.llm.batches.providers import BatchModels  # noqa: PLC0415
+        from ai_psychiatrist.llm.batches import BatchModels  # noqa: PLC0415
 
         if self.wanted is None and not was_made_by_batches(
             out, cipher_of(settings.ledger.key_file)

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, variables
 from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.results.wording import READER_STATES

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
+from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks
 from ai_psychiatrist.cli.evaluation_options import print_json
 from ai_psychiatrist.cli.evaluation_run import WantedRun, variants_of_run
 from ai_psychiatrist.config import Settings

@@ -6,10 +6,10 @@ import typer
 
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.llm.cures import Cause
+from ai_psychiatrist.llm.reasons import Reason
 
 
-def tell_causes(status: AssessmentStatus, causes: Sequence[Cause]) -> None:
+def tell_causes(status: AssessmentStatus, causes: Sequence[Reason]) -> None:
     """Name the models and addresses that were tried, the codes and the cures; nothing if whole."""
     if status is AssessmentStatus.COMPLETE:
         return
@@ -24,10 +24,10 @@ def tell_doctor(model: str) -> None:
     typer.echo(plain(f"For a closer look: ai-psychiatrist doctor --model {model}"), err=True)
 
 
-def _tried(cause: Cause) -> str:
+def _tried(cause: Reason) -> str:
     return cause.model if cause.address is None else f"{cause.model} at {cause.address}"
 
 
-def _code(cause: Cause) -> str:
+def _code(cause: Reason) -> str:
     status = "" if cause.http_status is None else f", HTTP {cause.http_status}"
     return f"{cause.code.value}{status}"

@@ -19,7 +19,7 @@ from ai_psychiatrist.api.interview_results import (
     interview_result,
     spoken_words,
 )
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
@@ -214,7 +214,7 @@ class _Session:
             print_risk(self.out, risk, where=" in the transcript")
         if assessment.quantitative is None:
             typer.echo("error: the transcript was not scored, because a model failed", err=True)
-            tell_causes(assessment.status, self.services.connections.causes(assessment))
+            tell_causes(assessment.status, self.services.connections.reasons(assessment))
             raise typer.Exit(ExitCode.NOTHING_FINISHED)
         return assessment_input(assessment.quantitative)
 

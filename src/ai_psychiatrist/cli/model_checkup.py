@@ -5,7 +5,7 @@ from typing import Final
 
 from ai_psychiatrist.cli.checkup import CheckLevel, CheckResult
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.llm.probe import Check, CheckOutcome, ModelProbe
+from ai_psychiatrist.llm.doctor import Check, CheckOutcome, ModelProbe
 from ai_psychiatrist.llm.providers import provider_of
 
 _NOT_TRIED: Final = "not tried"

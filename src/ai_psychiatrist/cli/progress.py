@@ -17,7 +17,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ai_psychiatrist.assessment.part import OnFinished, Part
+from ai_psychiatrist.assessment.parts import OnFinished, Part
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ai_psychiatrist.agents.definition import ABLATION
+from ai_psychiatrist.agents.pydantic_agents import ABLATION
 from ai_psychiatrist.cli.belief_words import item_belief, total_belief
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.drive_words import STYLES, has_drives, item_drive

@@ -11,10 +11,11 @@ from ai_psychiatrist.access.access_file import FILE_NAME
 from ai_psychiatrist.access.clock import seconds_now
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer
+from ai_psychiatrist.api.open_notice import is_open_to_anybody, refuse_open_address
 from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
-from ai_psychiatrist.config import Settings, is_open_to_anybody, refuse_open_address
+from ai_psychiatrist.config import Settings
 
 EXAMPLES: Final = """
 Examples:

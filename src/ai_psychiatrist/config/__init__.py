@@ -2,12 +2,10 @@
 
 from ai_psychiatrist.config.chosen_model import quiet, with_model
 from ai_psychiatrist.config.contradictions import refuse_contradictions
-from ai_psychiatrist.config.groups import CRISIS_LINE_CURE, Settings
-from ai_psychiatrist.config.open_address import is_open_to_anybody, refuse_open_address
-from ai_psychiatrist.config.reader import load_settings
+from ai_psychiatrist.config.groups import CRISIS_LINE_CURE
 from ai_psychiatrist.config.reference import env_example, settings_tables
 from ai_psychiatrist.config.server import ApiSettings
-from ai_psychiatrist.config.variables import variables
+from ai_psychiatrist.config.settings import Settings, load_settings, variables
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 
@@ -18,11 +16,9 @@ __all__ = [
     "QuantitativeSettings",
     "Settings",
     "env_example",
-    "is_open_to_anybody",
     "load_settings",
     "quiet",
     "refuse_contradictions",
-    "refuse_open_address",
     "settings_tables",
     "variables",
     "with_model",

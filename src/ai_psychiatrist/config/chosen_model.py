@@ -1,7 +1,6 @@
 """Settings changed for one use: one model for everything, and nothing logged but errors."""
 
-from ai_psychiatrist.agents.settings import DangerSettings
-from ai_psychiatrist.config.groups import Settings
+from ai_psychiatrist.config.settings import Settings
 
 
 def with_model(settings: Settings, name: str) -> Settings:
@@ -19,7 +18,9 @@ def with_model(settings: Settings, name: str) -> Settings:
         }
     )
     interview = settings.interview.model_copy(update={"model": None})
-    danger = settings.danger if settings.danger.is_off else DangerSettings()
+    danger = settings.danger
+    if not danger.is_off:
+        danger = danger.model_copy(update={"model": None})
     return settings.model_copy(update={"model": models, "interview": interview, "danger": danger})
 
 

@@ -1,7 +1,7 @@
 """What settings cannot mean together, or on this machine; found before anything starts."""
 
 from ai_psychiatrist.access.oidc.issuer_settings import refuse_unusable_issuer
-from ai_psychiatrist.config.groups import Settings
+from ai_psychiatrist.config.settings import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.jobs.webhooks.signing import signing_keys
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
@@ -31,6 +31,19 @@ def refuse_contradictions(settings: Settings) -> None:
         raise ConfigurationError(msg)
     if settings.ledger.key_file is not None:
         load_cipher(settings.ledger.key_file)
+    if settings.model.local_only:
+        _refuse_other_machines(settings)
     signing_keys(settings.jobs_webhook)
     signer_of(settings.certificate.key_file)
     refuse_unusable_issuer(settings.auth)
+
+
+def _refuse_other_machines(settings: Settings) -> None:
+    """Refuse what models are not: they are looked at when their chains are built."""
+    # Its client takes a tenth of a second, which only servers of models are worth.
+    from ai_psychiatrist.llm.local_only import require_local, require_local_embedder  # noqa: PLC0415
+
+    models, embedder = settings.model, settings.references.embedder
+    require_local_embedder(embedder, models, ollama=settings.ollama, openai=settings.openai)
+    if models.http_proxy is not None:
+        require_local(models, "the proxy", models.http_proxy, setting="MODEL_HTTP_PROXY")

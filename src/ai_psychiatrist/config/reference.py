@@ -5,8 +5,7 @@ from itertools import groupby
 
 from pydantic import SecretStr
 
-from ai_psychiatrist.config.groups import Settings
-from ai_psychiatrist.config.variables import Variable, variables
+from ai_psychiatrist.config.settings import GROUPS, Variable, variables
 
 
 def env_example() -> str:
@@ -36,7 +35,7 @@ def default_text(variable: Variable) -> str:
     """Return a default as it would stand in a file."""
     default = variable.info.default
     match default:
-        case None | SecretStr():
+        case None | SecretStr() | dict():
             return ""
         case bool():
             return str(default).lower()
@@ -49,4 +48,4 @@ def default_text(variable: Variable) -> str:
 def _groups() -> Iterator[tuple[str, Iterator[Variable]]]:
     """Yield what each group is about, and its variables."""
     for name, group in groupby(variables(), key=lambda variable: variable.group):
-        yield getattr(Settings.model_fields[name].annotation, "__doc__", "").strip(), group
+        yield (GROUPS[name].__doc__ or "").strip(), group

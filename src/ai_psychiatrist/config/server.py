@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from pydantic import Field, field_validator
+from pydantic_settings import SettingsConfigDict
 
+from ai_psychiatrist.infrastructure.options import CommaList, Options
 from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
-from ai_psychiatrist.llm.settings import Options
 
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
 _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)
@@ -16,6 +17,8 @@ _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", 
 
 class ApiSettings(Options):
     """The HTTP server and its limits."""
+
+    model_config = SettingsConfigDict(env_prefix="API_")
 
     host: str = Field(
         default="127.0.0.1",
@@ -33,11 +36,6 @@ class ApiSettings(Options):
         default=400_000,
         ge=1,
         description="Longest transcript, in characters, for commands as well.",
-    )
-    max_total_chars: int = Field(
-        default=2_000_000,
-        ge=1,
-        description="Most characters of transcripts under way; others wait for their turn.",
     )
     request_timeout_seconds: float = Field(
         default=900.0,
@@ -76,11 +74,11 @@ class ApiSettings(Options):
         ge=1,
         description="How long `serve` keeps a connection open for the next request.",
     )
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: CommaList[str] = Field(
         default=(),
         description="Further names that callers may use for this server; `*`: any.",
     )
-    cors_origins: tuple[str, ...] = Field(
+    cors_origins: CommaList[str] = Field(
         default=(), description="Origins of web pages that may call the API."
     )
     tls_cert_file: Path | None = Field(
@@ -90,7 +88,7 @@ class ApiSettings(Options):
     tls_key_file: Path | None = Field(
         default=None, description="Key of that certificate, which others cannot read."
     )
-    trusted_proxies: tuple[str, ...] = Field(
+    trusted_proxies: CommaList[str] = Field(
         default=(),
         description="Addresses or networks of proxies whose X-Forwarded-For and -Proto count.",
     )

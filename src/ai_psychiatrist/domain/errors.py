@@ -18,7 +18,7 @@ Messages name settings and fields, never transcript, quote or reply text.
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, Self
 
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 
@@ -98,6 +98,10 @@ class OutputRejected(AssessmentServiceError):
         self.violations = dict(violations or {})
         """Field → what was expected there and which type came."""
 
+    def detached(self) -> Self:
+        """Return an equal one that holds no frames: theirs hold the reply and all read of it."""
+        return type(self)(self.code, self.feedback, self.violations)
+
 
 class ModelCallFailed(AssessmentServiceError):
     """A model backend gave no usable response to one call."""
@@ -109,16 +113,19 @@ class ModelCallFailed(AssessmentServiceError):
         http_status: int | None = None,
         retry_after_seconds: float | None = None,
         error_type: str | None = None,
+        is_adjusted: bool = False,
     ) -> None:
         """`retry_after_seconds`: how long the backend asks to wait before the next call.
 
-        `error_type`: the class of an exception that nobody foresaw, for the log.
+        `error_type`: the class of an exception that nobody foresaw, for the log. `is_adjusted`:
+        the backend refused a parameter, without which the next call is sent.
         """
         super().__init__(code.value)
         self.code = code
         self.http_status = http_status
         self.retry_after_seconds = retry_after_seconds
         self.error_type = error_type
+        self.is_adjusted = is_adjusted
 
 
 class AgentFailed(AssessmentServiceError):

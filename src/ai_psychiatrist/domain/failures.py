@@ -1,7 +1,7 @@
 """Closed sets of what can fail, and the records of it: codes, counts and durations only."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -9,6 +9,8 @@ class RejectionCode(StrEnum):
     """Why a model's reply was not accepted."""
 
     EMPTY_REPLY = "empty_reply"
+    ONLY_THINKING = "only_thinking"
+    """The model thought, and wrote no answer."""
     REPLY_TOO_LARGE = "reply_too_large"
     TRUNCATED = "truncated"
     NO_JSON = "no_json"
@@ -72,6 +74,10 @@ class FailureCode(StrEnum):
     CONNECTION_FAILED = "connection_failed"
     TIMED_OUT = "timed_out"
     BACKEND_ERROR = "backend_error"
+    BROKEN_OFF = "broken_off"
+    """The response ended in its middle."""
+    MODEL_TOO_LARGE = "model_too_large"
+    """The server has not enough memory for the model."""
     RATE_LIMITED = "rate_limited"
     """Too many calls, or the account's quota is spent."""
     NOT_AUTHORISED = "not_authorised"
@@ -177,6 +183,10 @@ class Attempt:
     """How long the call took, in milliseconds."""
     http_status: int | None = None
     """What the backend answered with, where the call failed for it."""
+    served_model: str | None = field(default=None, repr=False)
+    """The model that the reply itself names; `None` where it names none."""
+    system_fingerprint: str | None = field(default=None, repr=False)
+    """What the reply says of the configuration that made it; `None` where it says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

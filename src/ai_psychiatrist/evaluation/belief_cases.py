@@ -118,7 +118,7 @@ def _made_by(folder: RunFolder) -> dict[str, object]:
     if not given:
         msg = f"{folder.path} was made without beliefs; assess its dataset anew"
         raise InputError(msg, field=_FIELD)
-    settings = BeliefSettings.model_validate(
+    settings = BeliefSettings.of(
         {name: given[name] for name in ("sources", "rescorings", "temperature") if name in given}
     )
     made_by = _premises(record, settings)

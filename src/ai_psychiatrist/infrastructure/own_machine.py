@@ -14,7 +14,18 @@ def is_address_of_others(host: str) -> bool:
 
 def is_of_this_machine(host: str) -> bool:
     """Return whether a name or an address is one that only programs of this machine can reach."""
+    plain = plain_host(host)
     try:
-        return ip_address(host.strip("[]")).is_loopback
+        address = ip_address(plain)
     except ValueError:
-        return host.casefold() == "localhost"
+        return plain == "localhost"
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
+def plain_host(host: str) -> str:
+    """Return a name or an address in the one form in which two that are the same are equal."""
+    plain = host.strip("[]").removesuffix(".").lower()
+    try:
+        return str(ip_address(plain))
+    except ValueError:
+        return plain

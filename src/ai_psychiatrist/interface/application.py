@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
@@ -26,7 +26,7 @@ from ai_psychiatrist.interface.given import (
     refuse_no_flag,
     wanted_mode,
 )
-from ai_psychiatrist.llm.cures import Cause
+from ai_psychiatrist.llm.reasons import Reason
 from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles
@@ -115,9 +115,9 @@ class Application:
 
             return await asyncio.to_thread(certified, result, read, services.signer)
 
-    def causes(self, result: FullResult) -> tuple[Cause, ...]:
+    def causes(self, result: FullResult) -> tuple[Reason, ...]:
         """Return why a result is not whole, each cause with its cure; none if it is whole."""
-        return self._services.connections.causes(result)
+        return self._services.connections.reasons(result)
 
     async def evaluate(
         self,

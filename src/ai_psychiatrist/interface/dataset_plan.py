@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
+from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.belief import BeliefSource

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
-from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset

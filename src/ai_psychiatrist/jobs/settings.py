@@ -1,17 +1,20 @@
-"""Settings of jobs; read from the environment by `config` alone."""
+"""Settings of jobs."""
 
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.llm.settings import Options
+from ai_psychiatrist.infrastructure.options import Options
 
 EngineName: TypeAlias = Literal["process", "dbos"]
 
 
 class JobSettings(Options):
     """How assessments are made that outlive the request which asked for them."""
+
+    model_config = SettingsConfigDict(env_prefix="JOBS_")
 
     engine: EngineName = Field(
         default="process",

@@ -1,6 +1,7 @@
 """The calls of one agent for one output: each is found or made, judged, and settled once."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
@@ -12,8 +13,8 @@ from contextlib import (
     suppress,
 )
 from contextvars import Context
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -24,23 +25,42 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
-from ai_psychiatrist.infrastructure.telemetry.watching import watched
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.llm.attempt_account import AttemptAccount
-from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.call_store import CallResult, credible_tokens
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.metering import note_spent
-from ai_psychiatrist.llm.output import ModelOutput, OnKept, PartialOutput, PartsReader
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.reply_reading import Reply, ReplyReading, is_well_formed
-from ai_psychiatrist.llm.routes import ModelRoute
-from ai_psychiatrist.llm.watched_calls import agent_work, call_work, note_result
+from ai_psychiatrist.llm.call_telemetry import agent_work, call_work, note_result
+from ai_psychiatrist.llm.calls import (
+    CallRecorder,
+    CallResult,
+    Judgement,
+    note_spent,
+    result_of,
+    with_result,
+)
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import (
+    ChatReply,
+    ModelOutput,
+    OnKept,
+    PartialOutput,
+    PartsReader,
+    Reply,
+    ReplyReading,
+    ReplyRejected,
+    credible_tokens,
+    unusable,
+)
+
+logger = get_logger(__name__)
 
 OutputT = TypeVar("OutputT", bound=ModelOutput)
 ReadT = TypeVar("ReadT")
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
+_TOLD_BY_SERVERS: Final = ("served_model", "system_fingerprint")
+_LOGGED: Final = tuple(one.name for one in fields(Attempt) if one.name not in _TOLD_BY_SERVERS)
+"""Codes and counts: a server can write any text where its model's name is expected."""
+_NAME: Final = re.compile(r"[\w.:/@+-]{1,128}", re.ASCII)
 _LARGE_REPLY_CHARACTERS: Final = 16_384
 _READERS: Final = WorkerThreads(count=1, seconds=60.0)
 
@@ -49,29 +69,29 @@ _READERS: Final = WorkerThreads(count=1, seconds=60.0)
 class Call:
     """A call that is to be made: where to, how it is sent and how its reply is read."""
 
-    route: ModelRoute
+    endpoint: ModelEndpoint
     path: CallPath
     digest: Callable[[], str] = field(repr=False)
-    """Makes the digest of everything that is sent."""
+    """Makes the digest of everything that is asked for."""
     messages: Callable[[], tuple[RequestMessage, ...]] = field(repr=False)
-    """Makes the messages that are sent, for whoever keeps them."""
+    """Makes the messages that are sent, where calls are kept."""
     send: Callable[[], Awaitable[Reply]] = field(repr=False)
     read: Callable[[Reply], ReplyReading] = field(repr=False)
 
 
 class AgentCalls:
-    """Makes the calls of one agent on one prompt, and accounts for every one of them."""
+    """Makes the calls of one agent on one prompt, at most one at a time, and records each."""
 
     def __init__(
         self,
         agent: str,
-        log: CallLog,
+        recorder: CallRecorder,
         *,
         review: Review | None = None,
         on_kept: OnKept | None = None,
     ) -> None:
         """`review`: looks at an output that was read, and may refuse it with `ReplyRejected`."""
-        self._agent = agent
+        self.attempts: list[Attempt] = []
         self.prompt_digest = ""
         """Of the prompt that is asked next."""
         self.last_rejection: ReplyRejected | None = None
@@ -79,21 +99,27 @@ class AgentCalls:
         """What is valid of the replies that were refused for their form."""
         self.kept_of = ""
         """The model that gave the last of it."""
-        self._account = AttemptAccount(agent, log)
-        self.attempts = self._account.attempts
-        self._log = log
+        self._agent = agent
+        self._recorder = recorder
+        self._round = recorder.asked[agent]
+        recorder.asked[agent] += 1
         self._review = review
         self._on_kept = on_kept
+        self._open: Attempt | None = None
+        self._known: dict[str, Any] = {}
+        """What is known of the attempt that is open."""
+        self._is_replayed = False
+        """Whether the open attempt was made, and paid for, some other time."""
         self._reading = ReplyReading(text="")
         self._asked = ""
 
     @contextmanager
-    def as_one_run(self, route: ModelRoute) -> Iterator[None]:
+    def as_one_run(self, endpoint: ModelEndpoint) -> Iterator[None]:
         """Let the block be seen as a run of the agent that asks one model; it may raise.
 
         A call that the block leaves open is settled at its end.
         """
-        with watched(agent_work(self._agent, (route,), self.attempts)) as work:
+        with watched(agent_work(self._agent, (endpoint,), self.attempts)) as work:
             try:
                 yield
             except ModelCallFailed as failure:
@@ -113,12 +139,14 @@ class AgentCalls:
                 response = await self._found_or_made(call, wait_seconds)
                 break
             except ModelCallFailed as failure:
-                wait = call.route.retries.wait_before(failure, tries)
-                if wait is None or not self._log.has_time_for(wait):
+                if failure.is_adjusted:
+                    continue
+                wait = call.endpoint.retries.wait_before(failure, tries)
+                if wait is None or not self._recorder.has_time_for(wait):
                     raise
                 tries, wait_seconds = tries + 1, wait
-        self._reading, self._asked = call.read(response), call.route.name
-        self._account.note(reply_characters=len(self._reading.text))
+        self._reading, self._asked = call.read(response), call.endpoint.name
+        self._known["reply_characters"] = len(self._reading.text)
         return self._reading
 
     async def judge(
@@ -143,23 +171,26 @@ class AgentCalls:
             self.kept = None
             self._refuse(rejection)
             raise
-        self._account.note(
-            outcome=AttemptOutcome.ACCEPTED,
-            code=None,
-            repaired=output.repaired,
-            coercions=output.coercions,
-        )
-        self._account.settle(text=self._reading.text, output=output)
+        self._known |= {
+            "outcome": AttemptOutcome.ACCEPTED,
+            "code": None,
+            "repaired": output.repaired,
+            "coercions": output.coercions,
+        }
+        self._settle(text=self._reading.text, output=output)
         return output
 
     def close(self, code: FailureCode) -> None:
         """Settle the call that is still under way, because something cut it short."""
-        self._account.close(code)
+        if self._open is not None:
+            self._known["code"] = code
+            self._settle()
 
     def _refuse(self, rejection: ReplyRejected) -> None:
-        self.last_rejection = rejection
-        self._account.note(outcome=AttemptOutcome.REJECTED, code=rejection.code)
-        self._account.settle(text=self._reading.text, feedback=str(rejection))
+        # Without its frames, which hold the reply.
+        self.last_rejection = rejection.detached()
+        self._known |= {"outcome": AttemptOutcome.REJECTED, "code": rejection.code}
+        self._settle(text=self._reading.text, feedback=str(rejection))
 
     async def _keep(self, parts: PartsReader, text: str) -> None:
         """Keep what is valid of a refused reply, unless it is no answer at all."""
@@ -180,7 +211,7 @@ class AgentCalls:
 
     async def _extracted(self, extract: Callable[[str], OutputT], text: str) -> OutputT:
         if self._reading.refusal is not None:
-            raise self._reading.refusal
+            raise self._reading.refusal.detached()
         if not text.strip():
             raise ReplyRejected(RejectionCode.EMPTY_REPLY, "The reply is empty. Do the task.")
         try:
@@ -190,33 +221,29 @@ class AgentCalls:
             raise ModelCallFailed(FailureCode.TIMED_OUT) from None
 
     async def _found_or_made(self, call: Call, wait_seconds: float) -> Reply:
-        store = self._log.store
+        recorder, store = self._recorder, self._recorder.store
         digest = "" if store is None else call.digest()
-        occurrence = self._log.made[digest]
-        self._log.made[digest] += 1
+        occurrence = recorder.made[digest]
+        recorder.made[digest] += 1
         kept = None if store is None else await store.recall(digest, occurrence)
         if kept is not None:
-            from ai_psychiatrist.llm.kept_results import result_of  # noqa: PLC0415
-
-            self._begin(call, is_kept=True)
-            self._account.note(duration_ms=kept.duration_ms)
+            self._begin(call, is_replayed=True)
+            self._known["duration_ms"] = kept.duration_ms
             # It was paid for when it was made.
             return self._returned(result_of(kept))
         if wait_seconds > 0:
-            await call.route.retries.sleep(wait_seconds)
+            await call.endpoint.retries.sleep(wait_seconds)
         async with AsyncExitStack() as admission:
-            async with self._after_the_first(call.route), self._turn_at(call.route):
+            async with self._after_the_first(call.endpoint), self._turn_at(call.endpoint):
                 if store is not None:
                     await admission.enter_async_context(store.admitted())
-                attempt = self._begin(call, is_kept=False)
-                if not call.route.is_local:
+                attempt = self._begin(call, is_replayed=False)
+                if not call.endpoint.is_local:
                     note_spent(calls=1)
-                with watched(call_work(self._agent, call.route)) as work:
+                with watched(call_work(self._agent, call.endpoint)) as work:
                     result = await self._sent(call)
                     note_result(work, result)
             if store is not None:
-                from ai_psychiatrist.llm.kept_results import with_result  # noqa: PLC0415
-
                 made = ModelCall(
                     agent=attempt.agent,
                     model=attempt.model,
@@ -224,30 +251,34 @@ class AgentCalls:
                     digest=digest,
                     occurrence=occurrence,
                     sent=call.messages(),
-                    duration_ms=self._account.known["duration_ms"],
+                    duration_ms=self._known["duration_ms"],
                 )
                 await store.keep(with_result(made, result))
         returned = self._returned(result)
-        known = self._account.known
+        known = self._known
         note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))
         return returned
 
-    def _after_the_first(self, route: ModelRoute) -> AbstractAsyncContextManager[None]:
+    def _after_the_first(self, endpoint: ModelEndpoint) -> AbstractAsyncContextManager[None]:
         """Wait where another call puts into the provider's cache what this one begins with."""
-        return nullcontext() if self._log.ahead is None else self._log.ahead.turn(route)
+        ahead = self._recorder.ahead
+        return nullcontext() if ahead is None else ahead.turn(endpoint)
 
     @asynccontextmanager
-    async def _turn_at(self, route: ModelRoute) -> AsyncIterator[None]:
-        """Hold one of the calls that may be under way at the backend."""
-        if route.limiter is None:
+    async def _turn_at(self, endpoint: ModelEndpoint) -> AsyncIterator[None]:
+        """Hold one of the calls that may be under way at the server.
+
+        The library's own limit would wait inside the call, whose time runs.
+        """
+        if endpoint.limiter is None:
             yield
             return
-        with self._log.clock.paused():
-            await route.limiter.acquire()
+        with self._recorder.clock.paused():
+            await endpoint.limiter.acquire()
         try:
             yield
         finally:
-            route.limiter.release()
+            endpoint.limiter.release()
 
     async def _sent(self, call: Call) -> CallResult:
         started = time.perf_counter()
@@ -255,41 +286,101 @@ class AgentCalls:
             async with asyncio.timeout(None) as timeout:
                 # A timer keeps the context that it was made in, and with it the prompt, for as long
                 # as it was to run; in an empty one there is nothing to keep.
-                end = asyncio.get_running_loop().time() + call.route.timeout_seconds
+                end = asyncio.get_running_loop().time() + call.endpoint.timeout_seconds
                 Context().run(timeout.reschedule, end)
                 response = await call.send()
-            if is_well_formed(response):
-                return response
-            return ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+            code = unusable(response)
+            return response if code is None else ModelCallFailed(code)
         except asyncio.CancelledError:
-            if call.route.is_batched:
+            if call.endpoint.is_batched:
                 # It waits for its batch: nothing has become of it that could be told.
-                self._account.drop()
+                self._open = None
             raise
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
             # Told apart by the errors of all libraries that reach servers.
-            from ai_psychiatrist.llm.call_failures import call_failure  # noqa: PLC0415
+            from ai_psychiatrist.llm.failures import call_failure  # noqa: PLC0415
 
             return call_failure(error)
         finally:
-            self._account.note(duration_ms=round((time.perf_counter() - started) * 1000, 3))
+            self._known["duration_ms"] = round((time.perf_counter() - started) * 1000, 3)
 
     def _returned(self, result: CallResult) -> Reply:
         if isinstance(result, ModelCallFailed):
-            self._account.note(code=result.code, http_status=result.http_status)
-            self._account.settle(error_type=result.error_type)
+            self._known |= {"code": result.code, "http_status": result.http_status}
+            self._settle(error_type=result.error_type)
             raise result from None
         usage = result if isinstance(result, ChatReply) else result.usage
-        sent, written = credible_tokens(usage.input_tokens), credible_tokens(usage.output_tokens)
-        self._account.note(input_tokens=sent, output_tokens=written)
+        self._known["input_tokens"] = credible_tokens(usage.input_tokens)
+        self._known["output_tokens"] = credible_tokens(usage.output_tokens)
+        if not isinstance(result, ChatReply):
+            details = result.provider_details or {}
+            self._known["served_model"] = _name(result.model_name)
+            self._known["system_fingerprint"] = _name(details.get("system_fingerprint"))
         return result
 
-    def _begin(self, call: Call, *, is_kept: bool) -> Attempt:
-        return self._account.begin(call.route, call.path, self.prompt_digest, is_kept=is_kept)
+    def _begin(self, call: Call, *, is_replayed: bool) -> Attempt:
+        """Take a call from the budget; until it is settled, it counts as cut short."""
+        self._recorder.budget.spend()
+        self._open = Attempt(
+            agent=self._agent,
+            model=call.endpoint.name,
+            path=call.path,
+            outcome=AttemptOutcome.FAILED,
+            code=FailureCode.DEADLINE_EXCEEDED,
+            prompt_digest=self.prompt_digest,
+        )
+        self._is_replayed, self._known = is_replayed, {}
+        return self._open
+
+    def _settle(
+        self,
+        *,
+        text: str | None = None,
+        output: ModelOutput | None = None,
+        feedback: str | None = None,
+        error_type: str | None = None,
+    ) -> None:
+        """Put the open attempt among those that ended, and publish it."""
+        if self._open is None:
+            msg = "no call is under way"
+            raise RuntimeError(msg)
+        attempt, self._open = replace(self._open, **self._known), None
+        self.attempts.append(attempt)
+        self._recorder.attempts.append(attempt)
+        if not self._is_replayed:
+            tell(attempt)
+        if self._recorder.store is not None:
+            self._recorder.store.judged(
+                Judgement(
+                    attempt=attempt,
+                    round=self._round,
+                    text=text,
+                    output=None if output is None else output.model_dump(mode="json"),
+                    feedback=feedback,
+                )
+            )
+        known = {name: getattr(attempt, name) for name in _LOGGED}
+        logger.info("attempt_finished", **known, error_type=error_type)
+
+
+def _name(told: object) -> str | None:
+    """Return a name that a server tells; `None` for anything that cannot be one."""
+    return told if isinstance(told, str) and _NAME.fullmatch(told) else None
 
 
 async def _read(read: Callable[[str], ReadT], text: str) -> ReadT:
-    """Read a reply, a large one beside the event loop; raises what reading does, `WorkTimedOut`."""
-    if len(text) > _LARGE_REPLY_CHARACTERS:
-        return await _READERS.run(lambda: read(text))
-    return read(text)
+    """Read a reply, a large one off the event loop; raises what reading does, `WorkTimedOut`."""
+    if len(text) <= _LARGE_REPLY_CHARACTERS:
+        return read(text)
+    outcome = await _READERS.run(lambda: _outcome(read, text))
+    if isinstance(outcome, ReplyRejected):
+        raise outcome.detached()
+    return outcome
+
+
+def _outcome(read: Callable[[str], ReadT], text: str) -> ReadT | ReplyRejected:
+    """Return what was read or why not: raised in the thread, it would keep the thread's frames."""
+    try:
+        return read(text)
+    except ReplyRejected as rejection:
+        return rejection.detached()

@@ -1,102 +1,133 @@
-"""Turn model names into chains of models, sharing one set of connections per backend."""
+"""Turn model names into endpoints and chains of them, sharing one set of connections."""
 
 import asyncio
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.llm.backend_options import BackendOptions
-from ai_psychiatrist.llm.cures import Accounted, Cause, cause_of, causes
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.llm.endpoints import (
+    DEFAULT_TIMEOUT_SECONDS,
+    EndpointOptions,
+    FallbackChain,
+    ModelEndpoint,
+)
+from ai_psychiatrist.llm.reasons import Accounted, Reason, reason_of, reasons_of
+from ai_psychiatrist.llm.replies import SimpleChatClient
+from ai_psychiatrist.llm.settings import PydanticAISettings
+
+logger = get_logger(__name__)
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.llm.embedders import ServerEmbedder
-    from ai_psychiatrist.llm.probe import ModelProbe
+    from ai_psychiatrist.llm.doctor import ModelProbe
     from ai_psychiatrist.llm.servers import ModelServers
 
 
 class ModelConnections:
-    """Builds each named model once and closes all of them together."""
+    """Builds each named model once, over one set of connections, and closes all together."""
 
-    def __init__(self, options: BackendOptions) -> None:
+    def __init__(self, options: EndpointOptions) -> None:
         self._options = options
-        self._routes: dict[str, ModelRoute] = {}
+        self._endpoints: dict[str, ModelEndpoint] = {}
 
-    def chain(self, name: str) -> ModelChain:
+    def chain(self, name: str) -> FallbackChain:
         """Return the named model followed by the fallbacks.
 
         Raises `ConfigurationError` for a name that nothing here can serve.
         """
         names = dict.fromkeys((name, *self._options.models.fallbacks))
-        return tuple(self._route(one) for one in names)
+        return tuple(self.endpoint(one) for one in names)
+
+    def endpoint(self, name: str) -> ModelEndpoint:
+        """Return one model; raises `ConfigurationError` where nothing here can serve it."""
+        if name not in self._endpoints:
+            local = self._options.local.get(name)
+            self._endpoints[name] = local or self.servers.endpoint(name)
+        return self._endpoints[name]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The models of all chains."""
-        return tuple(self._routes)
+        return tuple(self._endpoints)
 
     @property
     def addresses(self) -> dict[str, str | None]:
         """Where each model of all chains is served; `None` for one of this process."""
-        return {name: route.address for name, route in self._routes.items()}
+        return {name: endpoint.address for name, endpoint in self._endpoints.items()}
 
-    async def unready(self) -> dict[str, Cause]:
+    async def unready(self) -> dict[str, Reason]:
         """Return model name → why it would not answer now, for those that would not."""
-        found = await asyncio.gather(*(self._unready(route) for route in self._routes.values()))
-        return {cause.model: cause for cause in found if cause is not None}
+        asked = [one for one in self._endpoints.values() if one.name not in self._options.local]
+        failures = await asyncio.gather(*map(self._unserved, asked))
+        return {
+            one.name: reason_of(
+                failure.code,
+                model=one.name,
+                http_status=failure.http_status,
+                address=one.address,
+            )
+            for one, failure in zip(asked, failures, strict=True)
+            if failure is not None
+        }
 
     async def probe(self, name: str) -> "ModelProbe":
         """Try a model step by step.
 
         Raises `ConfigurationError` for a name that nothing here can serve.
         """
-        route = self._route(name)
-        if name not in self._options.local:
-            return await self._servers.probe(route)
-        from ai_psychiatrist.llm.probe import local_probe  # noqa: PLC0415
+        from ai_psychiatrist.llm.doctor import ModelProbe, probe  # noqa: PLC0415  a second
 
-        return local_probe(route)
+        endpoint = self.endpoint(name)
+        if name in self._options.local:
+            return ModelProbe(model=name, address=None)
+        return await probe(self.servers.server_of(endpoint), endpoint)
 
-    def embedder(self, name: str) -> "ServerEmbedder":
-        """Return an embedding model of a server, `ollama:NAME` or `openai:NAME`.
+    async def _unserved(self, endpoint: ModelEndpoint) -> ModelCallFailed | None:
+        from ai_psychiatrist.llm.doctor import unserved  # noqa: PLC0415  a second
 
-        Raises `ConfigurationError` where nothing can serve it.
-        """
-        return self._servers.embedder(name)
+        server = self.servers.server_of(endpoint)
+        return await unserved(server, endpoint.name.partition(":")[2])
 
-    def decision_route(self, model: str, url: str, key: str) -> ModelRoute:
-        """Return the way to a decision model; raises `ConfigurationError` for no address."""
-        return self._servers.decision_route(model, url, key)
-
-    def causes(self, assessment: Accounted) -> tuple[Cause, ...]:
-        """Return why an assessment is not whole and what to do about it, each cause once."""
-        return causes(assessment, self.addresses)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        if "_servers" in self.__dict__:
-            await self._servers.aclose()
-
-    async def _unready(self, route: ModelRoute) -> Cause | None:
-        if route.name in self._options.local:
-            return None
-        failure = await self._servers.unserved(route)
-        if failure is None:
-            return None
-        return cause_of(
-            failure.code,
-            model=route.name,
-            http_status=failure.http_status,
-            address=route.address,
-        )
-
-    def _route(self, name: str) -> ModelRoute:
-        if name not in self._routes:
-            self._routes[name] = self._options.local.get(name) or self._servers.route(name)
-        return self._routes[name]
+    def reasons(self, assessment: Accounted) -> tuple[Reason, ...]:
+        """Return why an assessment is not whole and what to do about it, each reason once."""
+        return reasons_of(assessment, self.addresses)
 
     @cached_property
-    def _servers(self) -> "ModelServers":
-        # A second of libraries, which models of this process do without.
+    def servers(self) -> "ModelServers":
+        """The servers that models are asked at; a second of libraries, loaded when first used."""
         from ai_psychiatrist.llm.servers import ModelServers  # noqa: PLC0415
 
         return ModelServers(self._options)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if "servers" in self.__dict__:
+            await self.servers.aclose()
+
+
+def as_chain(
+    models: SimpleChatClient | FallbackChain,
+    *,
+    pydantic_ai_settings: PydanticAISettings,
+    ollama_base_url: str | None,
+) -> FallbackChain:
+    """Return a chain as it is, or make one of a single plain client for an Ollama model.
+
+    Without a base URL the single model is asked by plain chat alone, and a warning says so. The
+    single model's connections live as long as the process; those of `ModelConnections` are closed
+    with it.
+    """
+    if isinstance(models, tuple):
+        return models
+    timeout = pydantic_ai_settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
+    agent_model = None
+    if pydantic_ai_settings.enabled and ollama_base_url is not None:
+        from ai_psychiatrist.llm.servers import lone_ollama_model  # noqa: PLC0415  takes a second
+
+        agent_model = lone_ollama_model(models.model, ollama_base_url, timeout_seconds=timeout)
+    elif pydantic_ai_settings.enabled:
+        logger.warning("agent_path_unavailable", model=models.model, reason="no_base_url")
+    endpoint = ModelEndpoint(
+        name=models.model, agent_model=agent_model, chat=models, timeout_seconds=timeout
+    )
+    return (endpoint,)

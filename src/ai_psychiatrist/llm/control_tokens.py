@@ -40,7 +40,7 @@ def _tokens() -> re.Pattern[str]:
     firsts = [f"{re.escape(first)}(?={_any_of(ends)})" for first, ends in rests.items()]
     for template in control_tokens():
         for opening, closing in template.shapes:
-            name = rf"[^\s{re.escape(opening + closing)}]{{1,{_LONGEST_NAME}}}"
+            name = rf"[^\s{re.escape(opening[0] + closing)}]{{1,{_LONGEST_NAME}}}"
             rest = re.escape(opening[1:]) + name + re.escape(closing)
             firsts.append(f"{re.escape(opening[0])}(?={rest})")
     return re.compile("|".join(firsts))

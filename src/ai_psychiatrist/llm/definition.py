@@ -1,18 +1,41 @@
-"""An agent as a value: its name and how a reply becomes its output."""
+"""An agent as a value: its name, its prompts, and how a reply becomes its output."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from ai_psychiatrist.llm.output import ModelOutput, PartsReader
-from ai_psychiatrist.llm.output_mode import OutputTool
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ModelOutput, OutputMode, OutputTool, PartsReader
 
 OutputT = TypeVar("OutputT", bound=ModelOutput)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What one call sends: the system text, and transcript block and task as the user's text."""
+
+    system: str = field(repr=False)
+    user: str = field(repr=False)
+    stable_characters: int = 0
+    """How much of the user's text later calls begin with, too; 0 when that is not known."""
+    subject: str = ""
+    """Keyed digest of what the call belongs to: metadata for a provider, part of no text."""
+
+    @property
+    def digest(self) -> str:
+        """Keyed digest of both texts."""
+        return keyed_digest(f"{self.system}\n{self.user}")
+
+
+def ending_with(prompt: Prompt, words: str) -> Prompt:
+    """Return the prompt with words at its end."""
+    return replace(prompt, user=f"{prompt.user}\n\n{words}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDefinition(Generic[OutputT]):
-    """What the runner has to know about an agent."""
+    """An agent as a value: its name and how a reply becomes its output."""
 
     name: str
     """Names the agent in accounts and logs."""
@@ -25,3 +48,17 @@ class AgentDefinition(Generic[OutputT]):
     replies count."""
     tool: OutputTool | None = None
     """The schema of the output; `None` for an agent whose format is part of its task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an agent asks one model, and in which form the reply is wanted."""
+
+    endpoint: ModelEndpoint
+    prompt: Prompt = field(repr=False)
+    mode: OutputMode
+    tool: OutputTool | None
+    temperature: float | None
+    """`None`: none is sent."""
+    max_tokens: int | None
+    """Longest reply, where it is not to be the model's own."""

@@ -13,9 +13,9 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.digests import plain_digest
-from ai_psychiatrist.llm.backends import NO_KEY, Access
-from ai_psychiatrist.llm.call_failures import call_failure
-from ai_psychiatrist.llm.retries import CallRetries
+from ai_psychiatrist.llm.endpoints import CallRetries
+from ai_psychiatrist.llm.failures import call_failure
+from ai_psychiatrist.llm.http_client import NO_KEY, Access
 from ai_psychiatrist.services.retrieval.embedding import Vectors
 
 _BATCH: Final = 8

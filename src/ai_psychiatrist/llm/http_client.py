@@ -1,16 +1,17 @@
-"""The one kind of HTTP client that models are asked through, whoever speaks over it."""
+"""The one kind of HTTP client that models are asked through, whichever library speaks over it."""
 
 import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
+import aiohttp
 import httpx2
-from aiohttp import ClientSession, TCPConnector
-from openai import DefaultAioHttpClient
+from yarl import URL
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
@@ -20,14 +21,32 @@ from ai_psychiatrist.infrastructure.json_structure import (
     refuse_costly,
 )
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.llm.call_failures import http_failure
+from ai_psychiatrist.llm.failures import http_failure
+from ai_psychiatrist.llm.providers import Provider
 
 _ESCAPED_BYTES_PER_BYTE: Final = 6
 _ENVELOPE_BYTES: Final = 65_536
 _MOST_READ_BYTES: Final = 32_768
 _MOST_OBJECTS: Final = 500
 """In the answer to a call; the clients make a model of each, on the event loop."""
+_MOST_CONNECTIONS: Final = 1_000
+_KEPT_ALIVE_SECONDS: Final = 5.0
 _LOOKERS: Final = WorkerThreads(count=1, seconds=30.0)
+
+
+NO_KEY: Final = "none"
+"""What goes out where a client insists on a key and the server has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How a server is reached, under one key."""
+
+    provider: Provider
+    address: str
+    key: str = field(repr=False)
+    http: httpx2.AsyncClient = field(repr=False)
+    timeout_seconds: float
 
 
 def http_client(
@@ -41,30 +60,16 @@ def http_client(
 
     `reads_batches`: an answer may be the replies of a whole batch, which only their bytes bound.
     """
-    most_bytes = max_reply_bytes * _ESCAPED_BYTES_PER_BYTE + _ENVELOPE_BYTES
-
-    async def guard(response: httpx2.Response) -> None:
-        is_encoded = response.headers.get("Content-Encoding", "identity") != "identity"
-        if response.status_code // 100 == 3 or is_encoded:
-            await response.aclose()
-            code = FailureCode.MALFORMED_RESPONSE if is_encoded else FailureCode.REQUEST_REFUSED
-            raise ModelCallFailed(code, http_status=response.status_code)
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _BoundedStream(response.stream, most_bytes, _failure(response))
-        await response.aread()
-        if not reads_batches:
-            await _refuse_costly(response)
-
-    # A third of the CPU time per call less than the default transport, measured with 32
-    # assessments under way: that one looks at every pooled connection on each call.
-    return _ModelClient(
+    return httpx2.AsyncClient(
         timeout=timeout_seconds,
-        verify=trusted_certificates(),
-        proxy=proxy,
+        transport=_Transport(
+            most_bytes=max_reply_bytes * _ESCAPED_BYTES_PER_BYTE + _ENVELOPE_BYTES,
+            proxy=proxy,
+            reads_batches=reads_batches,
+        ),
         trust_env=False,
         follow_redirects=False,
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"request": [_strip_userinfo], "response": [guard]},
     )
 
 
@@ -74,42 +79,103 @@ def trusted_certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-class _ModelClient(DefaultAioHttpClient):
-    """Takes in little at a time: all that came is parsed in one step on the event loop."""
+class _Transport(httpx2.AsyncBaseTransport):
+    """Sends requests by aiohttp, and gives whole responses that are cheap to read, or a failure.
 
-    def _init_transport(self, *args: Any, **kwargs: Any) -> httpx2.AsyncBaseTransport:  # noqa: ANN401
-        return _reading_little(super()._init_transport(*args, **kwargs))
+    A third of the CPU time per call less than httpx2's own, measured with 32 assessments under way:
+    that one looks at every pooled connection on each call.
+    """
 
-    def _init_proxy_transport(self, *args: Any, **kwargs: Any) -> httpx2.AsyncBaseTransport:  # noqa: ANN401
-        return _reading_little(super()._init_proxy_transport(*args, **kwargs))
+    def __init__(self, *, most_bytes: int, proxy: str | None, reads_batches: bool) -> None:
+        self._most_bytes = most_bytes
+        self._proxy = proxy
+        self._reads_batches = reads_batches
+        self._session: aiohttp.ClientSession | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request; raises `ModelCallFailed` for what gives no response that can be read."""
+        try:
+            response = await self._sent(request)
+        except TimeoutError:
+            raise ModelCallFailed(FailureCode.TIMED_OUT) from None
+        except aiohttp.ClientPayloadError:
+            raise ModelCallFailed(FailureCode.BROKEN_OFF) from None
+        except (aiohttp.ClientError, ssl.SSLError, OSError):
+            raise ModelCallFailed(FailureCode.CONNECTION_FAILED) from None
+        if not self._reads_batches:
+            await _refuse_costly(response)
+        return response
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+        waits = request.extensions.get("timeout", {})
+        async with self._open_session().request(
+            request.method,
+            # Name and password are in a header by now: the URL may hold them no second time.
+            URL(str(request.url.copy_with(userinfo=b"")), encoded=True),
+            headers=request.headers.multi_items(),
+            data=await request.aread() or None,
+            allow_redirects=False,
+            proxy=self._proxy,
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=waits.get("connect"), sock_read=waits.get("read")
+            ),
+        ) as response:
+            headers = httpx2.Headers(response.raw_headers)
+            if (code := _unreadable(response.status, headers)) is not None:
+                raise ModelCallFailed(code, http_status=response.status)
+            body = bytearray()
+            async for chunk in response.content.iter_any():
+                body += chunk
+                if len(body) > self._most_bytes:
+                    raise _failure(response.status, headers)
+            return httpx2.Response(
+                response.status, headers=headers, content=bytes(body), request=request
+            )
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            connector = aiohttp.TCPConnector(
+                limit=_MOST_CONNECTIONS,
+                keepalive_timeout=_KEPT_ALIVE_SECONDS,
+                ssl=trusted_certificates(),
+                socket_factory=_small_socket,
+            )
+            self._session = aiohttp.ClientSession(
+                connector=connector, auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar()
+            )
+        return self._session
 
 
-def _reading_little(transport: Any) -> httpx2.AsyncBaseTransport:  # noqa: ANN401
-    """Let an aiohttp transport make its session as it would, but for the size of its sockets."""
-
-    def session() -> ClientSession:
-        connector = TCPConnector(
-            limit=transport.limits.max_connections or 0,
-            keepalive_timeout=transport.limits.keepalive_expiry,
-            ssl=transport.ssl_context,
-            socket_factory=_small_socket,
-        )
-        return ClientSession(connector=connector)
-
-    transport.client = session
-    made: httpx2.AsyncBaseTransport = transport
-    return made
-
-
-def _small_socket(address: tuple[Any, ...]) -> socket.socket:
+def _small_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """Make a socket that takes in little at a time: all that came is parsed in one step."""
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _MOST_READ_BYTES)
     return made
 
 
+def _unreadable(status: int, headers: httpx2.Headers) -> FailureCode | None:
+    if status // 100 == 3:
+        return FailureCode.REQUEST_REFUSED
+    if headers.get("Content-Encoding", "identity") != "identity":
+        return FailureCode.MALFORMED_RESPONSE
+    return None
+
+
+def _failure(status: int, headers: httpx2.Headers) -> ModelCallFailed:
+    """Return what a call has met whose answer is too large or too much to be read."""
+    if status >= 400:
+        return http_failure(status, None, headers)
+    return ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+
+
 async def _refuse_costly(response: httpx2.Response) -> None:
-    """Refuse a response of millions of parts before anybody makes an object of each."""
+    """Refuse a response of millions of parts before a library makes an object of each."""
     body, is_call = response.content, response.request.method == "POST"
     try:
         if len(body) > SMALL_BYTES:
@@ -117,16 +183,9 @@ async def _refuse_costly(response: httpx2.Response) -> None:
         else:
             _look(body, is_call=is_call)
     except (ValueError, RecursionError):
-        raise _failure(response) from None
+        raise _failure(response.status_code, response.headers) from None
     except WorkTimedOut:
         raise ModelCallFailed(FailureCode.TIMED_OUT) from None
-
-
-def _failure(response: httpx2.Response) -> ModelCallFailed:
-    """Return what a call has met whose answer is too large or too much to be read."""
-    if response.is_error:
-        return http_failure(response.status_code, None, response.headers)
-    return ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
 
 
 def _look(body: bytes, *, is_call: bool) -> None:
@@ -148,30 +207,3 @@ def _objects(value: object) -> Iterator[object]:
         held = value
     for one in held:
         yield from _objects(one)
-
-
-async def _strip_userinfo(request: httpx2.Request) -> None:
-    """Leave name and password to the header that has them by now: the transport takes one alone."""
-    request.url = request.url.copy_with(userinfo=b"")
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    """The bytes of a response, up to a limit."""
-
-    def __init__(
-        self, stream: httpx2.AsyncByteStream, most_bytes: int, failure: ModelCallFailed
-    ) -> None:
-        self._stream = stream
-        self._left = most_bytes
-        self._failure = failure
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise self._failure
-            yield chunk
-
-    async def aclose(self) -> None:
-        """Give the connection back."""
-        await self._stream.aclose()

@@ -1,4 +1,4 @@
-"""The providers that model names begin with, and the variables that say where and who they are."""
+"""The providers that model names begin with, and the settings that say where and who they are."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,15 +6,18 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """One kind of model server."""
+    """One kind of model server, which the names of its models begin with."""
 
     name: str
     url_variable: str
+    """The setting that says where it is."""
     key_variable: str | None = None
     default_url: str | None = None
     """Address of a hosted provider, which its name alone stands for."""
     extra: str | None = None
     """The optional dependency that it needs."""
+    caches_prefixes: bool = False
+    """Whether it charges less for the beginning of a prompt that it has just read."""
 
 
 OLLAMA: Final = Provider(name="ollama", url_variable="OLLAMA_HOST")
@@ -26,6 +29,7 @@ OPENAI: Final = Provider(
     url_variable="OPENAI_BASE_URL",
     key_variable="OPENAI_API_KEY",
     default_url="https://api.openai.com/v1",
+    caches_prefixes=True,
 )
 ANTHROPIC: Final = Provider(
     name="anthropic",
@@ -33,6 +37,7 @@ ANTHROPIC: Final = Provider(
     key_variable="ANTHROPIC_API_KEY",
     default_url="https://api.anthropic.com",
     extra="anthropic",
+    caches_prefixes=True,
 )
 GOOGLE: Final = Provider(
     name="google",
@@ -40,14 +45,9 @@ GOOGLE: Final = Provider(
     key_variable="GOOGLE_API_KEY",
     default_url="https://generativelanguage.googleapis.com",
     extra="google",
+    caches_prefixes=True,
 )
-PROVIDERS: Final = {
-    provider.name: provider for provider in (OLLAMA, OPENAI_CHAT, OPENAI, ANTHROPIC, GOOGLE)
-}
-
-
-CACHING_PROVIDERS: Final = frozenset({OPENAI, ANTHROPIC, GOOGLE})
-"""Those that charge less for the beginning of a prompt that they have just read."""
+PROVIDERS: Final = {one.name: one for one in (OLLAMA, OPENAI_CHAT, OPENAI, ANTHROPIC, GOOGLE)}
 
 
 def provider_of(model: str) -> Provider | None:

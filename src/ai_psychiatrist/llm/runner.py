@@ -9,8 +9,8 @@ is valid of the refused ones stands, for the agents that can do with parts.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, Generic
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias
 
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -25,18 +25,20 @@ from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call, Review
-from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.call_store import call_digest
-from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
-from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
-from ai_psychiatrist.llm.output import OnKept, PartialOutput
-from ai_psychiatrist.llm.output_mode import OutputMode, OutputModeSetting
-from ai_psychiatrist.llm.prompt import Prompt, ending_with
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.reply_reading import read_reply
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
-from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.llm.watched_calls import agent_work
+from ai_psychiatrist.llm.call_telemetry import agent_work
+from ai_psychiatrist.llm.calls import CallRecorder, call_digest
+from ai_psychiatrist.llm.definition import AgentDefinition, Asked, OutputT, Prompt, ending_with
+from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
+from ai_psychiatrist.llm.replies import (
+    ChatReply,
+    OnKept,
+    OutputMode,
+    PartialOutput,
+    ReplyRejected,
+    SimpleChatClient,
+    read_reply,
+)
+from ai_psychiatrist.llm.settings import OutputModeSetting, PydanticAISettings
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 logger = get_logger(__name__)
 
+DEFAULT_RETRIES: Final = 3
 NO_PLAIN_CALL: Final = frozenset(
     {
         FailureCode.CONNECTION_FAILED,
@@ -51,10 +54,24 @@ NO_PLAIN_CALL: Final = frozenset(
         FailureCode.RATE_LIMITED,
         FailureCode.NOT_AUTHORISED,
         FailureCode.MODEL_NOT_FOUND,
+        FailureCode.MODEL_TOO_LARGE,
         FailureCode.CALL_BUDGET_SPENT,
     }
 )
 """After these the plain path would only meet the same again."""
+
+ReplyAgent: TypeAlias = "Agent[AgentCalls | None, OutputT]"
+"""An agent without a model, whose calls are recorded where it is given calls to record them in."""
+
+
+def create_agent(
+    definition: AgentDefinition[OutputT], *, retries: int = DEFAULT_RETRIES
+) -> "ReplyAgent[OutputT]":
+    """Return an agent without a model: each run names its own."""
+    # Half a second that models of this process do without.
+    from ai_psychiatrist.llm.pydantic_agent import reply_agent  # noqa: PLC0415
+
+    return reply_agent(definition, retries=retries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +99,11 @@ class AgentRunner(Generic[OutputT]):
     def __init__(
         self,
         definition: AgentDefinition[OutputT],
-        create_agent: "Callable[[], Agent[AgentCalls, OutputT]]",
-        chain: ModelChain,
+        create_agent: "Callable[[], ReplyAgent[OutputT]]",
+        chain: FallbackChain,
         settings: PydanticAISettings,
         *,
-        temperature: float = 0.0,
+        temperature: float | None = 0.0,
         max_tokens: int | None = None,
         output_mode: OutputModeSetting = "auto",
         no_plain_call_after: frozenset[FailureCode] = NO_PLAIN_CALL,
@@ -108,7 +125,7 @@ class AgentRunner(Generic[OutputT]):
         self._no_plain_call_after = no_plain_call_after
 
     @cached_property
-    def _agent(self) -> "Agent[AgentCalls, OutputT]":
+    def _agent(self) -> "ReplyAgent[OutputT]":
         return self._create_agent()
 
     @property
@@ -119,7 +136,7 @@ class AgentRunner(Generic[OutputT]):
     async def run(
         self,
         prompt: Prompt,
-        log: CallLog,
+        recorder: CallRecorder,
         *,
         review: Review | None = None,
         on_kept: OnKept | None = None,
@@ -129,7 +146,7 @@ class AgentRunner(Generic[OutputT]):
         `review` sees each output before it is accepted, and may have the model asked again.
         `on_kept` gets what is valid of refused replies, for a caller that is broken off after them.
         """
-        calls = AgentCalls(self.definition.name, log, review=review, on_kept=on_kept)
+        calls = AgentCalls(self.definition.name, recorder, review=review, on_kept=on_kept)
         with watched(agent_work(self.definition.name, self.chain, calls.attempts)) as work:
             outcome = await self._asked(prompt, calls)
             work.error = outcome.failure
@@ -137,9 +154,9 @@ class AgentRunner(Generic[OutputT]):
 
     async def _asked(self, prompt: Prompt, calls: AgentCalls) -> AgentOutcome[OutputT]:
         failure = ModelCallFailed(FailureCode.MISSING_INPUT)
-        for route in self.chain:
+        for endpoint in self.chain:
             try:
-                output = await self._ask(route, prompt, calls)
+                output = await self._ask(endpoint, prompt, calls)
             except ModelCallFailed as error:
                 failure = error
                 if failure.code is FailureCode.CALL_BUDGET_SPENT:
@@ -186,71 +203,69 @@ class AgentRunner(Generic[OutputT]):
             **status,
         )
 
-    async def _ask(self, route: ModelRoute, prompt: Prompt, calls: AgentCalls) -> OutputT:
-        is_agent = route.agent_model is not None or route.is_local
+    async def _ask(self, endpoint: ModelEndpoint, prompt: Prompt, calls: AgentCalls) -> OutputT:
+        is_agent = endpoint.agent_model is not None or endpoint.is_local
         if not is_agent or not self._settings.enabled:
-            return await self._ask_plainly(route, prompt, calls)
+            return await self._ask_plainly(endpoint, prompt, calls)
         try:
-            if route.agent_model is None:
+            if endpoint.agent_model is None:
                 tries = self._settings.retries + 1
-                return await self._ask_plainly(route, prompt, calls, CallPath.AGENT, tries)
-            return await self._ask_agent(route, route.agent_model, prompt, calls)
+                return await self._ask_plainly(endpoint, prompt, calls, CallPath.AGENT, tries)
+            return await self._ask_agent(endpoint, endpoint.agent_model, prompt, calls)
         except ModelCallFailed as error:
-            is_final = error.code in self._no_plain_call_after or route.retries.is_spent_on(error)
-            if is_final or route.chat is None:
+            is_spent = endpoint.retries.is_spent_on(error)
+            if error.code in self._no_plain_call_after or is_spent or endpoint.chat is None:
                 raise
-        return await self._ask_plainly(route, prompt, calls)
-
-    def _mode(self, route: ModelRoute) -> OutputMode:
-        if self.definition.tool is None:
-            return OutputMode.TEXT
-        if self._output_mode != "auto":
-            return OutputMode(self._output_mode)
-        return OutputMode.TOOL if route.takes_tools else OutputMode.TEXT
+        return await self._ask_plainly(endpoint, prompt, calls)
 
     async def _ask_agent(
-        self, route: ModelRoute, model: "Model", prompt: Prompt, calls: AgentCalls
+        self, endpoint: ModelEndpoint, model: "Model", prompt: Prompt, calls: AgentCalls
     ) -> OutputT:
         # Loaded with the model already; models of this process do without.
-        from ai_psychiatrist.llm.agent_run import Asked, run_agent  # noqa: PLC0415
+        from ai_psychiatrist.llm.pydantic_agent import run_agent  # noqa: PLC0415
 
         asked = Asked(
-            route=route,
-            model=model,
+            endpoint=endpoint,
             prompt=prompt,
-            mode=self._mode(route),
+            mode=self._mode(endpoint),
             tool=self.definition.tool,
             temperature=self._temperature,
             max_tokens=self._max_tokens,
         )
-        return await run_agent(self._agent, asked, calls)
+        return await run_agent(self._agent, model, asked, calls)
+
+    def _mode(self, endpoint: ModelEndpoint) -> OutputMode:
+        if self.definition.tool is None:
+            return OutputMode.TEXT
+        if self._output_mode != "auto":
+            return OutputMode(self._output_mode)
+        return OutputMode.TOOL if endpoint.takes_tools else OutputMode.TEXT
 
     async def _ask_plainly(
         self,
-        route: ModelRoute,
+        endpoint: ModelEndpoint,
         prompt: Prompt,
         calls: AgentCalls,
         path: CallPath = CallPath.PLAIN,
         tries: int = 1,
     ) -> OutputT:
-        if route.chat is None:
+        chat = endpoint.chat
+        if chat is None:
             raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
         if self.definition.tool is not None:
             prompt = ending_with(prompt, self.definition.tool.ending(OutputMode.TEXT))
         calls.prompt_digest = prompt.digest
-        sent = (route.name, path, prompt.system, prompt.user, self._temperature)
+        asked_for = (endpoint.name, path, prompt.system, prompt.user, self._temperature)
         call = Call(
-            route=route,
+            endpoint=endpoint,
             path=path,
-            digest=partial(call_digest, *sent),
+            digest=lambda: call_digest(*asked_for),
             messages=lambda: (
                 RequestMessage("system", prompt.system),
                 RequestMessage("user", prompt.user),
             ),
-            send=partial(_chat, route.chat, prompt),
-            read=partial(
-                read_reply, mode=OutputMode.TEXT, tool=None, max_bytes=route.max_reply_bytes
-            ),
+            send=lambda: _chat(chat, prompt),
+            read=lambda reply: read_reply(reply, max_bytes=endpoint.max_reply_bytes),
         )
         for _ in range(tries):
             reading = await calls.make(call)
@@ -262,4 +277,5 @@ class AgentRunner(Generic[OutputT]):
 
 
 async def _chat(chat: SimpleChatClient, prompt: Prompt) -> ChatReply:
-    return await chat.simple_chat(prompt.user, system_prompt=prompt.system)
+    reply = await chat.simple_chat(prompt.user, system_prompt=prompt.system)
+    return ChatReply(text=reply) if isinstance(reply, str) else reply

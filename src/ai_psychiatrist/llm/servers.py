@@ -1,206 +1,145 @@
 """The servers that models are asked at: one connection each, and what they say about themselves."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import httpx2
-from pydantic_ai.settings import ModelSettings as RequestSettings
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
 
-from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
-from ai_psychiatrist.llm import (
-    agent_run,  # noqa: F401  loaded with the first server, so that no call waits for it
-    providers,
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.llm.chat_model import ChatModel, ChatServer, Wire
+from ai_psychiatrist.llm.endpoints import (
+    BUSY_RETRIES,
+    DEFAULT_MAX_REPLY_BYTES,
+    DEFAULT_TIMEOUT_SECONDS,
+    CallRetries,
+    EndpointOptions,
+    ModelEndpoint,
 )
-from ai_psychiatrist.llm.backend_options import BackendOptions
-from ai_psychiatrist.llm.backends import (
-    NO_KEY,
-    Access,
-    Backend,
-    anthropic_backend,
-    google_backend,
-    ollama_backend,
-    openai_backend,
+from ai_psychiatrist.llm.http_client import NO_KEY, Access, http_client
+from ai_psychiatrist.llm.local_only import require_local, require_local_embedder
+from ai_psychiatrist.llm.providers import (
+    ANTHROPIC,
+    GOOGLE,
+    OLLAMA,
+    OPENAI,
+    PROVIDERS,
+    Provider,
+    provider_of,
 )
-from ai_psychiatrist.llm.batches.batched_model import BatchedModel
-from ai_psychiatrist.llm.cures import shown_address
-from ai_psychiatrist.llm.direct_chat import DirectChatClient
-from ai_psychiatrist.llm.http_client import http_client
-from ai_psychiatrist.llm.model_list import unserved
-from ai_psychiatrist.llm.probe import ModelProbe, probe
-from ai_psychiatrist.llm.providers import Provider, provider_of
-from ai_psychiatrist.llm.retries import BUSY_RETRIES
-from ai_psychiatrist.llm.routes import DEFAULT_TIMEOUT_SECONDS, ModelRoute
-from ai_psychiatrist.llm.settings import AnthropicSettings, GoogleSettings, OpenAISettings
-from ai_psychiatrist.llm.windowed_model import PromptWindow, WindowedModel
+from ai_psychiatrist.llm.pydantic_agent import PlainChat
+from ai_psychiatrist.llm.reasons import shown_address
+from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
+from ai_psychiatrist.llm.settings import (
+    AnthropicSettings,
+    GoogleSettings,
+    ModelCallSettings,
+    OpenAISettings,
+)
 
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.embedders import ServerEmbedder
 
+_ANTHROPIC_VERSION: Final = "2023-06-01"
 _MOST_BATCH_BYTES: Final = 1 << 28
 """Of the replies of one batch; the longest each may be is looked at when it is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """One model server as this program speaks to it."""
+
+    access: Access
+    build: Callable[[str, ModelSettings], Model] = field(repr=False)
+    """Makes a model from its name at the server; all share one client."""
+    models_path: str
+    """Lists the models; where `{model}` is in it, it says whether this one is there."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What the list is asked with."""
 
 
 class ModelServers:
     """Connects each server once and closes all of them together."""
 
-    def __init__(self, options: BackendOptions) -> None:
+    def __init__(self, options: EndpointOptions) -> None:
         self._options = options
-        self._backends: dict[str, Backend] = {}
+        self._servers: dict[Provider, Server] = {}
         self._limiters: dict[str, asyncio.Semaphore] = {}
         self._http: httpx2.AsyncClient | None = None
 
-    def route(self, name: str) -> ModelRoute:
-        """Return the way to a model; raises `ConfigurationError` where nothing can serve it."""
+    def endpoint(self, name: str) -> ModelEndpoint:
+        """Return one model; raises `ConfigurationError` where nothing can serve it."""
         provider, model = provider_of(name), name.partition(":")[2]
         if provider is not None and not model:
             msg = f"model {name!r} names no model of {provider.name}; write {provider.name}:NAME"
             raise ConfigurationError(msg)
         if provider is None:
-            known = ", ".join(f"{one}:" for one in providers.PROVIDERS)
+            known = ", ".join(f"{one}:" for one in PROVIDERS)
             msg = (
                 f"model {name!r} names no provider; write ollama:{name} if Ollama serves it "
                 f"(providers: {known}; openai-chat: is for any server of OpenAI's protocol)"
             )
             raise ConfigurationError(msg)
-        if provider.name not in self._backends:
-            self._backends[provider.name] = self._backend(provider, name)
-        return self._connected(name, model, self._backends[provider.name])
+        if provider not in self._servers:
+            self._servers[provider] = _connected(self._access(provider, name), self._options)
+        return self._endpoint(name, model, self._servers[provider])
 
     def embedder(self, name: str) -> "ServerEmbedder":
-        """Return an embedding model of Ollama or of a server of OpenAI's protocol.
+        """Return an embedding model, `ollama:NAME` or `openai:NAME`.
 
         Raises `ConfigurationError` where nothing can serve it.
         """
+        options = self._options
+        require_local_embedder(name, options.models, ollama=options.ollama, openai=options.openai)
         # Its arrays need an extra, which only few-shot scoring has to have.
         from ai_psychiatrist.llm.embedders import server_embedder  # noqa: PLC0415
 
-        if provider_of(name) is providers.OLLAMA:
-            address, key = f"{self._options.ollama.base_url}/v1", ""
-            access = self._access(providers.OLLAMA, address, key)
+        if provider_of(name) is OLLAMA:
+            access = self._access_to(OLLAMA, f"{self._options.ollama.base_url}/v1", "")
         else:
-            given, known = self._options.openai, providers.OPENAI
+            given = self._options.openai
             key = given.api_key.get_secret_value()
             if given.base_url is None and not key:
                 msg = (
-                    f"REFERENCES_EMBEDDER={name} needs {known.url_variable}, or for OpenAI itself "
-                    f"its key in {known.key_variable}"
+                    f"REFERENCES_EMBEDDER={name} needs {OPENAI.url_variable}, or for OpenAI itself "
+                    f"its key in {OPENAI.key_variable}"
                 )
                 raise ConfigurationError(msg)
-            address = given.base_url or known.default_url or ""
-            access = self._access(known, address, key)
-        limiter = asyncio.Semaphore(self._options.models.max_concurrency)
-        return server_embedder(
-            name,
-            access,
-            limiter=self._limiters.setdefault(access.address, limiter),
-            retries=replace(BUSY_RETRIES, waits_seconds=self._options.models.busy_waits_seconds),
-        )
+            access = self._access_to(OPENAI, given.base_url or OPENAI.default_url or "", key)
+        limiter = self._limiter(access.address)
+        return server_embedder(name, access, limiter=limiter, retries=self._retries)
 
-    def decision_route(self, model: str, url: str, key: str) -> ModelRoute:
-        """Return the way to a decision model; raises `ConfigurationError` for no address."""
+    def decision_endpoint(self, model: str, url: str, key: str) -> ModelEndpoint:
+        """Return a decision model."""
         from pydantic_ai.models.system_one import SystemOneModel  # noqa: PLC0415  for few
         from pydantic_ai.providers.system_one import SystemOneProvider  # noqa: PLC0415
 
-        models, address = self._options.models, url.rstrip("/")
-        provider = SystemOneProvider(
-            base_url=address, api_key=key or NO_KEY, http_client=self._client()
+        address = url.rstrip("/")
+        require_local(
+            self._options.models, f"model {model!r}", address, setting="BELIEF_DECISION_URL"
         )
-        return ModelRoute(
+        provider = SystemOneProvider(base_url=address, api_key=key or NO_KEY, http_client=self.http)
+        return ModelEndpoint(
             name=f"system-one:{model}",
             address=shown_address(address),
             agent_model=SystemOneModel(model, provider=provider),
             chat=None,
             timeout_seconds=self._options.pydantic_ai.timeout_seconds or DEFAULT_TIMEOUT_SECONDS,
-            max_reply_bytes=models.max_reply_bytes,
-            limiter=self._limiters.setdefault(address, asyncio.Semaphore(models.max_concurrency)),
-            retries=replace(BUSY_RETRIES, waits_seconds=models.busy_waits_seconds),
+            max_reply_bytes=self._options.models.max_reply_bytes,
+            limiter=self._limiter(address),
+            retries=self._retries,
         )
 
-    async def unserved(self, route: ModelRoute) -> ModelCallFailed | None:
-        """Return why a model would not answer now, or `None` where it would."""
-        return await unserved(self._client(), self._backend_of(route), route.name.partition(":")[2])
+    def server_of(self, endpoint: ModelEndpoint) -> Server:
+        """Return the server of an endpoint that was made here."""
+        return self._servers[PROVIDERS[endpoint.name.partition(":")[0]]]
 
-    async def probe(self, route: ModelRoute) -> ModelProbe:
-        """Try a model step by step."""
-        return await probe(self._client(), self._backend_of(route), route)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        if self._http is not None:
-            await self._http.aclose()
-
-    def _backend_of(self, route: ModelRoute) -> Backend:
-        return self._backends[route.name.partition(":")[0]]
-
-    def _connected(self, name: str, model: str, backend: Backend) -> ModelRoute:
-        options = self._options
-        settings = RequestSettings(max_tokens=options.models.max_output_tokens)
-        num_ctx = options.ollama.num_ctx if backend.provider is providers.OLLAMA else None
-        served, is_batched = backend.build(model, settings), False
-        if options.batches is not None and options.batches.add(name, served):
-            served, is_batched = BatchedModel(name, served), True
-        agent_model = WindowedModel(served, PromptWindow(num_ctx))
-        waits = options.models.busy_waits_seconds
-        limiter = asyncio.Semaphore(options.models.max_concurrency)
-        return ModelRoute(
-            name=name,
-            address=shown_address(backend.address),
-            agent_model=agent_model,
-            chat=DirectChatClient(agent_model, temperature=options.models.temperature),
-            timeout_seconds=self._timeout_seconds(backend.provider),
-            max_reply_bytes=options.models.max_reply_bytes,
-            caches_prefixes=backend.provider in providers.CACHING_PROVIDERS,
-            # Those that wait for a batch hold no place at a server, and the next batch is the wait.
-            limiter=(None if is_batched else self._limiters.setdefault(backend.address, limiter)),
-            retries=replace(
-                BUSY_RETRIES, waits_seconds=tuple(0.0 for _ in waits) if is_batched else waits
-            ),
-            is_batched=is_batched,
-        )
-
-    def _backend(self, provider: Provider, name: str) -> Backend:
-        options = self._options
-        if provider is providers.OLLAMA:
-            access = self._access(provider, options.ollama.base_url, "")
-            return ollama_backend(access, options.ollama)
-        given = self._given(provider)
-        address, key = given.base_url or provider.default_url, given.api_key.get_secret_value()
-        if address is None:
-            msg = (
-                f"model {name!r} needs {provider.url_variable}; transcripts are sent to no server "
-                "that is not named there (https://api.openai.com/v1 for OpenAI itself)"
-            )
-            raise ConfigurationError(msg)
-        if not key and provider.default_url is not None:
-            msg = f"model {name!r} needs its key in {provider.key_variable}"
-            raise ConfigurationError(msg)
-        access = self._access(provider, address, key)
-        if provider is providers.ANTHROPIC:
-            return anthropic_backend(access)
-        if provider is providers.GOOGLE:
-            return google_backend(access)
-        return openai_backend(access, provider)
-
-    def _given(self, provider: Provider) -> OpenAISettings | AnthropicSettings | GoogleSettings:
-        if provider is providers.ANTHROPIC:
-            return self._options.anthropic
-        return self._options.google if provider is providers.GOOGLE else self._options.openai
-
-    def _access(self, provider: Provider, address: str, key: str) -> Access:
-        return Access(
-            address=address.rstrip("/"),
-            key=key,
-            http=self._client(),
-            timeout_seconds=self._timeout_seconds(provider),
-        )
-
-    def _timeout_seconds(self, provider: Provider) -> float:
-        is_ollama = provider is providers.OLLAMA
-        own = self._options.ollama.timeout_seconds if is_ollama else DEFAULT_TIMEOUT_SECONDS
-        return self._options.pydantic_ai.timeout_seconds or own
-
-    def _client(self) -> httpx2.AsyncClient:
+    @property
+    def http(self) -> httpx2.AsyncClient:
+        """The client of all servers."""
         if self._http is None:
             models, is_batched = self._options.models, self._options.batches is not None
             self._http = http_client(
@@ -211,3 +150,193 @@ class ModelServers:
                 reads_batches=is_batched,
             )
         return self._http
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._http is not None:
+            await self._http.aclose()
+
+    def _endpoint(self, name: str, model: str, server: Server) -> ModelEndpoint:
+        options, provider = self._options, server.access.provider
+        served, is_batched = server.build(model, _settings(name, options.models)), False
+        if options.batches is not None:
+            from ai_psychiatrist.llm.batches import BatchedModel  # noqa: PLC0415  for few
+
+            is_batched = options.batches.add(name, served)
+            served = BatchedModel(name, served) if is_batched else served
+        window = PromptWindow(options.ollama.num_ctx if provider is OLLAMA else None)
+        agent_model = WholePromptModel(served, window)
+        retries = self._retries
+        return ModelEndpoint(
+            name=name,
+            address=shown_address(server.access.address),
+            agent_model=agent_model,
+            chat=PlainChat(agent_model, temperature=options.models.temperature),
+            timeout_seconds=server.access.timeout_seconds,
+            max_reply_bytes=options.models.max_reply_bytes,
+            caches_prefixes=provider.caches_prefixes,
+            # Those that wait for a batch hold no place at a server, and the next batch is the wait.
+            limiter=None if is_batched else self._limiter(server.access.address),
+            retries=replace(retries, waits_seconds=tuple(0.0 for _ in retries.waits_seconds))
+            if is_batched
+            else retries,
+            is_batched=is_batched,
+        )
+
+    @property
+    def _retries(self) -> CallRetries:
+        return replace(BUSY_RETRIES, waits_seconds=self._options.models.busy_waits_seconds)
+
+    def _limiter(self, address: str) -> asyncio.Semaphore:
+        limiter = asyncio.Semaphore(self._options.models.max_concurrency)
+        return self._limiters.setdefault(address, limiter)
+
+    def _access(self, provider: Provider, name: str) -> Access:
+        options = self._options
+        if provider is OLLAMA:
+            server = options.ollama.base_url
+            require_local(options.models, f"model {name!r}", server, setting=provider.url_variable)
+            return self._access_to(provider, server, "")
+        given: OpenAISettings | AnthropicSettings | GoogleSettings = options.openai
+        if provider in (ANTHROPIC, GOOGLE):
+            given = options.anthropic if provider is ANTHROPIC else options.google
+        address, key = given.base_url or provider.default_url, given.api_key.get_secret_value()
+        if address is None:
+            msg = (
+                f"model {name!r} needs {provider.url_variable}; transcripts are sent to no server "
+                "that is not named there (https://api.openai.com/v1 for OpenAI itself)"
+            )
+            raise ConfigurationError(msg)
+        require_local(options.models, f"model {name!r}", address, setting=provider.url_variable)
+        if not key and provider.default_url is not None:
+            msg = f"model {name!r} needs its key in {provider.key_variable}"
+            raise ConfigurationError(msg)
+        return self._access_to(provider, address, key)
+
+    def _access_to(self, provider: Provider, address: str, key: str) -> Access:
+        is_ollama = provider is OLLAMA
+        own = self._options.ollama.timeout_seconds if is_ollama else DEFAULT_TIMEOUT_SECONDS
+        return Access(
+            provider=provider,
+            address=address.rstrip("/"),
+            key=key,
+            http=self.http,
+            timeout_seconds=self._options.pydantic_ai.timeout_seconds or own,
+        )
+
+
+def _settings(name: str, models: ModelCallSettings) -> ModelSettings:
+    """Return what every call to a model is sent with."""
+    settings = ModelSettings(max_tokens=models.max_output_tokens)
+    if body := models.extra_body_of(name):
+        settings["extra_body"] = dict(body)
+    thinking = models.thinking_of(name)
+    if thinking is not None:
+        settings["thinking"] = False if thinking == "off" else thinking
+    return settings
+
+
+def lone_ollama_model(model: str, address: str, *, timeout_seconds: float) -> Model:
+    """Return one model of an Ollama server, over connections of its own."""
+    http = http_client(timeout_seconds=timeout_seconds, max_reply_bytes=DEFAULT_MAX_REPLY_BYTES)
+    server = ChatServer(
+        wire="ollama", address=address.rstrip("/"), http=http, timeout_seconds=timeout_seconds
+    )
+    return ChatModel(model, server)
+
+
+def _connected(access: Access, options: EndpointOptions) -> Server:
+    """Return a server; raises `ConfigurationError` where its package is not installed."""
+    if access.provider is OPENAI:
+        return _openai(access)
+    if access.provider in (ANTHROPIC, GOOGLE):
+        try:
+            return _anthropic(access) if access.provider is ANTHROPIC else _google(access)
+        except ImportError:
+            name, extra = access.provider.name, access.provider.extra
+            msg = f"{name}: models need an extra: pip install 'ai-psychiatrist[{extra}]'"
+            raise ConfigurationError(msg) from None
+    is_ollama = access.provider is OLLAMA
+    return _chat(access, "ollama" if is_ollama else "openai", options.ollama.num_ctx)
+
+
+def _chat(access: Access, wire: Wire, num_ctx: int | None) -> Server:
+    server = ChatServer(
+        wire=wire,
+        address=access.address,
+        http=access.http,
+        timeout_seconds=access.timeout_seconds,
+        key=access.key,
+        num_ctx=num_ctx,
+    )
+    return Server(
+        access=access,
+        build=lambda model, settings: ChatModel(model, server, settings=settings),
+        models_path="/api/tags" if wire == "ollama" else "/models",
+        headers={"Authorization": f"Bearer {access.key}"} if access.key else {},
+    )
+
+
+def _openai(access: Access) -> Server:
+    # Half a second that only those wait for who ask such a server.
+    from openai import AsyncOpenAI  # noqa: PLC0415
+    from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+
+    # The runner decides what is asked again; retries of an SDK would be calls nobody counts.
+    client = AsyncOpenAI(
+        base_url=access.address,
+        api_key=access.key or NO_KEY,
+        timeout=access.timeout_seconds,
+        max_retries=0,
+        http_client=access.http,
+    )
+    provider = OpenAIProvider(openai_client=client)
+    return Server(
+        access=access,
+        build=lambda model, settings: OpenAIResponsesModel(
+            model, provider=provider, settings=settings
+        ),
+        models_path="/models",
+        headers={"Authorization": f"Bearer {access.key}"},
+    )
+
+
+def _anthropic(access: Access) -> Server:
+    from anthropic import AsyncAnthropic  # noqa: PLC0415  an extra
+    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
+    from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
+
+    client = AsyncAnthropic(
+        base_url=access.address,
+        api_key=access.key,
+        timeout=access.timeout_seconds,
+        max_retries=0,
+        http_client=access.http,
+    )
+    provider = AnthropicProvider(anthropic_client=client)
+    return Server(
+        access=access,
+        build=lambda model, settings: AnthropicModel(model, provider=provider, settings=settings),
+        models_path="/v1/models/{model}",
+        headers={**client.auth_headers, "anthropic-version": _ANTHROPIC_VERSION},
+    )
+
+
+def _google(access: Access) -> Server:
+    from google.genai.types import HttpRetryOptions  # noqa: PLC0415  an extra
+    from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
+    from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
+
+    provider = GoogleProvider(
+        api_key=access.key,
+        base_url=access.address,
+        http_client=access.http,
+        retry_options=HttpRetryOptions(attempts=1),
+    )
+    return Server(
+        access=access,
+        build=lambda model, settings: GoogleModel(model, provider=provider, settings=settings),
+        models_path="/v1beta/models/{model}",
+        headers={"x-goog-api-key": access.key},
+    )

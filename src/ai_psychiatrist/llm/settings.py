@@ -1,45 +1,81 @@
-"""Options of the models and their backends; each is read from the environment by `config` alone."""
+"""Options of the models and their backends."""
 
-from typing import Annotated, Literal
-from urllib.parse import urlsplit
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from ai_psychiatrist.infrastructure.options import (
+    ApiKey,
+    CommaList,
+    Options,
+    WebAddress,
+    web_address,
+)
+from ai_psychiatrist.infrastructure.own_machine import plain_host
+from ai_psychiatrist.llm.providers import provider_of
+
+Thinking: TypeAlias = Literal["off", "low", "medium", "high"]
+OutputModeOfModels: TypeAlias = Literal["auto", "native", "text"]
+_ANY_MODEL: Final = "*"
+_HOST: Final = re.compile(r"[\w.-]+|\[[\da-fA-F:.]+\]|[\da-fA-F:.]*:[\da-fA-F:.]*", re.ASCII)
+_OF_THE_CALL: Final = frozenset({"model", "messages", "stream"})
+"""Fields of a request that say which call it is."""
 
 
-class Options(BaseModel):
-    """One group of settings: fixed, without unknown names, and silent about values."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-def _web_address(url: str) -> str:
+def _json_object(text: object) -> object:
+    if not isinstance(text, str):
+        return text
     try:
-        parts = urlsplit(url)
-        is_whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_whole = False
-    if not is_whole or any(character.isspace() for character in url):
-        msg = "an address begins with http:// or https:// and names a host"
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        msg = 'write a JSON object by model name, such as {"ollama:gemma3:27b": ..., "*": ...}'
         raise ValueError(msg)
-    return url.rstrip("/")
+    return value
 
 
-WebAddress = Annotated[str, AfterValidator(_web_address)]
+def _refuse_constant(_name: str) -> None:
+    raise ValueError
 
 
-def _api_key(key: SecretStr) -> SecretStr:
-    text = key.get_secret_value().strip()
-    if not all("!" <= character <= "~" for character in text):
-        msg = "a key holds no blanks, line breaks or letters beyond ASCII; copy it again"
+def _one_or_by_model(text: object) -> object:
+    if isinstance(text, str) and not text.startswith("{"):
+        return {_ANY_MODEL: text}
+    return _json_object(text)
+
+
+def _named_models(by_model: Mapping[str, object]) -> Mapping[str, object]:
+    if any(name != _ANY_MODEL and provider_of(name) is None for name in by_model):
+        msg = "name models with their provider, such as ollama:gemma3:27b, or * for all others"
         raise ValueError(msg)
-    return SecretStr(text)
+    return by_model
 
 
-ApiKey = Annotated[SecretStr, AfterValidator(_api_key)]
+def _without_fields_of_the_call(
+    bodies: Mapping[str, Mapping[str, object]],
+) -> Mapping[str, Mapping[str, object]]:
+    if any(_OF_THE_CALL & body.keys() for body in bodies.values()):
+        msg = f"{', '.join(sorted(_OF_THE_CALL))} are what the call itself says; leave them out"
+        raise ValueError(msg)
+    return bodies
+
+
+def _host_names(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(_HOST.fullmatch(host) for host in hosts):
+        msg = "write host names or addresses alone, such as gpu.example, without scheme and port"
+        raise ValueError(msg)
+    return tuple(map(plain_host, hosts))
 
 
 class PydanticAISettings(Options):
     """How models are asked through Pydantic AI."""
+
+    model_config = SettingsConfigDict(env_prefix="PYDANTIC_AI_")
 
     enabled: bool = Field(
         default=True,
@@ -61,6 +97,9 @@ class PydanticAISettings(Options):
 class ModelCallSettings(Options):
     """Which models the agents ask, and what bounds their calls."""
 
+    model_config = SettingsConfigDict(env_prefix="MODEL_")
+    empty_is_none = frozenset({"temperature"})
+
     default: str = Field(
         default="baseline",
         description="Model of every agent that names none, such as `ollama:gemma3:27b`.",
@@ -78,18 +117,52 @@ class ModelCallSettings(Options):
     meta_review_model: str | None = Field(
         default=None, description="Model of the meta-review; empty: the default."
     )
-    fallbacks: tuple[str, ...] = Field(
+    fallbacks: CommaList[str] = Field(
         default=(),
         description="Models to ask next, in order, when one gives nothing acceptable.",
     )
-    temperature: float = Field(
-        default=0.0, ge=0.0, le=2.0, description="Sampling temperature, 0-2."
+    temperature: Annotated[float, Field(ge=0.0, le=2.0)] | None = Field(
+        default=0.0, description="Sampling temperature, 0-2; empty: none is sent."
+    )
+    thinking: Annotated[
+        dict[str, Literal["off", "low", "medium", "high", ""]],
+        AfterValidator(_named_models),
+        BeforeValidator(_one_or_by_model),
+    ] = Field(
+        default={},
+        description="How much models think: `off`, `low`, `medium` or `high`, or a JSON object of "
+        "these by model name, `*` for all others; empty: as the provider has it.",
+    )
+    output_mode: OutputModeOfModels = Field(
+        default="auto",
+        description="How schemas are enforced: `native` by the provider, `text` by the prompt "
+        "alone; `auto`: as each model can.",
+    )
+    extra_body: Annotated[
+        dict[str, dict[str, object]],
+        AfterValidator(_without_fields_of_the_call),
+        AfterValidator(_named_models),
+        BeforeValidator(_json_object),
+    ] = Field(
+        default={},
+        repr=False,
+        description="Further fields of requests: a JSON object of JSON objects by model name, `*` "
+        "for all others.",
+    )
+    local_only: bool = Field(
+        default=False,
+        description="Refuse every model and embedder of another machine than this and those of "
+        "MODEL_LOCAL_HOSTS.",
+    )
+    local_hosts: Annotated[CommaList[str], AfterValidator(_host_names)] = Field(
+        default=(),
+        description="Hosts that MODEL_LOCAL_ONLY allows beside this machine.",
     )
     max_calls: int = Field(default=60, ge=1, description="Most model calls of one assessment.")
     max_reply_bytes: int = Field(
         default=262_144, ge=1024, description="Longest reply that is read, in bytes of UTF-8."
     )
-    busy_waits_seconds: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+    busy_waits_seconds: CommaList[Annotated[float, Field(ge=0)]] = Field(
         default=(1.0, 2.0, 4.0),
         description="Waits before further calls to a busy server, unless it names longer.",
     )
@@ -109,9 +182,19 @@ class ModelCallSettings(Options):
         description="Proxy on the way to the models; HTTP_PROXY and its like are not followed.",
     )
 
+    def thinking_of(self, model: str) -> Thinking | None:
+        """Return how much a model thinks; `None`: as its provider has it."""
+        return self.thinking.get(model, self.thinking.get(_ANY_MODEL)) or None
+
+    def extra_body_of(self, model: str) -> Mapping[str, object]:
+        """Return the further fields of requests to a model."""
+        return self.extra_body.get(model, self.extra_body.get(_ANY_MODEL, {}))
+
 
 class OpenAISettings(Options):
     """Where `openai-chat:` models are served, and `openai:` ones unless that is OpenAI itself."""
+
+    model_config = SettingsConfigDict(env_prefix="OPENAI_")
 
     base_url: WebAddress | None = Field(
         default=None,
@@ -126,6 +209,8 @@ class OpenAISettings(Options):
 class AnthropicSettings(Options):
     """Where `anthropic:` models are served."""
 
+    model_config = SettingsConfigDict(env_prefix="ANTHROPIC_")
+
     base_url: WebAddress | None = Field(
         default=None, description="Base URL; empty: Anthropic itself."
     )
@@ -135,18 +220,22 @@ class AnthropicSettings(Options):
 class GoogleSettings(Options):
     """Where `google:` models are served."""
 
+    model_config = SettingsConfigDict(env_prefix="GOOGLE_")
+
     base_url: WebAddress | None = Field(
         default=None,
+        validation_alias=AliasChoices("GOOGLE_BASE_URL", "GOOGLE_GEMINI_BASE_URL"),
         description="Base URL; empty: the Gemini API. GOOGLE_GEMINI_BASE_URL is read, too.",
     )
     api_key: ApiKey = Field(
         default=SecretStr(""),
+        validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         description="API key of the Gemini API. GEMINI_API_KEY is read, too.",
     )
 
 
 def _ollama_host(host: str) -> str:
-    _web_address(_ollama_url(host, 1))
+    web_address(_ollama_url(host, 1))
     return host
 
 
@@ -163,6 +252,8 @@ def _ollama_url(host: str, port: int) -> str:
 
 class OllamaSettings(Options):
     """Where `ollama:` models are served."""
+
+    model_config = SettingsConfigDict(env_prefix="OLLAMA_")
 
     host: Annotated[str, AfterValidator(_ollama_host)] = Field(
         default="127.0.0.1", description="Host, host:port or URL of the Ollama server."
@@ -183,3 +274,28 @@ class OllamaSettings(Options):
     def base_url(self) -> str:
         """The server's URL without a trailing slash."""
         return _ollama_url(self.host, self.port)
+
+
+OutputModeSetting: TypeAlias = Literal["auto", "tool", "native", "text"]
+"""`auto`: a tool where the model is asked through Pydantic AI, text otherwise."""
+
+
+class BatchSettings(Options):
+    """How large batches are, and how they are waited for."""
+
+    model_config = SettingsConfigDict(env_prefix="BATCH_")
+
+    most_calls: int = Field(
+        default=10_000, ge=1, description="Most calls of one batch; a provider may allow fewer."
+    )
+    tries: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="How often a call is handed in that a batch leaves unanswered.",
+    )
+    poll_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="First wait of --wait; each next is half as long again, up to 15 minutes.",
+    )

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.records import AttemptRecord
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 from ai_psychiatrist.pipelines.step_turn import StepTurn
 from ai_psychiatrist.validation.checks.expression_step import not_found
 from ai_psychiatrist.validation.expressions import EvaluationFailed

@@ -13,16 +13,11 @@ from ai_psychiatrist.domain.failures import FailureCode, FailureStage, Rejection
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.records import AttemptRecord
-from ai_psychiatrist.llm.agent import ReplyAgent, create_agent
-from ai_psychiatrist.llm.call_log import CallBudget, CallLog
-from ai_psychiatrist.llm.call_store import Judgement
-from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.prompt import Prompt
-from ai_psychiatrist.llm.rejection import ReplyRejected
-from ai_psychiatrist.llm.retries import CallRetries, is_passing
-from ai_psychiatrist.llm.routes import ModelChain
-from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
+from ai_psychiatrist.llm.calls import CallBudget, CallRecorder, Judgement
+from ai_psychiatrist.llm.definition import AgentDefinition, Prompt
+from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain, is_passing
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
+from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner, ReplyAgent, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.pipelines.step_turn import StepTurn
 from ai_psychiatrist.pipelines.template import NotRendered, StepTemplate
@@ -65,12 +60,12 @@ class ModelStep:
     name: str
     template: StepTemplate
     checker: PipelineChecker
-    chain: ModelChain
+    chain: FallbackChain
     limits: RetryLimits
     waits_seconds: tuple[float, ...]
     """Before each further call, after one that failed."""
     pydantic_ai: PydanticAISettings
-    temperature: float
+    temperature: float | None
     max_tokens: int | None = None
     agents: "dict[int, ReplyAgent[_Reply]]" = field(default_factory=dict, repr=False)
     """By how often they ask again; building one takes as long as a call."""
@@ -90,7 +85,7 @@ class ModelStep:
         asking = _Asking(step=self, turn=turn, calls=turn.store(writer))
         outcome = await asking.runner().run(
             Prompt(system=self.definition.system, user=text),
-            CallLog(budget=_TurnBudget(len(turn.calls), budget), store=asking.calls),
+            CallRecorder(budget=_TurnBudget(len(turn.calls), budget), store=asking.calls),
             review=asking.review,
         )
         if outcome.failure is FailureCode.CALL_BUDGET_SPENT:

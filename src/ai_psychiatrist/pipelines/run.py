@@ -11,7 +11,7 @@ from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 from ai_psychiatrist.pipelines.results import write_results
 from ai_psychiatrist.pipelines.run_folder import following_steps
 from ai_psychiatrist.pipelines.step_turn import RunnableStep, open_turn

@@ -10,7 +10,7 @@ from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContex
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker, judged
 from ai_psychiatrist.ledger.store.contexts import read_context
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
 from ai_psychiatrist.validation.checks.verdict import Verdict

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.settings import ModelCallSettings, PydanticAISettings
 from ai_psychiatrist.pipelines.expression_step import ExpressionStep
 from ai_psychiatrist.pipelines.model_step import ModelStep
@@ -26,7 +26,7 @@ class Models:
 
     settings: ModelCallSettings
     pydantic_ai: PydanticAISettings
-    chain: Callable[[str], ModelChain]
+    chain: Callable[[str], FallbackChain]
     """Gives a model by name with those to ask after it; raises `ConfigurationError`."""
     only: str | None = None
     """The one model of all steps, whatever the file names."""
@@ -54,7 +54,7 @@ def left_out(config: PipelineConfig) -> list[str]:
     return [*steps, f"post_process ({len(scripts)})"] if isinstance(scripts, list) else steps
 
 
-def chains_of(config: PipelineConfig, models: Models) -> dict[str, ModelChain]:
+def chains_of(config: PipelineConfig, models: Models) -> dict[str, FallbackChain]:
     """Return model step → whom it asks, in order.
 
     Raises `ConfigurationError` for a step without a model that can answer it.
@@ -71,7 +71,7 @@ def chains_of(config: PipelineConfig, models: Models) -> dict[str, ModelChain]:
     return chains
 
 
-def _without_baseline(models: Models, step: str, name: str | None) -> ModelChain:
+def _without_baseline(models: Models, step: str, name: str | None) -> FallbackChain:
     chain = models.chain(name or models.settings.default)
     if chain[0].name == BASELINE:
         msg = (
@@ -83,7 +83,7 @@ def _without_baseline(models: Models, step: str, name: str | None) -> ModelChain
 
 
 def make_steps(
-    config: PipelineConfig, *, chains: Mapping[str, ModelChain], models: Models
+    config: PipelineConfig, *, chains: Mapping[str, FallbackChain], models: Models
 ) -> list[RunnableStep]:
     """Return the steps of a pipeline; raises `ConfigurationError` for one that cannot be run."""
     own = {step.name: step for step in config.file.pipeline.steps}
@@ -100,13 +100,13 @@ def _checker(step: StepConfig) -> PipelineChecker:
 
 
 def _asking(
-    step: StepConfig, own: StepEntry, config: PipelineConfig, chain: ModelChain, models: Models
+    step: StepConfig, own: StepEntry, config: PipelineConfig, chain: FallbackChain, models: Models
 ) -> ModelStep:
     if step.template is None:
         msg = f"step {step.name!r} has no template"
         raise ConfigurationError(msg)
     api = config.file.api
-    temperatures = (own.temperature, api.temperature, models.settings.temperature)
+    written = own.temperature if own.temperature is not None else api.temperature
     return ModelStep(
         name=step.name,
         template=StepTemplate(step.template),
@@ -115,6 +115,6 @@ def _asking(
         limits=config.retry,
         waits_seconds=api.retry.waits_seconds,
         pydantic_ai=models.pydantic_ai,
-        temperature=next(given for given in temperatures if given is not None),
+        temperature=models.settings.temperature if written is None else written,
         max_tokens=own.max_tokens if own.max_tokens is not None else api.max_tokens,
     )

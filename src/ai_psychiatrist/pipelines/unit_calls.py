@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.records import KeptCall
-from ai_psychiatrist.llm.call_store import Judgement
+from ai_psychiatrist.llm.calls import Judgement
 
 
 @dataclass(slots=True, kw_only=True)

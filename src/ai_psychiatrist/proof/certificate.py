@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Final, TypeVar
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.agents.contracts.item_check import check_item
+from ai_psychiatrist.agents.item_rules import READER_DIFFERS, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
-from ai_psychiatrist.agents.proposed_item import READER_DIFFERS
 from ai_psychiatrist.domain.belief import TotalInterval
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Grounding, Quote, Segment

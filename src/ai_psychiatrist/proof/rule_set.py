@@ -9,12 +9,13 @@ from typing import Final
 
 _ROOMS: Final = (
     "agents/contracts",
+    "agents/item_rules.py",
     "domain",
     "services/evidence_validation",
     "services/language",
     "services/risk",
 )
-"""The packages that decide what a quote says, and what a score may stand on."""
+"""The packages and modules that decide what a quote says, and what a score may stand on."""
 
 
 @cache
@@ -28,11 +29,10 @@ def rule_set_digest() -> str:
     return whole.hexdigest()
 
 
-def _contents(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    for one in sorted(folder.iterdir(), key=lambda one: one.name):
-        path = f"{name}/{one.name}"
-        if one.is_dir():
-            if one.name != "__pycache__":
-                yield from _contents(one, path)
-        elif not one.name.endswith(".pyc"):
-            yield path, one.read_bytes()
+def _contents(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    if not place.is_dir():
+        yield name, place.read_bytes()
+        return
+    for one in sorted(place.iterdir(), key=lambda one: one.name):
+        if one.name != "__pycache__" and not one.name.endswith(".pyc"):
+            yield from _contents(one, f"{name}/{one.name}")

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.definition import BELIEF_AGENTS, JUDGES
-from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS, PROMPT_DIGESTS_TOGETHER
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.prompts.tasks import PROMPT_DIGESTS, PROMPT_DIGESTS_TOGETHER
+from ai_psychiatrist.agents.pydantic_agents import BELIEF_AGENTS, JUDGES
 from ai_psychiatrist.domain.assessment import Assessment, Metric, Narrative
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 from ai_psychiatrist.domain.reader import ReaderStatus

@@ -28,7 +28,7 @@ from ai_psychiatrist.results.result import Result, called
 from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.results.transcript_result import TranscriptResult
 
-SCHEMA_VERSION: Final = "4"
+SCHEMA_VERSION: Final = "5"
 NOTICE: Final = (
     "For research and engineering. Not a medical device, not a diagnosis, and no substitute for "
     "the judgement of a clinician."
@@ -260,7 +260,7 @@ class Envelope(Result):
 
     assessment_id: str
     """Made anew for each assessment; log lines carry it."""
-    schema_version: Literal["4"] = SCHEMA_VERSION
+    schema_version: Literal["5"] = SCHEMA_VERSION
     """The shape of the result."""
     status: AssessmentStatus
     """How much of it finished."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.definition import EVIDENCE
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.pydantic_agents import EVIDENCE
 from ai_psychiatrist.domain.failures import AttemptOutcome
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.reader import ReaderStatus

@@ -1,12 +1,15 @@
-"""Settings of stored assessments; read from the environment by `config` alone."""
+"""Settings of stored assessments."""
 
 from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.llm.settings import Options
+from ai_psychiatrist.infrastructure.options import Options
 
 
 class StoreSettings(Options):
     """Which assessments are stored, and for how long."""
+
+    model_config = SettingsConfigDict(env_prefix="STORE_")
 
     assessments: bool = Field(
         default=False,

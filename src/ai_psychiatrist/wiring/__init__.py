@@ -6,17 +6,16 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.baseline.route import baseline_route
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.config import Settings, refuse_contradictions
 from ai_psychiatrist.infrastructure.digests import (
     KEY_NAME,
     load_installation_key,
 )
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
-from ai_psychiatrist.llm.backend_options import BackendOptions
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import EndpointOptions, FallbackChain
 from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 from ai_psychiatrist.wiring.danger import danger_chain, of_models
@@ -25,7 +24,7 @@ from ai_psychiatrist.wiring.services import BYTES_PER_CHARACTER, Services
 from ai_psychiatrist.wiring.telemetry import Telemetry, open_telemetry
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.llm.batches.providers import BatchModels
+    from ai_psychiatrist.llm.batches import BatchModels
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
 __all__ = ["BYTES_PER_CHARACTER", "Services", "open_services", "open_services_apart"]
@@ -62,7 +61,7 @@ async def open_services_apart(
             load_protocols(settings.interview.protocols)
         key = _key(settings) if keeps_key else secrets.token_bytes(32)
     connections = ModelConnections(
-        BackendOptions(
+        EndpointOptions(
             models=settings.model,
             openai=settings.openai,
             anthropic=settings.anthropic,
@@ -115,17 +114,17 @@ def _services(
     )
 
 
-def _names(chain: ModelChain) -> tuple[str, ...]:
+def _names(chain: FallbackChain) -> tuple[str, ...]:
     return tuple(route.name for route in chain)
 
 
-def _interview_chain(settings: Settings, connections: ModelConnections) -> ModelChain:
+def _interview_chain(settings: Settings, connections: ModelConnections) -> FallbackChain:
     # The baseline knows the tasks of an assessment alone.
     return of_models(connections.chain(settings.interview.model or settings.model.default))
 
 
 def _opened_interviews(
-    settings: Settings, chain: ModelChain, danger: ModelChain
+    settings: Settings, chain: FallbackChain, danger: FallbackChain
 ) -> "TenantInterviews":
     # A tenth of a second that nobody waits for who holds no interview.
     from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews  # noqa: PLC0415

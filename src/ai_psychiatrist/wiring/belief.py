@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from ai_psychiatrist.agents.definition import BELIEF_DECISION, BELIEF_TOKENS, RESCORING
-from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
+from ai_psychiatrist.agents.prompts.tasks import PROMPT_DIGESTS
+from ai_psychiatrist.agents.pydantic_agents import BELIEF_DECISION, BELIEF_TOKENS, RESCORING
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.belief.decision import Decision
@@ -17,20 +17,20 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
+from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
 from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.wiring.danger import of_models
 
 
 def belief_chains(
-    settings: Settings, connections: ModelConnections, scorers: ModelChain
-) -> dict[str, ModelChain]:
+    settings: Settings, connections: ModelConnections, scorers: FallbackChain
+) -> dict[str, FallbackChain]:
     """Return agent → models that it asks, of the sources that are set and are models.
 
     `scorers`: those of the items. Raises `ConfigurationError` for a source that nothing can serve.
     """
     belief, models = settings.belief, of_models(scorers)
-    chains: dict[str, ModelChain] = {}
+    chains: dict[str, FallbackChain] = {}
     if BeliefSource.RESCORING in belief.asked:
         if not settings.pydantic_ai.enabled:
             msg = "BELIEF_SOURCES names rescoring, which needs PYDANTIC_AI_ENABLED=true"
@@ -45,7 +45,7 @@ def belief_chains(
 
 def believer(
     settings: Settings,
-    chains: Mapping[str, ModelChain],
+    chains: Mapping[str, FallbackChain],
     quantitative: QuantitativeAssessmentAgent,
 ) -> Believer:
     """Return who says how sure the scores are. `chains`: of all agents.
@@ -74,7 +74,7 @@ def believer(
     return Believer(settings=belief, sources=tuple(sources), fit=fit, fit_mode=mode)
 
 
-def _asked(models: ModelChain, source: BeliefSource) -> ModelChain:
+def _asked(models: FallbackChain, source: BeliefSource) -> FallbackChain:
     if not models:
         msg = (
             f"BELIEF_SOURCES names {source.value}, but the items are scored by the rule baseline, "
@@ -84,9 +84,10 @@ def _asked(models: ModelChain, source: BeliefSource) -> ModelChain:
     return models
 
 
-def _decision_route(belief: BeliefSettings, connections: ModelConnections) -> ModelRoute:
+def _decision_route(belief: BeliefSettings, connections: ModelConnections) -> ModelEndpoint:
     name, url = belief.decision_model, belief.decision_url
     if not name or not url:
         msg = "BELIEF_SOURCES names decision, which needs BELIEF_DECISION_MODEL and _URL"
         raise ConfigurationError(msg)
-    return connections.decision_route(name, url, belief.decision_api_key.get_secret_value())
+    key = belief.decision_api_key.get_secret_value()
+    return connections.servers.decision_endpoint(name, url, key)

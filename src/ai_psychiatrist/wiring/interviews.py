@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from ai_psychiatrist.agents.interview.patience import limited_chain, repairing_once
+from ai_psychiatrist.agents.settings import limited_chain, repairing_once
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.interviews import InterviewOptions, Interviews
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.store.interview_file import FILE_NAME, KEY_NAME
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.llm.retries import CallRetries
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
 from ai_psychiatrist.wiring.danger import danger_agent
 
 
@@ -34,7 +33,7 @@ def own_place(settings: Settings) -> InterviewPlace:
 
 
 def open_interviews(
-    settings: Settings, chain: ModelChain, danger: ModelChain, place: InterviewPlace
+    settings: Settings, chain: FallbackChain, danger: FallbackChain, place: InterviewPlace
 ) -> Interviews:
     """Return them, kept at a place; nothing is opened before it is needed."""
     interview, model = settings.interview, settings.model

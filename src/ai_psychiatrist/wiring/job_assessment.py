@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.access.limits.spending import SpendingAccount
-from ai_psychiatrist.assessment.part import Part
-from ai_psychiatrist.assessment.unfinished import ended_too_late
+from ai_psychiatrist.assessment.parts import Part, ended_too_late
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import (
@@ -19,7 +18,7 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.news import News
-from ai_psychiatrist.llm.metering import metered
+from ai_psychiatrist.llm.calls import metered
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.errors import RecordUnreadable
 from ai_psychiatrist.reviews.archive.jobs import TakenJob

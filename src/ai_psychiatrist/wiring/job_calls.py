@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.llm.call_store import Judgement
+from ai_psychiatrist.llm.calls import Judgement
 from ai_psychiatrist.reviews.archive.kept_calls import sealed_call
 from ai_psychiatrist.reviews.archive.seals import Seal
 from ai_psychiatrist.reviews.archives import Records

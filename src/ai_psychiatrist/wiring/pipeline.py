@@ -6,11 +6,11 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.services.reader.second_voice import SecondVoice
 from ai_psychiatrist.wiring.belief import belief_chains, believer
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
@@ -22,7 +22,7 @@ class WiredPipeline:
     """The pipeline, and what of it others have to know."""
 
     pipeline: AssessmentPipeline
-    chains: dict[str, ModelChain]
+    chains: dict[str, FallbackChain]
     """Agent → models that it asks; without the danger agent where that is off."""
     references: ConfiguredReferences | None
 
@@ -47,7 +47,7 @@ def wired_pipeline(settings: Settings, connections: ModelConnections) -> WiredPi
     return WiredPipeline(pipeline=pipeline, chains=chains, references=references)
 
 
-def _chains(settings: Settings, connections: ModelConnections) -> dict[str, ModelChain]:
+def _chains(settings: Settings, connections: ModelConnections) -> dict[str, FallbackChain]:
     model = settings.model
     chains = {
         name: connections.chain(chosen or model.default)
@@ -69,7 +69,7 @@ def _references(settings: Settings, connections: ModelConnections) -> Configured
     return ConfiguredReferences(settings.references, connections)
 
 
-def _feedback_loop(settings: Settings, chains: dict[str, ModelChain]) -> FeedbackLoop:
+def _feedback_loop(settings: Settings, chains: dict[str, FallbackChain]) -> FeedbackLoop:
     pydantic_ai, base_url = settings.pydantic_ai, settings.ollama.base_url
     qualitative = QualitativeAssessmentAgent(
         chains["qualitative"],
@@ -88,7 +88,7 @@ def _feedback_loop(settings: Settings, chains: dict[str, ModelChain]) -> Feedbac
     return FeedbackLoop(qualitative=qualitative, judge=judge, settings=settings.feedback)
 
 
-def _quantitative(settings: Settings, chain: ModelChain) -> QuantitativeAssessmentAgent:
+def _quantitative(settings: Settings, chain: FallbackChain) -> QuantitativeAssessmentAgent:
     return QuantitativeAssessmentAgent(
         chain,
         pydantic_ai_settings=settings.pydantic_ai,
@@ -98,7 +98,7 @@ def _quantitative(settings: Settings, chain: ModelChain) -> QuantitativeAssessme
     )
 
 
-def _meta_review(settings: Settings, chain: ModelChain) -> MetaReviewAgent:
+def _meta_review(settings: Settings, chain: FallbackChain) -> MetaReviewAgent:
     return MetaReviewAgent(
         chain,
         pydantic_ai_settings=settings.pydantic_ai,

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.agents.definition import EVIDENCE, QUANTITATIVE
-from ai_psychiatrist.agents.prompts.digests import TASKS, prompt_digests
+from ai_psychiatrist.agents.prompts.tasks import TASKS, prompt_digests
+from ai_psychiatrist.agents.pydantic_agents import EVIDENCE, QUANTITATIVE
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.services.retrieval.settings import LEXICAL, ONNX, ReferenceSettings
@@ -44,7 +44,7 @@ def embedder_of(name: str, connections: ModelConnections) -> "Embedder | None":
         from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder  # noqa: PLC0415
 
         return OnnxEmbedder()
-    return connections.embedder(name)
+    return connections.servers.embedder(name)
 
 
 def scoring_prompts() -> dict[str, str]:

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.telemetry.settings import TelemetrySettings
 from ai_psychiatrist.infrastructure.telemetry.watching import Watchers
 
 if TYPE_CHECKING:

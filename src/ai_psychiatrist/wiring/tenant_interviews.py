@@ -9,7 +9,7 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL, is_tenant
 from ai_psychiatrist.interview.interviews import Interviews
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.wiring.interviews import InterviewPlace, open_interviews, own_place
 
 _FOLDER: Final = "interviews"
@@ -20,7 +20,7 @@ _KEY_ENDING: Final = ".key"
 class TenantInterviews:
     """Opens the file of a tenant when it is first needed; the tenant is never a caller's word."""
 
-    def __init__(self, settings: Settings, chain: ModelChain, danger: ModelChain) -> None:
+    def __init__(self, settings: Settings, chain: FallbackChain, danger: FallbackChain) -> None:
         """`danger`: the models that read free answers for danger."""
         self._settings = settings
         self._chain = chain

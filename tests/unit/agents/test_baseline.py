@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
-from ai_psychiatrist.agents.extractors import extract_qualitative
-from ai_psychiatrist.agents.replies.judgement import read_judgement, read_judgements
+from ai_psychiatrist.agents.extractors import (
+    extract_judge_metric,
+    extract_judges,
+    extract_qualitative,
+)
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.evidence import Quote
@@ -450,9 +453,11 @@ def test_what_is_told_aside_of_a_question_for_another_item_is_no_symptom_alone()
 
 def test_the_one_reply_about_all_metrics_says_what_the_four_say() -> None:
     findings = "<assessment>\nThey report being tired.\n</assessment>"
-    together = read_judgements(answer(prompt("Participant: tired 7.", "judges", findings=findings)))
+    together = extract_judges(answer(prompt("Participant: tired 7.", "judges", findings=findings)))
     for metric in Metric:
         task = f"judge_{metric}"
-        alone = read_judgement(answer(prompt("Participant: tired 7.", task, findings=findings)))
+        alone = extract_judge_metric(
+            answer(prompt("Participant: tired 7.", task, findings=findings))
+        )
         said = together.scores[metric]
         assert (said.score, said.explanation) == (alone.score, alone.explanation)

@@ -11,14 +11,13 @@ from tests.fakes.call_memory import CallMemory
 from tests.fakes.replies import judge_text
 from tests.fakes.scripted import Scripted, ScriptedChat, ScriptedModel, response, route
 
-from ai_psychiatrist.agents.case import open_case
-from ai_psychiatrist.agents.definition import JUDGE
+from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
-from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
+from ai_psychiatrist.agents.pydantic_agents import JUDGE, create_judge_metric_agent
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import FallbackChain
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -30,7 +29,7 @@ DEAD = ModelConnectionError(model_name="scripted", message="dead")
 
 
 def run(
-    chain: ModelChain, memory: CallMemory, *, task: str = "coherence", times: int = 1
+    chain: FallbackChain, memory: CallMemory, *, task: str = "coherence", times: int = 1
 ) -> AgentOutcome[JudgeMetricOutput]:
     runner = AgentRunner(
         JUDGE[Metric.COHERENCE],
@@ -38,7 +37,7 @@ def run(
         chain,
         PydanticAISettings(retries=2),
     )
-    case = open_case(parse_transcript("Participant: I sleep badly."), store=memory)
+    case = assessment_context(parse_transcript("Participant: I sleep badly."), store=memory)
 
     async def ask() -> AgentOutcome[JudgeMetricOutput]:
         for _ in range(times - 1):

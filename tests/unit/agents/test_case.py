@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from tests.fakes.model_server import Message
 from tests.fakes.wires import read_prompt
 
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
-from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS
 from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
+from ai_psychiatrist.agents.prompts.tasks import PROMPT_DIGESTS
 from ai_psychiatrist.domain.assessment import AssessmentMode, Metric
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure import worker_processes
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.worker_processes import end_idle_processes
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.control_tokens import control_tokens
 from ai_psychiatrist.services.evidence_validation.transcript_index import DEFAULT_FUZZY_THRESHOLD
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -41,8 +41,8 @@ TASKS = {
 }
 
 
-def case(text: str = INTERVIEW, *, is_delimited: bool = False) -> Case:
-    return open_case(parse_transcript(text), is_delimited=is_delimited)
+def case(text: str = INTERVIEW, *, is_delimited: bool = False) -> AssessmentContext:
+    return assessment_context(parse_transcript(text), is_delimited=is_delimited)
 
 
 @pytest.mark.parametrize(("task", "blocks"), TASKS.values(), ids=TASKS)
@@ -144,7 +144,7 @@ def test_texts_are_kept_out_of_representations() -> None:
 
 
 def test_call_log_refuses_the_call_after_the_last() -> None:
-    calls = CallLog.of(1)
+    calls = CallRecorder.of(1)
     calls.budget.spend()
     with pytest.raises(ModelCallFailed) as caught:
         calls.budget.spend()
@@ -167,8 +167,52 @@ def test_control_tokens_of_chat_templates_are_broken_in_every_block(token: str) 
     assert token in prompt.user.replace("\u200d", "")
 
 
+@pytest.mark.parametrize(
+    "token",
+    [
+        *(
+            "<end_of_utterance>",
+            "<im_start>",
+            "<im_end>",
+            "<start_of_turn>",
+            "<bos>",
+            "<|eot|>",
+            "<unk>",
+        ),
+        *("<pad>", "<s>", "</s>", "[INST]", "<<SYS>>", "<|assistant|>", "</think>", "<thinking>"),
+        *(
+            "<｜User｜>",
+            "[gMASK]",
+            "]~b]",
+            "<|START_OF_TURN_TOKEN|>",
+            "<|start_of_role|>",
+            "<unused99>",
+        ),
+        *(
+            "<|hy_User|>",
+            "<mask:1>",
+            "[UNUSED_TOKEN_146]",
+            "<eoh>",
+            "<longcat_user>",
+            "[TOOL_CALLS]",
+        ),
+    ],
+)
+def test_a_token_of_any_known_family_is_broken_and_the_words_around_it_are_still_found(
+    token: str,
+) -> None:
+    opened = case(f"Participant: I am tired {token} every day.")
+    prompt = opened.prompt("Task: a").user
+    assert token not in prompt
+    copied = prompt[prompt.index("I am tired") : prompt.index("every day") + len("every day")]
+    assert isinstance(opened.index.ground(copied), Quote)
+
+
 def test_text_without_control_tokens_stays_as_it_is() -> None:
-    text = "Participant: <laughs> 3 < 4, [pause] and <b>bold</b>; a | b; [I] think <so>."
+    text = (
+        "Participant: <laughs> 3 < 4, [pause] and <b>bold</b>; a | b; [I] think <so>. >>yes<< "
+        "<end of interview> [unused] <unused> <end> <im tired> <3 <user> <reserved>"
+    )
     assert text in case(text).prompt("Task: a").user
 
 

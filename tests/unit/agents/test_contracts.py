@@ -1,14 +1,24 @@
 """The shipped contract: its files are what the models say, and each clinical rule speaks up."""
 
+import json
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ai_psychiatrist.agents.contracts.contract import contract_folder, shipped_contract
+from ai_psychiatrist.agents.contracts.contract import (
+    CONTRACT_FILE,
+    contract_folder,
+    item_verdict,
+    read_step,
+    shipped_contract,
+    shipped_step,
+)
 from ai_psychiatrist.agents.contracts.generate import generated_files
-from ai_psychiatrist.agents.contracts.item_check import ItemFinding, check_item
-from ai_psychiatrist.agents.contracts.shipped_step import CONTRACT_FILE, read_step, shipped_step
+from ai_psychiatrist.agents.item_rules import ItemFinding, QuoteUse, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import (
     Frequency,
@@ -72,7 +82,17 @@ def test_schemas_and_templates_are_what_models_and_prompts_say() -> None:
         for name in ("schemas", "templates")
         for path in (folder / name).iterdir()
     }
-    assert kept == generated_files()
+    by_hand = {f"schemas/{name}.json" for name in ("item", "assessment")}
+    assert {name: text for name, text in kept.items() if name not in by_hand} == generated_files()
+    assert by_hand <= kept.keys()
+
+
+@pytest.mark.parametrize("name", ["item", "assessment"])
+def test_schemas_written_by_hand_know_all_items_and_reasons(name: str) -> None:
+    schema = json.loads((contract_folder() / "schemas" / f"{name}.json").read_text("utf-8"))
+    assert schema["$defs"]["Item"]["enum"] == ITEMS
+    reasons = schema["$defs"].get("UnknownReason", {"enum": list(UnknownReason)})
+    assert reasons["enum"] == list(UnknownReason)
 
 
 def test_shipped_contract_has_no_problem() -> None:
@@ -176,6 +196,66 @@ def test_weakly_carried_score_is_noted_and_not_sent_back(found: ItemFinding, rul
 def test_warning_is_noted_and_not_sent_back() -> None:
     found = finding(None, AFFIRMED, confidence=5)
     assert found == ItemFinding(errors=(), rules=("na_with_high_confidence",))
+
+
+QUOTES = st.builds(
+    Quote,
+    text=st.just(WORDS),
+    match=st.just(Match.EXACT),
+    segments=st.integers(0, 3).map(lambda at: (Segment(turn=0, start=at, end=at + 1),)),
+    polarity=st.sampled_from(Polarity),
+    frequency=st.sampled_from(Frequency),
+    timeframe=st.sampled_from(Timeframe),
+    relevance=st.sampled_from(Relevance),
+    is_plain=st.booleans(),
+)
+ANSWERS = st.builds(
+    ItemScoreOutput,
+    score=st.none() | st.integers(0, 3),
+    evidence=st.lists(st.sampled_from(["said", "invented", "{score}"]), max_size=3).map(tuple),
+    reason=st.sampled_from(["", " ", "\u00a0", "\u200b", "because", "{score}"]),
+    confidence=st.none() | st.integers(1, 5),
+)
+
+
+def both_findings(
+    answer: ItemScoreOutput, quotes: list[Quote], quote_use: QuoteUse
+) -> tuple[ItemFinding, ItemFinding]:
+    """Return what the agents' rules say, and what the shipped contract says."""
+    told = (Item.SLEEP, answer, quotes, "said".__eq__)
+    verdict = item_verdict(*told, step=shipped_step("item"), quote_use=quote_use)
+    found = (*verdict.errors, *verdict.warnings)
+    of_contract = ItemFinding(
+        errors=tuple(error.message for error in verdict.errors),
+        rules=tuple(dict.fromkeys(error.rule for error in found)),
+    )
+    return check_item(*told, quote_use=quote_use), of_contract
+
+
+@given(ANSWERS, st.lists(QUOTES, max_size=5), st.lists(st.integers(1, 4), min_size=4, max_size=4))
+def test_agents_and_contract_say_the_same_of_an_item(
+    answer: ItemScoreOutput, quotes: list[Quote], counts: list[int]
+) -> None:
+    places = [(Segment(turn=0, start=at, end=at + 1),) for at in range(4)]
+    found, of_contract = both_findings(answer, quotes, dict(zip(places, counts, strict=True)))
+    assert found == of_contract
+
+
+@pytest.mark.parametrize("score", [None, 0, 1, 2, 3])
+def test_agents_and_contract_say_the_same_of_each_quote(score: int | None) -> None:
+    """Every combination of facts of one quote, and none, however sure the answer is."""
+    facts = product(Relevance, Polarity, Timeframe, (True, False))
+    single = [
+        [replace(quote(polarity, timeframe, relevance), is_plain=is_plain)]
+        for relevance, polarity, timeframe, is_plain in facts
+    ]
+    for quotes, confidence, reason in product([[], *single], [None, 5], ["", "because"]):
+        answer = ItemScoreOutput(score=score, reason=reason, confidence=confidence)
+        for count in (1, 2, 3):
+            found, of_contract = both_findings(
+                answer, quotes, {one.segments: count for one in quotes}
+            )
+            assert found == of_contract
 
 
 def test_status_and_score_of_an_item_go_together() -> None:

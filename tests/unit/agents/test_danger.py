@@ -8,9 +8,9 @@ from pydantic_ai.exceptions import ModelConnectionError
 from tests.fakes.replies import danger_text
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.danger import DangerAgent
-from ai_psychiatrist.agents.danger_signs import extract_danger
+from ai_psychiatrist.agents.danger_replies import extract_danger
 from ai_psychiatrist.domain.failures import (
     AttemptOutcome,
     CallPath,
@@ -29,7 +29,7 @@ from ai_psychiatrist.domain.risk import (
     RiskSource,
 )
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ReplyRejected
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -51,12 +51,14 @@ def reply(*signs: object) -> str:
     return json.dumps({"signs": list(signs)})
 
 
-def opened(text: str = INTERVIEW) -> Case:
-    return open_case(parse_transcript(text))
+def opened(text: str = INTERVIEW) -> AssessmentContext:
+    return assessment_context(parse_transcript(text))
 
 
 def read(
-    model: ScriptedModel | None, case: Case | None = None, chat: ScriptedChat | None = None
+    model: ScriptedModel | None,
+    case: AssessmentContext | None = None,
+    chat: ScriptedChat | None = None,
 ) -> ModelReading:
     agent = DangerAgent((route(model, chat),), pydantic_ai_settings=PydanticAISettings(retries=1))
     return asyncio.run(agent.read(case or opened()))

@@ -21,7 +21,6 @@ from tests.fakes.replies import (
     scoring_text,
 )
 
-from ai_psychiatrist.agents.definition import DANGER, JUDGE, JUDGES, META_REVIEW, QUANTITATIVE
 from ai_psychiatrist.agents.extractors import (
     extract_evidence,
     extract_judge_metric,
@@ -31,11 +30,11 @@ from ai_psychiatrist.agents.extractors import (
 )
 from ai_psychiatrist.agents.output_models import ItemScoreOutput, JudgeMetricOutput
 from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
+from ai_psychiatrist.agents.pydantic_agents import DANGER, JUDGE, JUDGES, META_REVIEW, QUANTITATIVE
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output import ModelOutput, PartsReader
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, PartsReader, ReplyRejected
 
 Code = RejectionCode
 Extract = Callable[[str], ModelOutput]

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.replies import ITEMS, evidence_text, scoring_text
 from tests.fakes.scripted import ScriptedModel, route
 
-from ai_psychiatrist.agents.case import open_case
+from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.evidence import Relevance
@@ -73,7 +73,7 @@ def assessed(said: str, score: int, cited: str | None = None) -> PHQ8Assessment:
         pydantic_ai_settings=PydanticAISettings(retries=1),
         settings=QuantitativeSettings(),
     )
-    result = asyncio.run(built.assess(open_case(parse_transcript(text), participant_id=1)))
+    result = asyncio.run(built.assess(assessment_context(parse_transcript(text), participant_id=1)))
     assert result is not None
     return result
 

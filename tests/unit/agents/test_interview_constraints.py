@@ -15,10 +15,10 @@ from tests.fakes.interview_agents import (
 )
 from tests.fakes.scripted import ScriptedModel, route, tool_call
 
-from ai_psychiatrist.agents.interview.checks import MAX_TEXT_CHARACTERS
+from ai_psychiatrist.agents.interview.outputs import MAX_TEXT_CHARACTERS
 from ai_psychiatrist.agents.interview.schemas import DIGEST_ANSWER, EXTRACT_FACTS
 from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ReplyRejected
 
 GOALS, FACTS, DRIFT, UPDATES, QUESTION, FREQUENCY, ANALYSIS = TOOLS
 

@@ -24,7 +24,7 @@ from tests.fakes.scripted import (
 )
 
 from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
-from ai_psychiatrist.llm.output_mode import OutputModeSetting
+from ai_psychiatrist.llm.settings import OutputModeSetting
 
 VERB = "update_goals"
 TOOL = TOOLS[VERB]
@@ -89,6 +89,22 @@ def test_all_modes_read_the_same_output() -> None:
     assert outputs == [outputs[0]] * 3
 
 
+@every_verb
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pytest.param("{}", id="bare"),
+        pytest.param("```json\n{}\n```", id="fenced"),
+        pytest.param("<think>I call the tool.</think>\n\n{}", id="after_thinking"),
+    ],
+)
+def test_a_text_that_is_the_arguments_of_the_tool_counts_as_its_call(verb: str, frame: str) -> None:
+    called = ask(verb, ScriptedModel([tool_call(TOOLS[verb], GOOD[verb])]))
+    written = ask(verb, ScriptedModel([response(frame.replace("{}", json.dumps(GOOD[verb])))]))
+    assert written.codes == [None]
+    assert written.output == called.output
+
+
 def test_object_among_words_is_found_in_text() -> None:
     asked = ask(VERB, ScriptedModel([response(f"Sure:\n```json\n{GOOD_TEXT}\n```")]))
     assert asked.codes[0] is RejectionCode.NO_TOOL_CALL
@@ -101,7 +117,25 @@ def test_object_among_words_is_found_in_text() -> None:
     [
         pytest.param(response(PROSE), RejectionCode.NO_TOOL_CALL, len(PROSE), id="prose"),
         pytest.param(
-            response(GOOD_TEXT), RejectionCode.NO_TOOL_CALL, len(GOOD_TEXT), id="json_as_prose"
+            response(f"{GOOD_TEXT} {GOOD_TEXT}"),
+            RejectionCode.NO_TOOL_CALL,
+            2 * len(GOOD_TEXT) + 1,
+            id="arguments_twice",
+        ),
+        pytest.param(
+            response('{"goal_updates": 1}'), RejectionCode.NO_TOOL_CALL, 19, id="other_arguments"
+        ),
+        pytest.param(
+            response(f"Call: {GOOD_TEXT}"),
+            RejectionCode.NO_TOOL_CALL,
+            len(GOOD_TEXT) + 6,
+            id="arguments_among_words",
+        ),
+        pytest.param(
+            response(GOOD_TEXT[:-1]),
+            RejectionCode.NO_TOOL_CALL,
+            len(GOOD_TEXT) - 1,
+            id="arguments_cut_off",
         ),
         pytest.param(ModelResponse(parts=[]), RejectionCode.EMPTY_REPLY, 0, id="nothing"),
         pytest.param(response(" \n"), RejectionCode.EMPTY_REPLY, 2, id="blank"),

@@ -18,13 +18,13 @@ from tests.fakes.interview_agents import (
 )
 from tests.fakes.scripted import ScriptedModel, route, tool_call
 
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
+from ai_psychiatrist.agents.interview.outputs import Digest
 from ai_psychiatrist.agents.interview.prompts import GUIDELINES, prompt_for
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
-from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.calls import CallRecorder
+from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 _OPENED: Final = re.compile(r"<([a-z]+)-([0-9a-f]{16})>\n(.*?)\n</\1-\2>", re.DOTALL)
@@ -189,7 +189,7 @@ def test_parts_of_a_digest_are_asked_at_the_same_time_or_together(
 ) -> None:
     assert VIEW.answer is not None
     answer = replace(VIEW.answer, option_id="a1" if is_chosen else None)
-    model, calls = Counting([]), CallLog.of(10)
+    model, calls = Counting([]), CallRecorder.of(10)
     agents = InterviewAgents((route(model),), PydanticAISettings(), is_combined=is_combined)
     view = replace(VIEW, answer=answer)
     digest = asyncio.run(agents.digest(view, calls, wants_drift=not is_chosen))
@@ -203,7 +203,7 @@ def test_parts_of_a_digest_are_asked_at_the_same_time_or_together(
 
 
 def test_parts_that_are_not_wanted_are_not_asked_for() -> None:
-    model, calls = Counting([]), CallLog.of(10)
+    model, calls = Counting([]), CallRecorder.of(10)
     agents = InterviewAgents((route(model),), PydanticAISettings())
     digest = asyncio.run(agents.digest(VIEW, calls, wants_facts=False, wants_drift=False))
     assert (digest.facts, digest.drift, digest.failure) == ((), None, None)
@@ -214,7 +214,7 @@ def test_refused_combined_digest_has_no_part() -> None:
     bad = changed("digest_answer", "goal_updates", 0, "confidence", value=150)
     model = ScriptedModel([tool_call("digest_answer", bad)])
     agents = InterviewAgents((route(model),), PydanticAISettings(), is_combined=True)
-    digest = asyncio.run(agents.digest(VIEW, CallLog.of(10)))
+    digest = asyncio.run(agents.digest(VIEW, CallRecorder.of(10)))
     assert digest == Digest(failure=FailureCode.OUTPUT_REJECTED)
 
 

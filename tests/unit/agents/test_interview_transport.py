@@ -7,7 +7,7 @@ from tests.fakes.scripted import ScriptedChat, ScriptedModel, route, tool_call
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
-from ai_psychiatrist.llm.retries import CallRetries
+from ai_psychiatrist.llm.endpoints import CallRetries
 
 VERB = "extract_facts"
 GOOD_CALL = tool_call(TOOLS[VERB], GOOD[VERB])

@@ -5,7 +5,7 @@ from tests.fakes.model_server import FAULTS, ModelServer, Reply, Request, Script
 from tests.fakes.replies import good_text, judge_text, judges_text
 from tests.fakes.scripted import ScriptedModel, route, served_chain
 
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.settings import JudgeSettings
 from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
@@ -26,14 +26,16 @@ FINDINGS = QualitativeAssessment(
 ENABLED = PydanticAISettings(retries=1)
 
 
-def case() -> Case:
-    return open_case(parse_transcript("Interviewer: Hello?\nParticipant: I am tired all day."))
+def case() -> AssessmentContext:
+    return assessment_context(
+        parse_transcript("Interviewer: Hello?\nParticipant: I am tired all day.")
+    )
 
 
 def judged(
     script: Script, settings: JudgeSettings | None = None
-) -> tuple[dict[Metric, MetricScore], ModelServer, Case]:
-    async def run() -> tuple[dict[Metric, MetricScore], ModelServer, Case]:
+) -> tuple[dict[Metric, MetricScore], ModelServer, AssessmentContext]:
+    async def run() -> tuple[dict[Metric, MetricScore], ModelServer, AssessmentContext]:
         opened = case()
         async with ModelServer(script) as server, served_chain(server.url) as chain:
             agent = JudgeAgent(chain, pydantic_ai_settings=ENABLED, settings=settings)
@@ -117,7 +119,7 @@ def test_explanation_without_a_score_is_no_judgement(reply: str) -> None:
 TOGETHER = JudgeSettings(calls="one")
 
 
-def together(reply: str) -> tuple[dict[Metric, MetricScore], ModelServer, Case]:
+def together(reply: str) -> tuple[dict[Metric, MetricScore], ModelServer, AssessmentContext]:
     def script(request: Request) -> Reply:
         return Reply(text=reply if request.task == "judges" else good_text(request.task, []))
 

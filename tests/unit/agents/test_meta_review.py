@@ -5,7 +5,7 @@ import pytest
 from tests.fakes.replies import meta_review_text
 from tests.fakes.scripted import ScriptedModel, route
 
-from ai_psychiatrist.agents.case import open_case
+from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.domain.assessment import (
     ItemAssessment,
@@ -64,7 +64,7 @@ def review(
     findings: QualitativeAssessment | None = FINDINGS,
 ) -> MetaReview | None:
     agent = MetaReviewAgent((route(model),), pydantic_ai_settings=PydanticAISettings(retries=1))
-    case = open_case(parse_transcript("Participant: I am tired all day."))
+    case = assessment_context(parse_transcript("Participant: I am tired all day."))
     return asyncio.run(agent.review(case, findings, quantitative))
 
 

@@ -7,7 +7,7 @@ from tests.fakes.model_server import FAULTS, ModelServer, Script
 from tests.fakes.replies import qualitative_text
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route, served_chain
 
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
 from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
@@ -40,8 +40,8 @@ FINDINGS = QualitativeAssessment(
 )
 
 
-def case() -> Case:
-    return open_case(parse_transcript(INTERVIEW))
+def case() -> AssessmentContext:
+    return assessment_context(parse_transcript(INTERVIEW))
 
 
 def agent(
@@ -60,13 +60,15 @@ def agent(
     return built, model
 
 
-def assess(built: QualitativeAssessmentAgent, opened: Case | None = None) -> QualitativeAssessment:
+def assess(
+    built: QualitativeAssessmentAgent, opened: AssessmentContext | None = None
+) -> QualitativeAssessment:
     findings = asyncio.run(built.assess(opened or case()))
     assert findings is not None
     return findings
 
 
-def codes(opened: Case) -> list[object]:
+def codes(opened: AssessmentContext) -> list[object]:
     return [one.code for one in opened.calls.attempts]
 
 
@@ -235,7 +237,7 @@ def test_prompt_asks_for_every_tag_and_sends_no_format() -> None:
 @pytest.mark.parametrize("is_delimited", [True, False])
 def test_delimiting_sentence_is_sent_only_when_it_is_switched_on(is_delimited: bool) -> None:
     built, model = agent(GOOD)
-    assess(built, open_case(parse_transcript(INTERVIEW), is_delimited=is_delimited))
+    assess(built, assessment_context(parse_transcript(INTERVIEW), is_delimited=is_delimited))
     assert (DELIMITED in model.prompts[0]) is is_delimited
 
 

@@ -8,7 +8,7 @@ from tests.fakes.model_server import FAULTS, ModelServer, Reply, Script, fault
 from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, route, served_chain
 
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
@@ -79,11 +79,13 @@ def extract(
     return asyncio.run(built._extract_evidence(INTERVIEW, participant_id=participant_id))
 
 
-def case() -> Case:
-    return open_case(parse_transcript(INTERVIEW), participant_id=300)
+def case() -> AssessmentContext:
+    return assessment_context(parse_transcript(INTERVIEW), participant_id=300)
 
 
-def assess(built: QuantitativeAssessmentAgent, opened: Case | None = None) -> PHQ8Assessment:
+def assess(
+    built: QuantitativeAssessmentAgent, opened: AssessmentContext | None = None
+) -> PHQ8Assessment:
     result = asyncio.run(built.assess(opened or case()))
     assert result is not None
     return result
@@ -369,7 +371,7 @@ class TestWithoutValidation:
         assert item(result, "Sleep").llm_evidence_rejected_count == 0
 
 
-def served(script: Script, opened: Case) -> PHQ8Assessment | None:
+def served(script: Script, opened: AssessmentContext) -> PHQ8Assessment | None:
     async def run() -> PHQ8Assessment | None:
         async with ModelServer(script) as server, served_chain(server.url) as chain:
             built = QuantitativeAssessmentAgent(
@@ -623,7 +625,7 @@ SPANISH = "Duermo muy mal desde hace tres semanas, casi todos los días."
 
 def test_scores_stand_on_quotes_in_a_language_that_is_not_read() -> None:
     transcript = parse_transcript(f"Interviewer: Do you sleep badly?\nParticipant: {SPANISH}\n")
-    opened = open_case(transcript, unread=detect_risk(transcript).examined.wholly_unread)
+    opened = assessment_context(transcript, unread=detect_risk(transcript).examined.wholly_unread)
     built, _ = agent(
         evidence(Sleep=[SPANISH]), scores(Sleep={"score": 3, "evidence": [SPANISH], "reason": "?"})
     )

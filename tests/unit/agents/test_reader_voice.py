@@ -8,14 +8,17 @@ from tests.fakes.replies import evidence_text, scoring_answer, scoring_text
 from tests.fakes.scripted import ScriptedModel, route
 from tests.fakes.scripted_reader import ScriptedReader, reading_by
 
-from ai_psychiatrist.agents.baseline.route import baseline_route
-from ai_psychiatrist.agents.baseline.shared_analysis import sharing_analysis
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.baseline.answers import baseline_route
+from ai_psychiatrist.agents.context import (
+    AssessmentContext,
+    assessment_context,
+    sharing_transcripts,
+)
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.assessment import ItemAssessment
 from ai_psychiatrist.domain.evidence import Relevance
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.llm.routes import ModelChain
+from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -33,18 +36,18 @@ WEATHER = "It rained on the washing the whole week."
 SHARING = ScriptedReader(present={"at four": Item.SLEEP}, denied={"feel down": Item.DEPRESSED})
 
 
-def case_of(reader: ScriptedReader | None) -> Case:
+def case_of(reader: ScriptedReader | None) -> AssessmentContext:
     transcript = parse_transcript(INTERVIEW)
-    case = open_case(transcript)
+    case = assessment_context(transcript)
     return case if reader is None else replace(case, reading=reading_by(reader, transcript))
 
 
-def assessed(chain: ModelChain, reader: ScriptedReader | None) -> dict[Item, ItemAssessment]:
+def assessed(chain: FallbackChain, reader: ScriptedReader | None) -> dict[Item, ItemAssessment]:
     agent = QuantitativeAssessmentAgent(chain, pydantic_ai_settings=PydanticAISettings(retries=0))
 
     async def assess() -> dict[Item, ItemAssessment]:
         case = case_of(reader)
-        with sharing_analysis():
+        with sharing_transcripts():
             case.share_transcript()
             found = await agent.assess(case)
         assert found is not None

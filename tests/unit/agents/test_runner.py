@@ -11,10 +11,9 @@ from tests.fakes.captured_events import captured_events
 from tests.fakes.replies import judge_text
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 
-from ai_psychiatrist.agents.case import Case, open_case
-from ai_psychiatrist.agents.definition import JUDGE
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
-from ai_psychiatrist.agents.pydantic_agents import create_judge_metric_agent
+from ai_psychiatrist.agents.pydantic_agents import JUDGE, create_judge_metric_agent
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
@@ -26,11 +25,11 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.infrastructure.failure_log import collect_failures
-from ai_psychiatrist.llm.agent import create_agent
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.direct_chat import DirectChatClient
-from ai_psychiatrist.llm.routes import ModelChain, as_chain
-from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
+from ai_psychiatrist.llm.connections import as_chain
+from ai_psychiatrist.llm.endpoints import FallbackChain
+from ai_psychiatrist.llm.pydantic_agent import PlainChat
+from ai_psychiatrist.llm.replies import ChatReply
+from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -43,12 +42,12 @@ JudgeOutcome = AgentOutcome[JudgeMetricOutput]
 Step = tuple[str, CallPath, AttemptOutcome, RejectionCode | FailureCode | None]
 
 
-def case(max_calls: int = 60) -> Case:
-    return open_case(parse_transcript(f"Participant: {SECRET}."), max_calls=max_calls)
+def case(max_calls: int = 60) -> AssessmentContext:
+    return assessment_context(parse_transcript(f"Participant: {SECRET}."), max_calls=max_calls)
 
 
 def runner(
-    chain: ModelChain,
+    chain: FallbackChain,
     *,
     retries: int = 2,
     enabled: bool = True,
@@ -67,7 +66,7 @@ def runner(
 
 
 def run(
-    chain: ModelChain,
+    chain: FallbackChain,
     *,
     retries: int = 2,
     max_calls: int = 60,
@@ -377,7 +376,7 @@ def test_reply_that_a_filter_stopped_is_none_whatever_stands_in_it(
 ) -> None:
     """A filter leaves out what it stopped, so that the rest may say something else."""
     model = ScriptedModel([response(text, finish_reason="content_filter")])
-    plain = replace(route(), chat=DirectChatClient(model.model, temperature=0.0))
+    plain = replace(route(), chat=PlainChat(model.model, temperature=0.0))
     outcome = run((plain if is_plain else route(model),))
     assert outcome.output is None
     assert [one.code for one in outcome.attempts] == [FailureCode.CONTENT_FILTERED]

@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.agents.prompts.digests import PROMPT_DIGESTS, TASKS, prompt_digests
-from ai_psychiatrist.agents.prompts.task_file import read_tasks, task_lines
+from ai_psychiatrist.agents.prompts.tasks import (
+    PROMPT_DIGESTS,
+    TASKS,
+    prompt_digests,
+    read_tasks,
+    task_lines,
+)
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 

@@ -18,13 +18,13 @@ from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.assessment.feedback_loop import FeedbackLoop
+from ai_psychiatrist.agents.settings import FeedbackSettings
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.assessment.settings import FeedbackSettings
+from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.domain.assessment import Assessment
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.results.assessment import About, full_result
 from ai_psychiatrist.services.reader.reading import TranscriptReading
@@ -60,10 +60,10 @@ class Server:
     tasks: dict[str, int] = field(default_factory=dict)
 
     @property
-    def route(self) -> ModelRoute:
+    def route(self) -> ModelEndpoint:
         """The model, by both paths."""
         model = FunctionModel(self._reply, model_name="served")
-        return ModelRoute(name="served", agent_model=model, chat=_Chat(self))
+        return ModelEndpoint(name="served", agent_model=model, chat=_Chat(self))
 
     async def reply(self, prompt: str) -> str:
         """Answer one call."""

@@ -9,11 +9,11 @@ from tests.fakes.replies import judge_text
 from tests.sweeps import DEADLINES, LATENCIES
 from tests.unit.assessment.assessed import Server, assess, good, untimed
 
-from ai_psychiatrist.assessment.spending import share_out
+from ai_psychiatrist.assessment.pipeline import share_out
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
-from ai_psychiatrist.llm.call_log import CallBudget
+from ai_psychiatrist.llm.calls import CallBudget
 
 
 def left(

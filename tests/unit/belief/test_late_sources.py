@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.agents.case import Case
+from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.belief.heard import Heard
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, PHQ8Assessment
@@ -28,7 +28,7 @@ class Broken:
     agent: str = "belief_tokens"
     most_calls: int = 1
 
-    async def ask(self, case: Case, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
         del case, found
         if self.is_hanging:
             await asyncio.Event().wait()

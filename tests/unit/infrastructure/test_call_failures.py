@@ -14,7 +14,7 @@ from pydantic_ai.exceptions import (
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.call_failures import MOST_WAIT_SECONDS, call_failure, http_failure
+from ai_psychiatrist.llm.failures import MOST_WAIT_SECONDS, call_failure, http_failure
 
 SECRET = "I wake up at four every night."
 

@@ -13,10 +13,10 @@ from tests.fakes.wires import encode_reply
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.backend_options import BackendOptions
-from ai_psychiatrist.llm.chat import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.connections import ModelConnections
+from ai_psychiatrist.llm.endpoints import EndpointOptions
 from ai_psychiatrist.llm.http_client import http_client
+from ai_psychiatrist.llm.replies import ChatReply, SimpleChatClient
 from ai_psychiatrist.llm.settings import (
     ModelCallSettings,
     OllamaSettings,
@@ -38,7 +38,7 @@ async def connected(
     wire: Wire, url: str, *, num_ctx: int | None = None, timeout_seconds: float = 5
 ) -> AsyncIterator[SimpleChatClient]:
     connections = ModelConnections(
-        BackendOptions(
+        EndpointOptions(
             models=ModelCallSettings(
                 temperature=0.2, max_reply_bytes=200_000, max_output_tokens=777
             ),
@@ -75,7 +75,9 @@ def against(
 
 
 async def ask(client: SimpleChatClient, _: ModelServer) -> ChatReply:
-    return await client.simple_chat(PROMPT, system_prompt=SYSTEM)
+    reply = await client.simple_chat(PROMPT, system_prompt=SYSTEM)
+    assert isinstance(reply, ChatReply)
+    return reply
 
 
 async def ask_and_tell(client: SimpleChatClient, server: ModelServer) -> Request:
@@ -144,13 +146,13 @@ def test_reply_without_content_is_an_empty_text(wire: Wire, name: str) -> None:
     [
         pytest.param(FAULTS["html"], FailureCode.MALFORMED_RESPONSE, id="html"),
         pytest.param(FAULTS["no_choices"], FailureCode.MALFORMED_RESPONSE, id="no_choices"),
-        pytest.param(FAULTS["error_with_200"], FailureCode.MALFORMED_RESPONSE, id="error_in_200"),
+        pytest.param(FAULTS["error_with_200"], FailureCode.BACKEND_ERROR, id="error_in_200"),
         pytest.param(FAULTS["huge"], FailureCode.MALFORMED_RESPONSE, id="ten_megabytes"),
         pytest.param(FAULTS["status_400"], FailureCode.REQUEST_REFUSED, id="400_echo"),
         pytest.param(FAULTS["status_429"], FailureCode.RATE_LIMITED, id="429_echo"),
         pytest.param(FAULTS["status_500"], FailureCode.BACKEND_ERROR, id="500_echo"),
         pytest.param(FAULTS["context_exceeded"], FailureCode.CONTEXT_TRUNCATED, id="context"),
-        pytest.param(FAULTS["reset"], FailureCode.CONNECTION_FAILED, id="reset"),
+        pytest.param(FAULTS["reset"], FailureCode.BROKEN_OFF, id="reset"),
         pytest.param(
             lambda _: Reply(raw_body=b"[1]"), FailureCode.MALFORMED_RESPONSE, id="json_list"
         ),

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ai_psychiatrist.config.telemetry import TelemetrySettings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.telemetry.danger_counts import TOLD_TOGETHER, DangerCounts
 from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import PrometheusCounts
+from ai_psychiatrist.infrastructure.telemetry.settings import TelemetrySettings
 from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched, watched_by
 from ai_psychiatrist.infrastructure.telemetry.work import (
     CallWork,
@@ -25,9 +25,9 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     Work,
 )
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef
-from ai_psychiatrist.llm.chat import ChatReply
-from ai_psychiatrist.llm.routes import ModelRoute
-from ai_psychiatrist.llm.watched_calls import call_work, note_result
+from ai_psychiatrist.llm.call_telemetry import call_work, note_result
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.wiring import telemetry
 from ai_psychiatrist.wiring.job_counts import count_end, queue_of
 
@@ -100,8 +100,8 @@ def test_levels_are_told_together_and_none_is_lost() -> None:
     assert told == Counter(levels)
 
 
-def route(name: str, *, is_local: bool = False) -> ModelRoute:
-    return ModelRoute(name=name, agent_model=None, chat=None, is_local=is_local)
+def route(name: str, *, is_local: bool = False) -> ModelEndpoint:
+    return ModelEndpoint(name=name, agent_model=None, chat=None, is_local=is_local)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setattr(telemetry, "find_spec", lambda _: None)
 
     async def opened() -> None:
-        async with telemetry.open_telemetry(TelemetrySettings(**{variable: True})):
+        async with telemetry.open_telemetry(TelemetrySettings.of({variable: True})):
             pass
 
     with pytest.raises(ConfigurationError) as refused:

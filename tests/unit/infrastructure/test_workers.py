@@ -17,7 +17,7 @@ import pytest
 from tests.patience import wait_until
 
 from ai_psychiatrist.agents.baseline import answers
-from ai_psychiatrist.agents.baseline.signals import signals_in
+from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
 from ai_psychiatrist.infrastructure import worker_processes
 from ai_psychiatrist.infrastructure.worker_processes import (
@@ -242,7 +242,7 @@ def _is_gone(process: int) -> bool:
 async def test_a_process_imports_no_more_than_reading_texts_takes() -> None:
     """A second and a hundred megabytes for each core would go into frameworks it never uses."""
     await in_worker_process(TEXT, read_with_risk, TEXT, DEFAULT_LABELS)
-    await in_worker_process(TEXT, signals_in, parse_transcript(TEXT))
+    await in_worker_process(TEXT, analyse, parse_transcript(TEXT))
     lookups: list[Lookup] = [("I am tired", "fuzzy", 0.8)]
     await in_worker_process(TEXT, ground_all, parse_transcript(TEXT), lookups)
     await in_worker_process(TEXT, eval, f"__import__({answers.__name__!r}) is None")

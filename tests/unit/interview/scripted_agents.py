@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
+    Digest,
     DriftOutput,
     FactsOutput,
     FrequencyOutput,
@@ -19,7 +19,7 @@ from ai_psychiatrist.agents.interview.outputs import (
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome, CallPath, FailureCode
 from ai_psychiatrist.domain.interview import InterviewView
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.definition import OutputT
 from ai_psychiatrist.llm.runner import AgentOutcome
 
@@ -83,24 +83,28 @@ class ScriptedAgents:
         self.waves = 0
 
     async def generate_goals(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[GoalsOutput]:
         """Set five goals."""
         return await self._reply("generate_goals", GoalsOutput, {"goals": GOALS}, view, calls)
 
-    async def extract_facts(self, view: InterviewView, calls: CallLog) -> AgentOutcome[FactsOutput]:
+    async def extract_facts(
+        self, view: InterviewView, calls: CallRecorder
+    ) -> AgentOutcome[FactsOutput]:
         """Find one fact: what was answered."""
         said = view.answer.text if view.answer else ""
         fact = {"topic": "answer", "claim": said, "timestamp": "", "confidence": "certain"}
         return await self._reply("extract_facts", FactsOutput, {"facts": [fact]}, view, calls)
 
-    async def detect_drift(self, view: InterviewView, calls: CallLog) -> AgentOutcome[DriftOutput]:
+    async def detect_drift(
+        self, view: InterviewView, calls: CallRecorder
+    ) -> AgentOutcome[DriftOutput]:
         """Find that the question was addressed."""
         plain = {"addressed_question": True, "drift_reason": "", "redirect_suggestion": ""}
         return await self._reply("detect_drift", DriftOutput, plain, view, calls)
 
     async def update_goals(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[GoalUpdatesOutput]:
         """Bring the goal that was asked for 10 further."""
         asked_for = view.question.goal_id if view.question else "g1"
@@ -109,7 +113,7 @@ class ScriptedAgents:
         return await self._reply("update_goals", GoalUpdatesOutput, plain, view, calls)
 
     async def generate_question_with_answers(
-        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
+        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallRecorder
     ) -> AgentOutcome[QuestionOutput]:
         """Ask a question that was not asked before, for the first goal named."""
         plain = question(f"Question number {len(view.said_before)}?", target_goal_ids[0])
@@ -118,20 +122,20 @@ class ScriptedAgents:
         )
 
     async def match_frequency(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[FrequencyOutput]:
         """Take the answer for none of the frequencies."""
         plain = {"frequency": "unclear", "words": ""}
         return await self._reply("match_frequency", FrequencyOutput, plain, view, calls)
 
     async def generate_analysis(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[AnalysisOutput]:
         """Report on a kettle."""
         return await self._reply("generate_analysis", AnalysisOutput, ANALYSIS, view, calls)
 
     async def digest(
-        self, view: InterviewView, calls: CallLog, *, wants_facts: bool, wants_drift: bool
+        self, view: InterviewView, calls: CallRecorder, *, wants_facts: bool, wants_drift: bool
     ) -> Digest:
         """Ask for all wanted parts at once."""
         async with asyncio.TaskGroup() as parts:
@@ -157,7 +161,7 @@ class ScriptedAgents:
         output: type[OutputT],
         plain: Mapping[str, object],
         view: InterviewView,
-        calls: CallLog,
+        calls: CallRecorder,
         targets: tuple[str, ...] = (),
     ) -> AgentOutcome[OutputT]:
         self.asked.append(Asked(verb=verb, view=view, targets=targets))

@@ -22,7 +22,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
 from ai_psychiatrist.interview.record import DangerReading
 from ai_psychiatrist.interview.service import InterviewLimits
-from ai_psychiatrist.llm.routes import ModelRoute
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
 HINT = "I went back to the quarry and counted the steps to the edge"
@@ -184,7 +184,7 @@ def test_it_reads_while_the_answer_is_worked_in(tmp_path: Path) -> None:
         return response(danger_text())
 
     model = FunctionModel(reply, model_name="waiting")
-    chain = (ModelRoute(name="waiting", agent_model=model, chat=None, timeout_seconds=5),)
+    chain = (ModelEndpoint(name="waiting", agent_model=model, chat=None, timeout_seconds=5),)
     agent = DangerAgent(chain, pydantic_ai_settings=PydanticAISettings())
 
     async def work(at: Desk) -> None:
@@ -203,7 +203,7 @@ def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(tmp_path: Path) 
         raise AssertionError
 
     model = FunctionModel(reply, model_name="hanging")
-    chain = (ModelRoute(name="hanging", agent_model=model, chat=None, timeout_seconds=60),)
+    chain = (ModelEndpoint(name="hanging", agent_model=model, chat=None, timeout_seconds=60),)
     agent = DangerAgent(chain, pydantic_ai_settings=PydanticAISettings())
     limits = InterviewLimits(turn_timeout_seconds=0.5)
     with desk(tmp_path, danger=agent, limits=limits) as at:
@@ -259,7 +259,7 @@ def test_an_answer_is_on_the_disk_before_a_model_reads_it(tmp_path: Path) -> Non
         raise AssertionError
 
     model = FunctionModel(hang, model_name="hanging")
-    chain = (ModelRoute(name="hanging", agent_model=model, chat=None, timeout_seconds=60),)
+    chain = (ModelEndpoint(name="hanging", agent_model=model, chat=None, timeout_seconds=60),)
     hanging = DangerAgent(chain, pydantic_ai_settings=PydanticAISettings())
 
     async def cut_short(at: Desk) -> str:

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from ai_psychiatrist.agents.contracts.item_check import check_item
+from ai_psychiatrist.agents.item_rules import check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import (
     Frequency,
@@ -56,7 +56,7 @@ def assert_same_rules(quotes: list[Quote], score: int | None, chance: random.Ran
         confidence=confidence,
     )
     served = {one.segments: 3 if is_shared else 1 for one in quotes}
-    finding = check_item(Item.SLEEP, answer, quotes, lambda _: is_found, served=served)
+    finding = check_item(Item.SLEEP, answer, quotes, lambda _: is_found, quote_use=served)
     reply = {
         "score": score,
         "confidence": confidence,

@@ -10,7 +10,7 @@ from rich.console import Console
 from tests.fakes.parsed_page import ParsedPage
 from tests.fakes.shown_results import DANGEROUS, dangerous_view, result_json, view_of
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.domain.risk import RiskGroup
 from ai_psychiatrist.results.fhir.bundle import bundle_of

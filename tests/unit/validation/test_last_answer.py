@@ -8,8 +8,7 @@ import pytest
 from tests.fakes.replies import ITEMS
 
 from ai_psychiatrist.agents.extractors import extract_evidence, extract_quantitative
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 
 
 def scores(score: int) -> dict[str, object]:

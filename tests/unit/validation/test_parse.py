@@ -166,6 +166,68 @@ def test_syntax_is_repaired_around_values(reply: str, value: dict[str, object]) 
     assert parse_object(f"Here:\n{reply}") == Parsed(value=value, repaired=True)
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(f"{{ {FINAL} ", id="cut_after_it"),
+        pytest.param(f"{{\n{FINAL}\n}}", id="closed"),
+        pytest.param(f"Here it is:\n{{\n{FINAL}}}\n\nAnything else?", id="in_prose"),
+        pytest.param(f"```json\n{{\n{FINAL}\n```", id="fenced"),
+        pytest.param(f"<answer>{{ {FINAL}}}</answer>", id="tagged"),
+    ],
+)
+def test_object_inside_one_brace_too_many_is_read(reply: str) -> None:
+    assert parse_object(reply) == Parsed(value=ANSWER, repaired=True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(f"{{ {FINAL}, {FINAL} }}", id="two_objects"),
+        pytest.param(f"{{ {FINAL}, [1] }}", id="a_list_after_it"),
+        pytest.param(f'{{\n{FINAL}\n"b": 2', id="a_member_after_it"),
+        pytest.param(f"{{ {{ {FINAL} }}", id="two_braces"),
+        pytest.param(f"so {{ {FINAL}", id="in_a_sentence"),
+    ],
+)
+def test_object_inside_one_brace_too_many_is_read_only_where_it_is_all(reply: str) -> None:
+    assert rejection(reply).code is Code.NO_JSON
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(f"analysisThe user wants {DRAFT}.assistantfinal{FINAL}", id="after_analysis"),
+        pytest.param(f"final{FINAL}", id="at_the_beginning"),
+        pytest.param(f"assistantfinal json\n{FINAL}<|return|>", id="constrained"),
+        pytest.param(f"analysisI weigh it. final {FINAL}", id="without_the_role"),
+        pytest.param(f"commentaryDone.assistantfinal```json\n{FINAL}\n```", id="fenced"),
+        pytest.param(
+            f"commentary Drafts: <answer>{DRAFT}</answer>. final <answer>{FINAL}</answer>",
+            id="tagged",
+        ),
+        pytest.param(f"assistantfinal{FINAL}\n\nI hope this helps.", id="words_after_it"),
+    ],
+)
+def test_answer_of_a_final_channel_without_its_marks_is_read(reply: str) -> None:
+    assert parse_object(reply) == Parsed(value=ANSWER, repaired=False)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(f"In the final {FINAL} analysis", id="sentence"),
+        pytest.param(f"analysis of it, in the final {FINAL}", id="sentence_of_analysis"),
+        pytest.param(f"final {FINAL} analysis", id="words_on_its_line"),
+        pytest.param(f"assistantfinal{DRAFT}{FINAL}", id="two_objects"),
+        pytest.param(f"assistantfinal{DRAFT} assistantfinal{FINAL}", id="two_channels"),
+        pytest.param(f'assistantfinal{FINAL}\n"b": 2', id="a_member_after_it"),
+    ],
+)
+def test_the_word_final_is_no_channel_in_a_sentence_or_before_two_answers(reply: str) -> None:
+    assert rejection(reply).code is Code.NO_JSON
+
+
 def test_object_that_is_written_as_a_text_is_read() -> None:
     assert parse_object(json.dumps(FINAL)) == Parsed(value=ANSWER, repaired=True)
 

@@ -1,0 +1,6 @@
+"""The rule baseline: fixed rules that answer what models are asked, with no server."""
+
+from typing import Final
+
+BASELINE: Final = "baseline"
+"""Its name among those of models."""

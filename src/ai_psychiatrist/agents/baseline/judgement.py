@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.names import item_names
+from ai_psychiatrist.agents.baseline.narrative import item_names
 from ai_psychiatrist.agents.baseline.signals import Analysis
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED
 from ai_psychiatrist.domain.assessment import Metric
@@ -123,7 +123,7 @@ def _is_contradicted(findings: str, item: Item) -> bool:
 
 def _names(text: str, item: Item) -> bool:
     folded = text.casefold()
-    return any(stem in folded for stem in item_names()[item].mention)
+    return any(stem in folded for stem in item_names()[item]["mention"])
 
 
 def _statements(section: str) -> list[str]:

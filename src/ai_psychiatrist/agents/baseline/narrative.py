@@ -1,17 +1,25 @@
 """The qualitative tasks: a plain narrative in tagged sections, made of rules and quotes."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from functools import cache
+from importlib import resources
+from typing import Any, Final
 
-from ai_psychiatrist.agents.baseline.names import item_names
-from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal
-from ai_psychiatrist.agents.baseline.themes import DOMAINS, themes_of
+import rtoml
+
+from ai_psychiatrist.agents.baseline.signals import HOW_OFTEN, Analysis, Signal, trimmed
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED, NOT_READ
-from ai_psychiatrist.agents.prompts.findings import tagged_text
 from ai_psychiatrist.domain.evidence import Timeframe, stated_frequency
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.services.language.concepts import match_concepts
 from ai_psychiatrist.services.language.language_marks import language_names
+from ai_psychiatrist.services.language.matcher import Hit, Matcher
+from ai_psychiatrist.services.language.spoken import spoken
+from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
+from ai_psychiatrist.services.language.triggers import is_symptom_there
+from ai_psychiatrist.services.language.vocabulary import word_list
 
 _ORIGIN: Final = (
     "This narrative was written by a rule baseline, not by a language model or a clinician: it "
@@ -36,10 +44,9 @@ _UNQUOTABLE: Final = re.compile(r"[<>\"“”„«»]")
 def narrate(analysis: Analysis, most: int) -> str:
     """Reply with findings of at most so many quotes for each statement."""
     quotes = {item: _quotable(analysis.quotes(item), most) for item in Item}
-    themes = themes_of(analysis)
     social, biological, risk = (
-        {name: _quotable(analysis.grounded(said), most) for name, said in themes[domain].items()}
-        for domain in DOMAINS
+        {name: _quotable(analysis.grounded(said), most) for name, said in themes.items()}
+        for themes in _themes_of(analysis).values()
     )
     exact = dict.fromkeys(quote for said in (*quotes.values(), *risk.values()) for quote in said)
     sections = {
@@ -54,7 +61,7 @@ def narrate(analysis: Analysis, most: int) -> str:
         "risk_factors": _factors(risk),
         "exact_quotes": "\n".join(f"- {quote}" for quote in exact),
     }
-    return tagged_text({tag: text or NOT_ASSESSED for tag, text in sections.items()})
+    return "\n".join(f"<{tag}>\n{text or NOT_ASSESSED}\n</{tag}>" for tag, text in sections.items())
 
 
 def _quotable(quotes: Iterable[str], most: int) -> list[str]:
@@ -69,8 +76,8 @@ def _assessment(analysis: Analysis) -> str:
     if not analysis.is_read:
         return f"{_ORIGIN} {NOT_READ}"
     groups: dict[str, list[str]] = {}
-    for item, table in item_names().items():
-        groups.setdefault(_status(analysis.of_item(item)), []).append(table.name)
+    for item, names in item_names().items():
+        groups.setdefault(_status(analysis.of_item(item)), []).append(names["label"])
     sentences = (
         sentence.format(_listed(groups[status]))
         for status, sentence in _SENTENCES.items()
@@ -116,3 +123,73 @@ def _factors(themes: Mapping[str, list[str]]) -> str:
 
 def _marked(quotes: list[str]) -> str:
     return " ".join(f'"{quote}"' for quote in quotes)
+
+
+# Themes of a participant's life, body and safety, found by phrases
+
+_MOST_QUOTES: Final = 8
+_MOST_PER_THEME: Final = 100
+"""After how many phrases of one theme no more are read, so that repetition stays cheap."""
+
+
+def _themes_of(analysis: Analysis) -> Mapping[str, Mapping[str, Iterable[str]]]:
+    """Return domain → theme → quotes, in the order in which the themes come up."""
+    found: dict[str, dict[str, list[str]]] = {"social": {}, "biological": {}, "risk": {}}
+    matched: Counter[str] = Counter()
+    for turn in analysis.transcript.participant_turns():
+        if turn.index in analysis.examined.wholly_unread:
+            continue
+        times = timeline_of(analysis.transcript.words(turn))
+        for clause in times.clauses:
+            for hit in _theme_phrases().find(spoken(times.words[clause.start : clause.end])):
+                matched[hit.cue] += 1
+                if matched[hit.cue] > _MOST_PER_THEME:
+                    continue
+                is_risk = hit.subject == "risk"
+                suffix = _qualified(times, clause.start, clause.end, hit) if is_risk else ""
+                quotes = found[hit.subject].setdefault(hit.kind + suffix, [])
+                if len(quotes) < _MOST_QUOTES:
+                    start, end = trimmed(times.words, clause.start, clause.end)
+                    quotes.append(times.words[start:end])
+    return {
+        domain: {name: dict.fromkeys(quotes) for name, quotes in named.items()}
+        for domain, named in found.items()
+    }
+
+
+def _qualified(times: Timeline, start: int, end: int, hit: Hit) -> str:
+    """Return what a clause says of a risk, read like any symptom."""
+    matched = match_concepts(times.words[start:end])
+    # "Don't want to die" has no word left to govern what it denies.
+    is_led = not _denying().isdisjoint(matched.texts[: hit.first][-1:])
+    if is_led or not is_symptom_there(matched, hit._replace(cue="theme.symptom"), is_bad=None):
+        return ", denied"
+    first, last = matched.words.spans[hit.first][0], matched.words.spans[hit.last][1]
+    time = times.timeframe_of(start + first, start + last)
+    return ", in the past" if time is Timeframe.PAST else ""
+
+
+@cache
+def _denying() -> frozenset[str]:
+    return frozenset(word_list("spoken", "denying"))
+
+
+@cache
+def _theme_phrases() -> Matcher:
+    """Load the themes; the subject of a hit is its domain, the kind its theme."""
+    tables = _table("factors.toml")
+    return Matcher(
+        {f"{domain}.{theme}": said for domain in tables for theme, said in tables[domain].items()},
+        {},
+    )
+
+
+@cache
+def item_names() -> Mapping[Item, Mapping[str, Any]]:
+    """Load how each item is named: its `label`, and stems that `mention` it."""
+    tables = _table("names.toml")
+    return {item: tables[item] for item in Item}
+
+
+def _table(name: str) -> Mapping[str, Any]:
+    return rtoml.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))

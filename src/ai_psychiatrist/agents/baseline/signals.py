@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.text_span import TextSpan
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Match,
@@ -24,6 +24,7 @@ from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.mentions import Footing, Mention
 from ai_psychiatrist.services.language.questions import question_in
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 _MOST_QUOTES: Final = 6
 HOW_OFTEN: Final = {
@@ -61,14 +62,6 @@ class Signal:
     def start(self) -> int:
         """Where it begins in the transcript's text."""
         return self.quote.segments[0].start
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
-    """What is found in a transcript, in the order of the text, and in how much of it."""
-
-    found: tuple[Signal, ...] = field(repr=False)
-    examined: Examined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,36 +130,24 @@ def _rank(signal: Signal) -> tuple[bool, bool, bool, bool, int]:
 
 def analyse(transcript: Transcript) -> Analysis:
     """Find every signal of a transcript."""
-    return analysis_of(transcript, signals_in(transcript))
-
-
-def signals_in(transcript: Transcript) -> Signals:
-    """Return the signals of a transcript alone, which are few, whatever its length."""
     examined = examined_in(transcript)
     conversation = Conversation()
     found = tuple(_signals(transcript, conversation, examined))
     is_long = sum(1 for _ in transcript.participant_turns()) >= _LEAST_TURNS
-    is_other_talk = is_long and not _is_about_items(conversation)
-    return Signals(
-        found=tuple(_anchored(found, is_other_talk=is_other_talk)),
-        examined=examined,
-    )
-
-
-def analysis_of(transcript: Transcript, signals: Signals) -> Analysis:
-    """Return the analysis of a transcript whose signals are known."""
-    return Analysis(transcript=transcript, signals=signals.found, examined=signals.examined)
-
-
-def not_read(text: str) -> Analysis:
-    """Return the analysis of a text whose speakers cannot be told apart."""
-    transcript = Transcript(text=text, turns=(), speakers_assumed=True)
-    return Analysis(transcript=transcript, signals=(), examined=Examined(), is_read=False)
-
-
-def _is_about_items(conversation: Conversation) -> bool:
     named, asked = len(conversation.named), len(conversation.asked)
-    return named >= _LEAST_NAMED or asked >= _LEAST_ASKED
+    is_about_items = named >= _LEAST_NAMED or asked >= _LEAST_ASKED
+    anchored = tuple(_anchored(found, is_other_talk=is_long and not is_about_items))
+    return Analysis(transcript=transcript, signals=anchored, examined=examined)
+
+
+def analysis_of_text(text: str, transcript: Transcript | None) -> Analysis:
+    """Return the analysis of a transcript as it was read, or else as its text alone is read."""
+    try:
+        return analyse(transcript or parse_transcript(text))
+    except InputError:
+        # Its speakers cannot be told apart.
+        unread = Transcript(text=text, turns=(), speakers_assumed=True)
+        return Analysis(transcript=unread, signals=(), examined=Examined(), is_read=False)
 
 
 def _anchored(found: Sequence[Signal], *, is_other_talk: bool) -> Iterator[Signal]:
@@ -208,13 +189,13 @@ def _signals(
 
 def signal_of(saying: Mention, words: str, turn: Turn) -> Signal:
     """Return a saying with its place in the transcript."""
-    span = TextSpan(words, saying.start, saying.end).trimmed()
-    start = turn.words_start + span.start
+    start, end = trimmed(words, saying.start, saying.end)
+    place = turn.words_start
     return Signal(
         item=Item(saying.concept),
         quote=Quote(
-            text=span.text,
-            segments=(Segment(turn=turn.index, start=start, end=start + len(span.text)),),
+            text=words[start:end],
+            segments=(Segment(turn=turn.index, start=place + start, end=place + end),),
             match=Match.EXACT,
             polarity=saying.polarity,
             frequency=saying.frequency,
@@ -224,3 +205,13 @@ def signal_of(saying: Mention, words: str, turn: Turn) -> Signal:
         is_answer=saying.is_answer,
         footing=saying.footing,
     )
+
+
+def trimmed(words: str, start: int, end: int) -> tuple[int, int]:
+    """Return start and end of a part of a turn's words without spaces and dashes at its edges."""
+    text = words[start:end]
+    first = start + len(text) - len(text.lstrip(_EDGES))
+    return first, max(first, start + len(text.rstrip(_EDGES)))
+
+
+_EDGES: Final = " \t\r\n\v\f,;-–—\u00a0\u200b\ufeff"

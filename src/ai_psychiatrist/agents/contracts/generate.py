@@ -8,7 +8,6 @@ from typing import Final
 from pydantic import BaseModel
 
 from ai_psychiatrist.agents.contracts.contract import contract_folder
-from ai_psychiatrist.agents.contracts.models import AssessmentResult, ItemAnswer
 from ai_psychiatrist.agents.output_models import (
     DangerOutput,
     EvidenceOutput,
@@ -18,19 +17,18 @@ from ai_psychiatrist.agents.output_models import (
     QualitativeOutput,
     QuantitativeOutput,
 )
-from ai_psychiatrist.agents.prompts.digests import TASKS
+from ai_psychiatrist.agents.prompts.tasks import TASKS
 
 _MODELS: Final[Mapping[str, type[BaseModel]]] = {
     "qualitative": QualitativeOutput,
     "evidence": EvidenceOutput,
     "quantitative": QuantitativeOutput,
-    "item": ItemAnswer,
     "judge": JudgeMetricOutput,
     "judges": JudgesOutput,
     "meta_review": MetaReviewOutput,
     "danger": DangerOutput,
-    "assessment": AssessmentResult,
 }
+"""Answers of agents. `item.json` and `assessment.json` are no agent's and written by hand."""
 _ASSESSMENT: Final = """\
 Task: assessment
 

@@ -1,14 +1,15 @@
 """The seven agents of an interview, each a verb; none of them raises for what a model does."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Final, TypeVar
 
 from ai_psychiatrist.agents.interview import schemas
-from ai_psychiatrist.agents.interview.digest import Digest
 from ai_psychiatrist.agents.interview.outputs import (
     AnalysisOutput,
+    Digest,
     DriftOutput,
     FactsOutput,
     FrequencyOutput,
@@ -16,20 +17,24 @@ from ai_psychiatrist.agents.interview.outputs import (
     GoalUpdatesOutput,
     InterviewOutput,
     QuestionOutput,
+    same_words,
 )
-from ai_psychiatrist.agents.interview.patience import limited_chain, repairing_once
 from ai_psychiatrist.agents.interview.prompts import prompt_for
-from ai_psychiatrist.agents.interview.reviews import kept_to
-from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.agents.settings import limited_chain, repairing_once
+from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import InterviewView
-from ai_psychiatrist.llm.agent import create_agent
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.agent_calls import Review
+from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output_mode import OutputModeSetting
-from ai_psychiatrist.llm.retries import INTERVIEW_RETRIES, CallRetries
-from ai_psychiatrist.llm.routes import ModelChain, ModelRoute
-from ai_psychiatrist.llm.runner import NO_PLAIN_CALL, AgentOutcome, AgentRunner
-from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.llm.endpoints import (
+    INTERVIEW_RETRIES,
+    CallRetries,
+    FallbackChain,
+    ModelEndpoint,
+)
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
+from ai_psychiatrist.llm.runner import NO_PLAIN_CALL, AgentOutcome, AgentRunner, create_agent
+from ai_psychiatrist.llm.settings import OutputModeSetting, PydanticAISettings
 
 OutputT = TypeVar("OutputT", bound=InterviewOutput)
 
@@ -41,13 +46,13 @@ class InterviewAgents:
 
     def __init__(
         self,
-        chain: ModelChain,
+        chain: FallbackChain,
         pydantic_ai_settings: PydanticAISettings,
         *,
         output_mode: OutputModeSetting = "auto",
         is_combined: bool = False,
         call_timeout_seconds: float = DEFAULT_CALL_TIMEOUT_SECONDS,
-        temperature: float = 0.0,
+        temperature: float | None = 0.0,
         retries: CallRetries = INTERVIEW_RETRIES,
     ) -> None:
         """`is_combined`: digest an answer in one call instead of three at the same time."""
@@ -56,7 +61,7 @@ class InterviewAgents:
 
         def runner(
             definition: AgentDefinition[OutputT],
-            models: ModelChain = limited,
+            models: FallbackChain = limited,
             repairs: int = most_repairs,
         ) -> AgentRunner[OutputT]:
             return AgentRunner(
@@ -81,39 +86,43 @@ class InterviewAgents:
         self._frequency = runner(schemas.MATCH_FREQUENCY, once, 0)
 
     async def generate_goals(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[GoalsOutput]:
         """Set the goals of an interview, as many as the view says."""
         return await _ask(self._goals(view.min_goals, view.max_goals), view, calls)
 
-    async def extract_facts(self, view: InterviewView, calls: CallLog) -> AgentOutcome[FactsOutput]:
+    async def extract_facts(
+        self, view: InterviewView, calls: CallRecorder
+    ) -> AgentOutcome[FactsOutput]:
         """Find the facts of the view's answer."""
         return await _ask(self._facts, view, calls)
 
-    async def detect_drift(self, view: InterviewView, calls: CallLog) -> AgentOutcome[DriftOutput]:
+    async def detect_drift(
+        self, view: InterviewView, calls: CallRecorder
+    ) -> AgentOutcome[DriftOutput]:
         """Tell whether the view's answer speaks to its question."""
         return await _ask(self._drift, view, calls)
 
     async def update_goals(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[GoalUpdatesOutput]:
         """Propose what the view's answer changes in the goals, by their ids."""
         return await _ask(self._updates, view, calls)
 
     async def generate_question_with_answers(
-        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallLog
+        self, view: InterviewView, target_goal_ids: tuple[str, ...], calls: CallRecorder
     ) -> AgentOutcome[QuestionOutput]:
         """Ask for one of the goals named, and offer four answers."""
         return await _ask(self._question, view, calls, target_goal_ids)
 
     async def match_frequency(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[FrequencyOutput]:
         """Tell which frequency the view's answer stands for; one call, whatever comes of it."""
         return await _ask(self._frequency, view, calls)
 
     async def generate_analysis(
-        self, view: InterviewView, calls: CallLog
+        self, view: InterviewView, calls: CallRecorder
     ) -> AgentOutcome[AnalysisOutput]:
         """Report on the whole interview."""
         return await _ask(self._analysis, view, calls)
@@ -121,7 +130,7 @@ class InterviewAgents:
     async def digest(
         self,
         view: InterviewView,
-        calls: CallLog,
+        calls: CallRecorder,
         *,
         wants_facts: bool = True,
         wants_drift: bool = True,
@@ -152,7 +161,7 @@ class InterviewAgents:
         )
 
 
-def _asked_once(route: ModelRoute, settings: PydanticAISettings) -> ModelRoute:
+def _asked_once(route: ModelEndpoint, settings: PydanticAISettings) -> ModelEndpoint:
     """Return a route without a second way or try."""
     is_agent = route.agent_model is not None and settings.enabled
     return replace(route, retries=CallRetries(), chat=None if is_agent else route.chat)
@@ -161,8 +170,32 @@ def _asked_once(route: ModelRoute, settings: PydanticAISettings) -> ModelRoute:
 async def _ask(
     runner: AgentRunner[OutputT],
     view: InterviewView,
-    calls: CallLog,
+    calls: CallRecorder,
     target_goal_ids: tuple[str, ...] = (),
 ) -> AgentOutcome[OutputT]:
     prompt = prompt_for(runner.definition.name, view, target_goal_ids)
     return await runner.run(prompt, calls, review=kept_to(view, target_goal_ids))
+
+
+def kept_to(view: InterviewView, target_goal_ids: Sequence[str]) -> Review:
+    """Refuse questions for other goals than those named, and those asked before.
+
+    Updates of goals that there are not are no reason to refuse the others: they are dropped and
+    counted where updates are applied.
+    """
+
+    async def review(output: ModelOutput) -> None:
+        if not isinstance(output, QuestionOutput):
+            return
+        if output.target_goal_id not in target_goal_ids:
+            rule = f"has to be one of: {', '.join(target_goal_ids) or 'none, there is no goal'}"
+            raise _refused(RejectionCode.UNKNOWN_ID, "target_goal_id", rule)
+        if same_words(output.question) in map(same_words, view.said_before):
+            rule = "was asked before in these words; ask something else"
+            raise _refused(RejectionCode.NOT_DISTINCT, "question", rule)
+
+    return review
+
+
+def _refused(code: RejectionCode, place: str, rule: str) -> ReplyRejected:
+    return ReplyRejected(code, f"Mend this: {place} {rule}.", {place: rule})

@@ -2,10 +2,12 @@
 
 The schemas that models are sent come from these classes, so every field says what it is for. All
 limits are checked here, whatever a provider promises: a value that breaks one is refused, never
-moved into the range or read from another type.
+moved into the range or read from another type. No feedback repeats a text of the reply.
 """
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Final, Literal, Self, get_args
 
@@ -20,17 +22,69 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
 
-from ai_psychiatrist.agents.interview.checks import (
-    distinct_texts,
-    has_words,
-    is_not_knowing,
-    not_endless,
-    violation,
-)
-from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import COMPLETE_CONFIDENCE
-from ai_psychiatrist.llm.output import ModelOutput
+from ai_psychiatrist.llm.replies import ModelOutput
+
+MAX_TEXT_CHARACTERS: Final = 8_000
+"""Longest text in one field: what is kept of an interview has to stay readable."""
+
+OURS: Final = "refused_"
+"""Begins the error types of these checks; the rest is a rejection code."""
+
+_WORD: Final = re.compile(r"\w+")
+_APOSTROPHES: Final = str.maketrans("’ʼ", "''")
+_NOT_KNOWING: Final = re.compile(
+    r"\b(?:"
+    r"(?:(?:do|did|does|could|can|would)(?: not|n't)|can't) (?:\w+ ){0,2}"
+    r"(?:know|remember|recall|say|tell|think of|notice|see|follow)"
+    r"|cannot (?:\w+ ){0,2}(?:know|remember|recall|say|tell)"
+    r"|dunno|no idea|no clue|not (?:\w+ ){0,2}(?:sure|certain|clear|remember)"
+    r"|(?:isn't|wasn't|aren't|weren't) (?:\w+ ){0,2}(?:sure|certain|clear)"
+    r"|unsure|uncertain|unclear|unknown"
+    r"|(?:hard|difficult|impossible|too early) to (?:say|tell|know|remember)"
+    r"|forgot|forgotten|maybe|perhaps|rather not say|prefer not to"
+    r")\b"
+)
+
+
+def violation(code: RejectionCode, rule: str) -> PydanticCustomError:
+    """Return the error that a validator raises; `rule`: a fixed sentence for the model."""
+    return PydanticCustomError(f"{OURS}{code}", rule)
+
+
+def not_endless(text: str) -> str:
+    """Refuse a text that nobody would read."""
+    if len(text) > MAX_TEXT_CHARACTERS:
+        raise violation(RejectionCode.TOO_LONG, "is far too long; say it in a few sentences")
+    return text
+
+
+def has_words(text: str) -> str:
+    """Refuse a text without a letter or digit."""
+    if _WORD.search(text) is None:
+        raise violation(RejectionCode.EMPTY_FIELD, "must not be empty")
+    return text
+
+
+def same_words(text: str) -> str:
+    """Return what two texts share that differ in case, spacing or punctuation alone."""
+    return " ".join(_WORD.findall(text.translate(_APOSTROPHES).casefold()))
+
+
+def distinct_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a list in which a text occurs twice, but for case, spacing and punctuation."""
+    if len(set(map(same_words, texts))) < len(texts):
+        raise violation(RejectionCode.NOT_DISTINCT, "holds the same text twice; each must differ")
+    return texts
+
+
+def is_not_knowing(text: str) -> bool:
+    """Return whether an answer leaves room for somebody who is not sure."""
+    return _NOT_KNOWING.search(text.translate(_APOSTROPHES).casefold()) is not None
+
 
 DEFAULT_MIN_GOALS: Final = 5
 DEFAULT_MAX_GOALS: Final = 7
@@ -289,3 +343,13 @@ class AnalysisReply(Reply):
 
 class AnalysisOutput(AnalysisReply, InterviewOutput):
     """The report on an incident."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """The parts that were wanted; none of them where one has failed."""
+
+    facts: tuple[FactReply, ...] = ()
+    drift: DriftReply | None = None
+    goal_updates: tuple[GoalUpdateReply, ...] = ()
+    failure: FailureCode | None = None

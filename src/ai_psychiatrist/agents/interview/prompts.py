@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.case import boundary_for, marked_block
+from ai_psychiatrist.agents.context import boundary_for, marked_block
 from ai_psychiatrist.domain.interview import InterviewView
-from ai_psychiatrist.llm.prompt import Prompt
+from ai_psychiatrist.llm.definition import Prompt
 
 SYSTEM: Final = """\
 You take part in an interview in which one person, the interviewee, is asked about what happened.

@@ -1,12 +1,22 @@
-"""The interview agents: names, descriptions of their tools, and schemas made from the outputs."""
+"""The interview agents as definitions: tools, schemas made from the outputs, and their reading.
 
-from typing import Any, Final
+A reply becomes an agent's output, or feedback says what is wrong with it and never what it holds.
+"""
 
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
+
+from pydantic import ValidationError
 from pydantic_ai.profiles import InlineDefsJsonSchemaTransformer
+from pydantic_core import ErrorDetails
 
+from ai_psychiatrist.agents.extractors import asking_again
 from ai_psychiatrist.agents.interview.outputs import (
     DEFAULT_MAX_GOALS,
     DEFAULT_MIN_GOALS,
+    OURS,
     AnalysisOutput,
     DigestOutput,
     DriftOutput,
@@ -19,9 +29,128 @@ from ai_psychiatrist.agents.interview.outputs import (
     goals_output,
 )
 from ai_psychiatrist.agents.interview.prompts import SYSTEM
-from ai_psychiatrist.agents.interview.reply_parser import InterviewOutputT, reader_of
+from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.llm.definition import AgentDefinition
-from ai_psychiatrist.llm.output_mode import OutputTool
+from ai_psychiatrist.llm.replies import ModelOutput, OutputTool
+from ai_psychiatrist.validation.reply.parse import parse_object
+
+InterviewOutputT = TypeVar("InterviewOutputT", bound=InterviewOutput)
+
+_NOTES_OF_OURS: Final = frozenset(ModelOutput.model_fields)
+_MOST_VALUES: Final = 5_000
+"""Members and elements of a reply: far more than any output holds, and each may break a rule."""
+_MOST_VIOLATIONS: Final = 8
+"""How many of its mistakes a model gets back at once."""
+
+
+class Violation(NamedTuple):
+    """One rule that a reply breaks."""
+
+    code: RejectionCode
+    place: str
+    """Path of our field names and of positions, from 0."""
+    rule: str
+
+
+_RULES: Final = {
+    "missing": (RejectionCode.MISSING_ITEM, "is missing"),
+    "too_short": (RejectionCode.WRONG_COUNT, "needs at least {min_length} entries"),
+    "too_long": (RejectionCode.WRONG_COUNT, "may have at most {max_length} entries"),
+    "greater_than_equal": (RejectionCode.OUT_OF_RANGE, "has to be at least {ge}"),
+    "less_than_equal": (RejectionCode.OUT_OF_RANGE, "has to be at most {le}"),
+    "literal_error": (RejectionCode.NOT_A_CHOICE, "has to be one of: {expected}"),
+    "int_type": (RejectionCode.WRONG_TYPE, "has to be a whole number"),
+    "int_from_float": (RejectionCode.WRONG_TYPE, "has to be a whole number"),
+    "int_parsing_size": (RejectionCode.WRONG_TYPE, "has to be a whole number of the range"),
+    "string_type": (RejectionCode.WRONG_TYPE, "has to be a string"),
+    "bool_type": (RejectionCode.WRONG_TYPE, "has to be true or false"),
+    "tuple_type": (RejectionCode.WRONG_TYPE, "has to be a list"),
+    "model_type": (RejectionCode.WRONG_TYPE, "has to be an object"),
+    "model_attributes_type": (RejectionCode.WRONG_TYPE, "has to be an object"),
+    "dict_type": (RejectionCode.WRONG_TYPE, "has to be an object"),
+}
+"""Rules by error type, with the limits of our own schema; none of them shows the value."""
+_WRONG_FORM: Final = (RejectionCode.WRONG_TYPE, "has a value of the wrong form")
+_UNKNOWN_FIELD: Final = Violation(
+    RejectionCode.UNKNOWN_FIELD, "", "has a field that the schema does not know"
+)
+"""Names the object alone: the field's name is the model's own words."""
+
+
+def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutputT]:
+    """Return the extractor that reads replies into `output`."""
+
+    @asking_again
+    def extract(text: str) -> InterviewOutputT:
+        parsed = parse_object(text)
+        if parsed.value.keys() & _NOTES_OF_OURS:
+            raise _rejected([_UNKNOWN_FIELD])
+        if sum(1 for _ in islice(_values(parsed.value), _MOST_VALUES + 1)) > _MOST_VALUES:
+            raise OutputRejected(
+                RejectionCode.WRONG_COUNT, "The reply lists far too much. Give what matters most."
+            )
+        fields = parsed.value | {"repaired": parsed.repaired}
+        try:
+            # Read as JSON: there a list may become a tuple, and nothing else changes its type.
+            return output.model_validate_json(json.dumps(fields), strict=True)
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+        raise _rejected([_violation(one) for one in details])
+
+    return extract
+
+
+def _values(value: object) -> Iterator[object]:
+    """Yield all that a value holds, at any depth."""
+    match value:
+        case dict():
+            held: Iterable[object] = value.values()
+        case list():
+            held = value
+        case _:
+            return
+    for one in held:
+        yield one
+        yield from _values(one)
+
+
+def _rejected(violations: list[Violation]) -> OutputRejected:
+    listed = _without_followers(violations)[:_MOST_VIOLATIONS]
+    feedback = "; ".join(f"{one.place or 'the reply'} {one.rule}" for one in listed)
+    return OutputRejected(
+        listed[0].code,
+        f"Mend this: {feedback}.",
+        {one.place: one.rule for one in listed},
+    )
+
+
+def _without_followers(violations: list[Violation]) -> list[Violation]:
+    """Drop the count of a list whose entries are wrong: refused entries are not counted."""
+    return [
+        one
+        for one in violations
+        if one.code is not RejectionCode.WRONG_COUNT
+        or not any(other.place.startswith(f"{one.place}[") for other in violations)
+    ]
+
+
+def _violation(error: ErrorDetails) -> Violation:
+    place, kind = _path(error["loc"]), error["type"]
+    if kind == "extra_forbidden":
+        return _UNKNOWN_FIELD._replace(place=_path(error["loc"][:-1]))
+    if kind.startswith(OURS):
+        return Violation(RejectionCode(kind.removeprefix(OURS)), place, error["msg"])
+    code, rule = _RULES.get(kind, _WRONG_FORM)
+    return Violation(code, place, rule.format(**error.get("ctx", {})))
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return "".join(steps).removeprefix(".")
+
+
+# The agents
 
 
 def _definition(

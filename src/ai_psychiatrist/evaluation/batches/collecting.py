@@ -10,9 +10,7 @@ from ai_psychiatrist.evaluation.batches.handing_in import Tell
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.ledger.store.batch_book import BatchEvent, BatchResultRow, BatchRow
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.llm.batches.desk import BatchAnswer
-from ai_psychiatrist.llm.batches.outcomes import BatchVanished
-from ai_psychiatrist.llm.batches.providers import BatchModels
+from ai_psychiatrist.llm.batches import BatchAnswer, BatchModels, BatchVanished
 
 logger = get_logger(__name__)
 

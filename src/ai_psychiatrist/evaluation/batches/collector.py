@@ -3,11 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow
-from ai_psychiatrist.llm.batches.desk import EncodedCall
-from ai_psychiatrist.llm.batches.providers import BatchModels
-from ai_psychiatrist.llm.batches.settings import BatchSettings
+from ai_psychiatrist.llm.batches import BatchModels, EncodedCall
+from ai_psychiatrist.llm.settings import BatchSettings
+
+_MOST_BYTES: Final = 64 << 20
+"""Of one batch; they are held in memory while it is handed in."""
 
 Kin = tuple[str, str]
 """Model and what else the calls of one batch share."""
@@ -59,9 +62,7 @@ class Collector:
         """Take the first calls that fill a batch, none where all of them leave room."""
         pile, (model, _) = self._piles[kin], kin
         most_calls = min(self._settings.most_calls, self._models.most_calls(model))
-        most_bytes = min(
-            self._settings.most_bytes, self._models.most_bytes(model) or self._settings.most_bytes
-        )
+        most_bytes = min(_MOST_BYTES, self._models.most_bytes(model) or _MOST_BYTES)
         if len(pile.held) < most_calls and pile.size < most_bytes:
             return []
         count = size = 0

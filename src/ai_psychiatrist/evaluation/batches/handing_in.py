@@ -10,8 +10,7 @@ from ai_psychiatrist.evaluation.batches.collector import Collected
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.ledger.store.batch_book import BatchEvent
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.llm.batches.outcomes import BatchNotTaken
-from ai_psychiatrist.llm.batches.providers import BatchModels
+from ai_psychiatrist.llm.batches import BatchModels, BatchNotTaken
 
 logger = get_logger(__name__)
 

@@ -12,13 +12,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.outside_work import COUNTED, OutsideWork, outside_work
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow, HandedIn
-from ai_psychiatrist.llm.batches.desk import (
-    DESK,
-    BatchAnswer,
-    CallState,
-    EncodedCall,
-    WaitingCall,
-)
+from ai_psychiatrist.llm.batches import DESK, BatchAnswer, CallState, EncodedCall, WaitingCall
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 
 T = TypeVar("T")

@@ -20,11 +20,12 @@ from ai_psychiatrist.evaluation.runs.start import BY_BATCHES
 from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.llm.batches.providers import BatchModels
-from ai_psychiatrist.llm.batches.settings import BatchSettings
+from ai_psychiatrist.llm.batches import BatchModels
+from ai_psychiatrist.llm.settings import BatchSettings
 
 _LONGER: Final = 1.5
 """How much longer each wait is than the one before it."""
+_MOST_WAIT_SECONDS: Final = 900.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ class Waves:
                 break
             wishes.tell(f"{waiting} calls wait for their batch; looked at in {seconds:.0f} s")
             await asyncio.sleep(seconds)
-            seconds = min(seconds * _LONGER, wishes.settings.most_poll_seconds)
+            seconds = min(seconds * _LONGER, _MOST_WAIT_SECONDS)
         paid = self.tally.paid_calls - before
         return replace(run_state(self.tools, self.folder, paid_calls=paid), waiting_calls=waiting)
 

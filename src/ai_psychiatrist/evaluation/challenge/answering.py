@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ai_psychiatrist.assessment.part import Part
+from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of

@@ -10,7 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
-from ai_psychiatrist.llm.call_store import CallStore, Judgement
+from ai_psychiatrist.llm.calls import CallStore, Judgement
 
 _CANCEL_AGAIN_SECONDS: Final = 5.0
 

@@ -14,12 +14,11 @@ from ai_psychiatrist.evaluation.pricing.tokens import (
     CallTokens,
     summed,
 )
-from ai_psychiatrist.llm import providers
-from ai_psychiatrist.llm.providers import provider_of
+from ai_psychiatrist.llm.providers import ANTHROPIC, provider_of
 
 MOST_MEASURED: Final = 2000
 """Transcripts; of more than these, so many are read, spread over all, and stand for the rest."""
-_TOLD_TO_CACHE: Final = frozenset({providers.ANTHROPIC})
+_TOLD_TO_CACHE: Final = frozenset({ANTHROPIC})
 """What is put into their cache is paid for as well."""
 
 
@@ -194,7 +193,8 @@ def _cold(steps: Sequence[Step], model: str, *, is_first_ahead: bool) -> list[St
 
 def _planned(step: Step, measured: Measured, prices: PriceList, *, is_cold: bool) -> PlannedCalls:
     weight = measured.weight
-    is_cached = provider_of(step.model) in providers.CACHING_PROVIDERS
+    provider = provider_of(step.model)
+    is_cached = provider is not None and provider.caches_prefixes
     found = max(step.expected - is_cold, 0.0) if is_cached else 0.0
     total, cached = sum(measured.tokens), sum(_cacheable(measured.tokens))
     units = len(measured.tokens)

@@ -11,14 +11,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 from urllib.parse import urlsplit
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.pricing.tokens import CallTokens
-from ai_psychiatrist.llm import providers
-from ai_psychiatrist.llm.providers import provider_of
+from ai_psychiatrist.llm.providers import ANTHROPIC, GOOGLE, OLLAMA, OPENAI, provider_of
 
 _MILLION: Final = Decimal(1_000_000)
-_LISTED: Final = frozenset({providers.OPENAI, providers.ANTHROPIC, providers.GOOGLE})
+_LISTED: Final = frozenset({OPENAI, ANTHROPIC, GOOGLE})
 _BATCH: Final = {"processing": "batch"}
 _FIELD: Final = "--price"
 _AMOUNT: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?")
@@ -113,7 +112,7 @@ def _listed_usd(
     model: str, address: str | None, tokens: CallTokens, *, is_batch: bool
 ) -> Decimal | None:
     provider = provider_of(model)
-    if provider is None or provider is providers.OLLAMA:
+    if provider is None or provider is OLLAMA:
         return None
     # Most of a second, which only those wait for who ask for prices.
     from genai_prices import Usage, calc_price  # noqa: PLC0415

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.agents.definition import (
+from ai_psychiatrist.agents.prompts.shared import SYSTEM
+from ai_psychiatrist.agents.prompts.tasks import SCORING_TASKS, Tasks
+from ai_psychiatrist.agents.pydantic_agents import (
     ABLATION,
     BELIEF_DECISION,
     BELIEF_TOKENS,
@@ -17,8 +19,6 @@ from ai_psychiatrist.agents.definition import (
     QUANTITATIVE,
     RESCORING,
 )
-from ai_psychiatrist.agents.prompts.digests import SCORING_TASKS, Tasks
-from ai_psychiatrist.agents.prompts.shared import SYSTEM
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.pricing.tokens import REPLY_TOKENS, tokens_of

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.definition import EVIDENCE
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.pydantic_agents import EVIDENCE
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.evaluation.metrics.outcomes import SCORED
 from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, RunMetrics

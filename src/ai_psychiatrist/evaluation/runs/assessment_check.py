@@ -1,6 +1,6 @@
 """Hold a unit's result against the contract of a whole assessment before it is written down."""
 
-from ai_psychiatrist.agents.contracts.shipped_step import shipped_step
+from ai_psychiatrist.agents.contracts.contract import shipped_step
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 

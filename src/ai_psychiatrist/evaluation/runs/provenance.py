@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.agents.prompts.digests import TASKS, prompt_digests
+from ai_psychiatrist.agents.prompts.tasks import TASKS, prompt_digests
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset

@@ -8,7 +8,7 @@ from typing import Final
 
 import orjson
 
-from ai_psychiatrist.agents.definition import (
+from ai_psychiatrist.agents.pydantic_agents import (
     ABLATION,
     EVIDENCE,
     JUDGE,

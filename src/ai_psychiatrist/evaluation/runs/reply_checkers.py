@@ -6,9 +6,10 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ai_psychiatrist.agents.contracts.contract import contract_steps, step_of_agent
-from ai_psychiatrist.agents.contracts.item_check import item_verdict, served_by
-from ai_psychiatrist.agents.definition import (
+from ai_psychiatrist.agents.contracts.contract import contract_steps, item_verdict, step_of_agent
+from ai_psychiatrist.agents.item_rules import quote_use_of
+from ai_psychiatrist.agents.output_models import QuantitativeOutput
+from ai_psychiatrist.agents.pydantic_agents import (
     ABLATION,
     AGENT_ORDER,
     DANGER,
@@ -20,7 +21,6 @@ from ai_psychiatrist.agents.definition import (
     QUANTITATIVE,
     RESCORING,
 )
-from ai_psychiatrist.agents.output_models import QuantitativeOutput
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote, distinct_quotes
 from ai_psychiatrist.domain.failure_stages import stage_of_code
@@ -29,8 +29,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.llm.output import ModelOutput
-from ai_psychiatrist.llm.rejection import ReplyRejected
+from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation.standing import ItemReader
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
@@ -133,7 +132,7 @@ class _ItemRules:
             key: _quotes(ground, [*answer.evidence, *evidence.get(key, ())])
             for key, answer in output.items.items()
         }
-        served = served_by(output, given)
+        quote_use = quote_use_of(output, given)
         found = [
             item_verdict(
                 Item(key),
@@ -141,7 +140,7 @@ class _ItemRules:
                 reader.for_item(given[key], Item(key)),
                 lambda text: isinstance(ground(text), Quote),
                 step=self.step,
-                served=served,
+                quote_use=quote_use,
             )
             for key, answer in output.items.items()
         ]

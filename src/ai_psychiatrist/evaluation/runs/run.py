@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property, partial
 from typing import Protocol
 
-from ai_psychiatrist.assessment.part import FULL, Part
+from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.domain.assessment import (
     AS_SET,

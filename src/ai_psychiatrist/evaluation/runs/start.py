@@ -6,9 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.definition import ABLATION, AGENT_ORDER, JUDGES, OPTIONAL_AGENTS
-from ai_psychiatrist.agents.prompts.digests import TASKS, Tasks
-from ai_psychiatrist.agents.prompts.task_file import task_lines
+from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks, task_lines
+from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER, JUDGES, OPTIONAL_AGENTS
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from ai_psychiatrist.agents.contracts.contract import step_of_agent
-from ai_psychiatrist.agents.contracts.shipped_step import shipped_step
-from ai_psychiatrist.agents.definition import PROBABILITY_AGENTS
+from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agent
+from ai_psychiatrist.agents.pydantic_agents import PROBABILITY_AGENTS
 from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
@@ -16,7 +15,7 @@ from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import to_line
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
-from ai_psychiatrist.llm.call_store import Judgement
+from ai_psychiatrist.llm.calls import Judgement
 from ai_psychiatrist.validation.checks.verdict import UnitError
 
 

@@ -6,9 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
-from ai_psychiatrist.agents.prompts.digests import JUDGES_TASK, SCORING_TASKS, TASKS, Tasks
-from ai_psychiatrist.agents.prompts.task_file import read_tasks
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.prompts.tasks import (
+    JUDGES_TASK,
+    SCORING_TASKS,
+    TASKS,
+    Tasks,
+    read_tasks,
+)
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 

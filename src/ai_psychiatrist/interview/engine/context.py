@@ -10,7 +10,7 @@ from ai_psychiatrist.interview.errors import VersionConflict
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 from ai_psychiatrist.interview.submission import AnswerSubmission
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class StepContext:
     limits: InterviewLimits
     submission: AnswerSubmission | None = None
     """The answer, or the wish to stop, that the event brings."""
-    logs: list[CallLog] = field(default_factory=list, repr=False)
+    logs: list[CallRecorder] = field(default_factory=list, repr=False)
     """Of all calls that were made, for a step that is cut short."""
 
     @property
@@ -45,9 +45,9 @@ class StepContext:
             raise VersionConflict
         return self.submission
 
-    def calls(self, most: int) -> CallLog:
+    def calls(self, most: int) -> CallRecorder:
         """Return a log for so many calls."""
-        self.logs.append(CallLog.of(most))
+        self.logs.append(CallRecorder.of(most))
         return self.logs[-1]
 
     def keeping_back(self, calls: int) -> Self:

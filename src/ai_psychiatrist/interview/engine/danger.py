@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from ai_psychiatrist.agents.case import Case, open_case
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.danger import reading_in_part
 from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.failures import FailureCode
@@ -28,8 +28,8 @@ from ai_psychiatrist.interview.record import (
     Interview,
     UnexaminedAnswer,
 )
-from ai_psychiatrist.llm.call_log import CallLog
-from ai_psychiatrist.llm.output import OnKept, PartialOutput
+from ai_psychiatrist.llm.calls import CallRecorder
+from ai_psychiatrist.llm.replies import OnKept, PartialOutput
 from ai_psychiatrist.services.language.identification import language_of
 from ai_psychiatrist.services.risk.detector import detect_risk
 
@@ -44,7 +44,7 @@ class DangerReader(Protocol):
         """How many calls a reading may cost."""
         ...
 
-    async def read(self, case: Case, *, on_kept: OnKept | None = None) -> ModelReading:
+    async def read(self, case: AssessmentContext, *, on_kept: OnKept | None = None) -> ModelReading:
         """Return the signs, or why there are none to be had.
 
         `on_kept`: gets the signs of refused replies, in case the reading is broken off.
@@ -104,10 +104,15 @@ def is_to_be_read(interview: Interview) -> bool:
 
 
 async def read_by_model(
-    reader: DangerReader, question: Question, answer: GivenAnswer, calls: CallLog, *, seconds: float
+    reader: DangerReader,
+    question: Question,
+    answer: GivenAnswer,
+    calls: CallRecorder,
+    *,
+    seconds: float,
 ) -> ModelReading:
     """Have a model read an answer; one that is later than `seconds` has failed."""
-    case = open_case(exchange(f"{question.text}\n", answer.text))
+    case = assessment_context(exchange(f"{question.text}\n", answer.text))
     kept: list[PartialOutput] = []
     try:
         async with timed(calls, seconds) as in_time:

@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, TypeAlias, TypeVar
 
-from ai_psychiatrist.agents.interview.digest import Digest
-from ai_psychiatrist.agents.interview.outputs import AnalysisReply, QuestionOutput
+from ai_psychiatrist.agents.interview.outputs import AnalysisReply, Digest, QuestionOutput
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState
 from ai_psychiatrist.interview.engine.context import StepContext
@@ -24,12 +23,12 @@ from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import DriftPolicy
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.state_hash import report_inputs_hash
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.definition import OutputT
 from ai_psychiatrist.llm.runner import AgentOutcome
 
 T = TypeVar("T")
-_Work: TypeAlias = Callable[[CallLog], Awaitable[Interview]]
+_Work: TypeAlias = Callable[[CallRecorder], Awaitable[Interview]]
 
 REPORT_CALLS: Final = 6
 """Calls that are kept back for the report, however long the interview is."""
@@ -46,7 +45,7 @@ class StepFailed(Exception):
 async def prepare_goals(context: StepContext, interview: Interview) -> Interview:
     """Set the goals and put the first question."""
 
-    async def work(calls: CallLog) -> Interview:
+    async def work(calls: CallRecorder) -> Interview:
         prepared = set_goals(interview, await _goal_texts(context, interview, calls))
         asked = await _ask_model(context, prepared, targets(prepared), calls)
         return _put(context, prepared, asked)
@@ -57,7 +56,7 @@ async def prepare_goals(context: StepContext, interview: Interview) -> Interview
 async def digest_goal_answer(context: StepContext, interview: Interview) -> Interview:
     """Work the stored answer in, and put the next question or end."""
 
-    async def work(calls: CallLog) -> Interview:
+    async def work(calls: CallRecorder) -> Interview:
         chosen = None if interview.question is None else interview.question.chosen(interview.answer)
         kind = None if chosen is None else chosen.kind
         return await _work_in(context, interview, kind, calls)
@@ -73,7 +72,7 @@ async def digest_goal_answer(context: StepContext, interview: Interview) -> Inte
 async def make_report(context: StepContext, interview: Interview) -> Interview:
     """Have the report made; where the model fails, it can be asked for again."""
 
-    async def work(calls: CallLog) -> Interview:
+    async def work(calls: CallRecorder) -> Interview:
         view = view_of(context.protocol, interview, is_whole=True)
         output = _required(await context.required_agents.generate_analysis(view, calls))
         return replace(
@@ -110,7 +109,7 @@ def _failed(interview: Interview, code: FailureCode) -> Interview:
 
 
 async def _goal_texts(
-    context: StepContext, interview: Interview, calls: CallLog
+    context: StepContext, interview: Interview, calls: CallRecorder
 ) -> tuple[str, ...]:
     goals = context.protocol.goals
     if goals is not None and goals.fixed:
@@ -120,7 +119,7 @@ async def _goal_texts(
 
 
 async def _work_in(
-    context: StepContext, interview: Interview, chosen: AnswerKind | None, calls: CallLog
+    context: StepContext, interview: Interview, chosen: AnswerKind | None, calls: CallRecorder
 ) -> Interview:
     """Find what the answer brings, then end or ask.
 
@@ -160,7 +159,7 @@ async def _both(
 
 
 async def _digest(
-    context: StepContext, interview: Interview, chosen: AnswerKind | None, calls: CallLog
+    context: StepContext, interview: Interview, chosen: AnswerKind | None, calls: CallRecorder
 ) -> Digest:
     """Ask only for what the protocol wants to know of an answer; of a refusal nothing."""
     if chosen is AnswerKind.DECLINE:
@@ -176,7 +175,7 @@ async def _digest(
 
 
 async def _ask_model(
-    context: StepContext, interview: Interview, ids: tuple[str, ...], calls: CallLog
+    context: StepContext, interview: Interview, ids: tuple[str, ...], calls: CallRecorder
 ) -> QuestionOutput:
     view = view_of(context.protocol, interview)
     if interview.question is not None and ids != (interview.question.goal_id,):

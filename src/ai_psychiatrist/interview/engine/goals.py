@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from ai_psychiatrist.agents.interview.digest import Digest
-from ai_psychiatrist.agents.interview.outputs import FactReply
+from ai_psychiatrist.agents.interview.outputs import Digest, FactReply
 from ai_psychiatrist.domain.interview import Certainty, Drift, EndReason, Fact, Goal, GoalStatus
 from ai_psychiatrist.interview.engine.turns import with_progress
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 
-from ai_psychiatrist.llm.call_log import CallLog
+from ai_psychiatrist.llm.calls import CallRecorder
 
 
 class TurnClock:
@@ -34,7 +34,7 @@ class TurnClock:
 
 
 @asynccontextmanager
-async def timed(calls: CallLog, seconds: float) -> AsyncIterator[CallLog]:
+async def timed(calls: CallRecorder, seconds: float) -> AsyncIterator[CallRecorder]:
     """Give the log for calls of a turn that may take so long; raises `TimeoutError`."""
     async with asyncio.timeout(seconds) as timeout:
         yield replace(calls, clock=TurnClock(timeout))

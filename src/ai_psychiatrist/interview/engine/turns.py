@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ai_psychiatrist.agents.interview.checks import same_words
+from ai_psychiatrist.agents.interview.outputs import same_words
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
     AnswerOption,

@@ -1,17 +1,20 @@
-"""Settings of webhooks; read from the environment by `config` alone."""
+"""Settings of webhooks."""
 
 from pathlib import Path
 
 from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import SettingsConfigDict
 
+from ai_psychiatrist.infrastructure.options import CommaList, Options
 from ai_psychiatrist.jobs.webhooks.places import named_place
-from ai_psychiatrist.llm.settings import Options
 
 
 class WebhookSettings(Options):
     """Who is told of the ends of jobs, and how the messages are signed."""
 
-    hosts: tuple[str, ...] = Field(
+    model_config = SettingsConfigDict(env_prefix="JOBS_WEBHOOK_")
+
+    hosts: CommaList[str] = Field(
         default=(),
         description="Hosts that a `callback_url` may name, as `host` or `host:port`; empty: none.",
     )

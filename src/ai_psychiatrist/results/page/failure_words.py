@@ -11,6 +11,8 @@ FAILURE_CODES: Final[Mapping[Enum, str]] = {
     FailureCode.CONNECTION_FAILED: "the model's server could not be reached",
     FailureCode.TIMED_OUT: "the model took too long",
     FailureCode.BACKEND_ERROR: "the model's server had an error",
+    FailureCode.BROKEN_OFF: "the model's server broke its response off",
+    FailureCode.MODEL_TOO_LARGE: "the model's server has not enough memory for the model",
     FailureCode.RATE_LIMITED: "too many calls, or the quota is spent",
     FailureCode.NOT_AUTHORISED: "the model's server refused the key",
     FailureCode.MODEL_NOT_FOUND: "the model's server does not know the model",
@@ -26,6 +28,7 @@ FAILURE_CODES: Final[Mapping[Enum, str]] = {
 }
 REJECTION_CODES: Final[Mapping[Enum, str]] = {
     RejectionCode.EMPTY_REPLY: "the reply was empty",
+    RejectionCode.ONLY_THINKING: "the model thought, and wrote no answer",
     RejectionCode.REPLY_TOO_LARGE: "the reply was too large",
     RejectionCode.TRUNCATED: "the reply was cut off",
     RejectionCode.NO_JSON: "there was no JSON in the reply",

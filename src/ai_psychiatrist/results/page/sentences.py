@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ai_psychiatrist.agents.baseline.model import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.failures import (
     AttemptOutcome,
     FailureCategory,

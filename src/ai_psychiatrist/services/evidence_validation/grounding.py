@@ -105,20 +105,22 @@ def validate_evidence_grounding(
     mode: GroundingMode = "substring",
     fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
     log_rejections: bool = True,
+    index: TranscriptIndex | None = None,
 ) -> tuple[dict[str, list[str]], EvidenceGroundingStats]:
     """Return the quotes that the participant said, as the model gave them, and the statistics.
 
     `mode`: "substring": the same words, of which fillers, cut-off words and repeated starts may be
     left out; "fuzzy": contractions may be written out, too, where the similarity of the quote and
     the whole span is at least `fuzzy_threshold`, 0-1. A denied quote is kept: whether it says that
-    a symptom is there is told by `ground_evidence`. A transcript that does not tell who the
+    a symptom is there is told by `ground_evidence`. `index`: of the transcript, where it has been
+    read. A transcript that does not tell who the
     participant is grounds nothing, and a warning says so. Raises `ConfigurationError` for "fuzzy"
     without rapidfuzz.
     """
     if mode == "fuzzy":
         similarity_package()
     try:
-        index = TranscriptIndex(parse_transcript(transcript_text))
+        index = index or TranscriptIndex(parse_transcript(transcript_text))
     except InputError as error:
         _warn_of_unreadable(error, evidence, transcript_text)
         report = nothing_grounded(evidence, reason=QuoteRejection.NOT_FOUND)

@@ -19,7 +19,9 @@ _SPAN: Final = rf"{_TIME}(?:\s?(?:-{{1,2}}>?|–)\s?{_TIME})?"
 _CLOCK: Final = r"(?<![\w:.])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?(?![\w:])"
 """To the second: nobody says it, a tool writes it."""
 _MARK: Final = re.compile(
-    rf"</?(?P<angle>{_NAME})\s?/?>|\[\s?(?P<square>{_NAME})\s?\]|\(\s?(?P<round>{_NAME})\s?\)"
+    # A model copies the joiner by which prompts break what could be a control token.
+    rf"<\u200d?/?(?P<angle>{_NAME})\s?/?>|\[\u200d?\s?(?P<square>{_NAME})\s?\]"
+    rf"|\(\s?(?P<round>{_NAME})\s?\)"
     rf"|<{_SPAN}>|\[{_SPAN}\]|\({_SPAN}\)|{_CLOCK}(?:\s?-{{1,2}}>\s?{_CLOCK})?"
 )
 _BETWEEN: Final = re.compile(r"[ _-]")

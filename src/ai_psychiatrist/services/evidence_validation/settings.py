@@ -1,14 +1,16 @@
-"""Options of the evidence check; read from the environment by `config` alone."""
+"""Options of the evidence check."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
+from ai_psychiatrist.infrastructure.options import Options
 from ai_psychiatrist.services.evidence_validation.transcript_index import GroundingMode
 
 
-class QuantitativeSettings(BaseModel):
+class QuantitativeSettings(Options):
     """How extracted quotes are checked against the transcript."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(env_prefix="QUANTITATIVE_")
 
     evidence_quote_validation_enabled: bool = Field(
         default=True,

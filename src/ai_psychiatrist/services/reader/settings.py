@@ -1,12 +1,15 @@
-"""Options of the learned reader; read from the environment by `config` alone."""
+"""Options of the learned reader."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from ai_psychiatrist.infrastructure.options import Options
 
 
-class ReaderSettings(BaseModel):
+class ReaderSettings(Options):
     """Whether the learned reader is a second voice beside the rules."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(env_prefix="READER_")
 
     enabled: bool = Field(
         default=True,

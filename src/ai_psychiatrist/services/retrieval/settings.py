@@ -1,10 +1,13 @@
-"""Options of references for few-shot scoring; read from the environment by `config` alone."""
+"""Options of references for few-shot scoring."""
 
 import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
+from pydantic_settings import SettingsConfigDict
+
+from ai_psychiatrist.infrastructure.options import Options
 
 LEXICAL: Final = "lexical"
 ONNX: Final = "onnx"
@@ -21,10 +24,10 @@ def _known_embedder(name: str) -> str:
 EmbedderName = Annotated[str, AfterValidator(_known_embedder)]
 
 
-class ReferenceSettings(BaseModel):
+class ReferenceSettings(Options):
     """Where the references of few-shot scoring are, and which of them are shown."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(env_prefix="REFERENCES_")
 
     dir: Path | None = Field(
         default=None, description="Folder that `references build` made; needed for few-shot."

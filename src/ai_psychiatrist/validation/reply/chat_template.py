@@ -1,16 +1,28 @@
 """Leave out the marks of chat templates that leak into a reply, and what is not its answer."""
 
 import re
+from itertools import islice
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.limits import rejected
+from ai_psychiatrist.validation.reply.json_decoder import json_span
+from ai_psychiatrist.validation.reply.limits import Effort, rejected
 
 _CHANNEL: Final = "<|channel|>"
 _FINAL_CHANNEL: Final = re.compile(
     r"<\|channel\|>\s?final\s?(?:<\|constrain\|>\s?\w{1,20})?\s?<\|message\|>"
 )
+# Where a server has dropped the marks, their words stand in the text: assistantfinal{"score": 1}
+_BARE_CHANNEL: Final = re.compile(r"\s*+(?:assistant)?(?:analysis|commentary)(?=[A-Z\s])")
+_BARE_FINAL: Final = re.compile(
+    r"(?P<role>assistant|(?<!\w))final(?:\s?json)?(?P<gap>\s*+)(?=\{|<answer>|```)"
+)
+_BLOCK: Final = re.compile(r"<answer>(?:(?!</?answer>).)*+</answer>|```[^`]*+```", re.DOTALL)
+_ONLY_WORDS: Final = re.compile(r"[ \t\r]*+(?:\n[^{}\[\]<`\"]*+)?")
+_GOES_ON: Final = re.compile(r"[\w,]\s*+\Z")
+_MOST_BEFORE: Final = 64
+
 _ENDS: Final = (
     r"(?:<\|(?:im_end|end|eot_id|eom_id|end_of_text|endoftext|return)\|>"
     r"|<end_of_turn>|</s>|<eos>|<｜end▁of▁sentence｜>)"
@@ -20,7 +32,7 @@ _MARK: Final = (
     r"|<start_of_turn>|<s>|<bos>|\[/?INST\]|<｜(?:Assistant|begin▁of▁sentence)｜>)"
 )
 _BEFORE: Final = re.compile(rf"\s*+{_MARK}(?:\s*+(?:{_MARK}|(?:assistant|model)\b))*+")
-_AFTER: Final = re.compile(rf"\s*+{_MARK}\s*+")
+_AFTER: Final = re.compile(rf"(?:{_MARK}\s*+)++")
 _NEXT_TURN: Final = re.compile(
     rf"{_ENDS}\s*+(?:<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|\[INST\])"
 )
@@ -40,6 +52,8 @@ def own_turn(reply: str) -> str:
                 "The reply ends before the final channel. Give the answer there.",
             )
         reply = reply[final.end() :]
+    else:
+        reply = reply[_bare_final(reply) :]
     before = _BEFORE.match(reply)
     start = before.end() if before else 0
     end = _end_of_words(reply, start)
@@ -48,11 +62,33 @@ def own_turn(reply: str) -> str:
     return reply[start:end]
 
 
+def _bare_final(reply: str) -> int:
+    """Return where the one answer begins that follows the word of a final channel, else 0.
+
+    The word stands after the role's, at the beginning, or after another channel's text; anywhere
+    else it is one of the sentence, such as: in the final {"score": 1} analysis
+    """
+    found = list(islice(_BARE_FINAL.finditer(reply), 2))
+    if len(found) != 1 or not _is_one_answer(reply, found[0].end()):
+        return 0
+    before = reply[max(0, found[0].start() - _MOST_BEFORE) : found[0].start()]
+    is_after_text = _BARE_CHANNEL.match(reply) and not (found[0]["gap"] and _GOES_ON.search(before))
+    is_channel = found[0]["role"] or not before.strip() or is_after_text
+    return found[0].end() if is_channel else 0
+
+
+def _is_one_answer(reply: str, start: int) -> bool:
+    """Return whether one object or block begins here, and at most words on other lines follow."""
+    if reply[start] == "{":
+        span = json_span(reply, start, Effort(len(reply)))
+        end = span.end if span.is_whole else None
+    else:
+        block = _BLOCK.match(reply, start)
+        end = block.end() if block else None
+    return end is not None and bool(_ONLY_WORDS.fullmatch(reply, end, _end_of_words(reply, end)))
+
+
 def _end_of_words(reply: str, start: int) -> int:
     """Return where the marks begin with which a reply ends."""
-    end = len(reply)
-    while True:
-        at = max(reply.rfind("<", start, end), reply.rfind("[", start, end))
-        if at < 0 or _AFTER.fullmatch(reply, at, end) is None:
-            return end
-        end = at
+    runs = (run.start() for run in _AFTER.finditer(reply, start) if run.end() == len(reply))
+    return next(runs, len(reply))

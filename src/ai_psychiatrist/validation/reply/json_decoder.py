@@ -5,12 +5,18 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Generic, NoReturn, TypeAlias, TypeVar
 
 import orjson
 
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.limits import ParseLimits, refuse_broken_text, rejected
+from ai_psychiatrist.validation.reply.limits import (
+    Effort,
+    ParseLimits,
+    refuse_broken_text,
+    rejected,
+)
 
 Value = TypeVar("Value")
 
@@ -50,7 +56,7 @@ def decode(text: str, limits: ParseLimits) -> object:
     try:
         value: object = json.loads(
             text,
-            object_pairs_hook=lambda members: object_of(members, limits),
+            object_pairs_hook=partial(object_of, limits=limits),
             parse_constant=float if limits.keeps_non_finite else _refuse_constant,
             parse_float=float if limits.keeps_non_finite else _finite,
         )
@@ -140,14 +146,15 @@ def is_deeper(value: object, levels: int) -> bool:
 _DECODER: Final = json.JSONDecoder(parse_int=len, parse_float=len)
 
 
-def json_span(text: str, start: int) -> JsonSpan:
+def json_span(text: str, start: int, effort: Effort) -> JsonSpan:
     """Return how far JSON goes from a bracket on; raises `OutputRejected` where it is too deep."""
     length = _FIRST_LENGTH
     while (span := _span_in(text[start : start + length])) is None and start + length < len(text):
+        effort.spend(length)
         length *= 4
-    if span is None:
-        return JsonSpan(end=len(text), is_whole=False)
-    return JsonSpan(end=start + span.end, is_whole=span.is_whole)
+    end = len(text) if span is None else start + span.end
+    effort.spend(effort.TOKEN + end - start)
+    return JsonSpan(end=end, is_whole=span is not None and span.is_whole)
 
 
 # The library counts the lines before each fault, so a text is given to it in growing pieces: else

@@ -47,6 +47,31 @@ def rejected(code: RejectionCode) -> OutputRejected:
     return OutputRejected(code, _FEEDBACK[code])
 
 
+class Effort:
+    """What the reading of one text may still cost, in units of about 50 ns.
+
+    Each way to read is linear in what it reads. What has to be bounded is how often a hostile reply
+    has the same characters read, and how many small things it consists of: a flood has no answer.
+    """
+
+    PLACE: Final = 500
+    """A place where an answer may stand."""
+    TOKEN: Final = 100
+    """A value, a key or a gap of malformed JSON."""
+    _AT_LEAST: Final = 1_000_000
+    _BY_CHARACTER: Final = 3
+
+    def __init__(self, characters: int) -> None:
+        """`characters`: how long the text is."""
+        self._left = self._AT_LEAST + self._BY_CHARACTER * characters
+
+    def spend(self, units: int) -> None:
+        """Take so much; raises `OutputRejected` when no more is left."""
+        self._left -= units
+        if self._left < 0:
+            raise rejected(RejectionCode.SEVERAL_ANSWERS)
+
+
 def refuse_broken_text(text: str) -> None:
     """Raise `OutputRejected` for lone surrogates, which can be neither sent nor shown."""
     try:

@@ -5,28 +5,47 @@ or not; where it is not clear which one is meant, none does.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.json_decoder import NotJson, Parsed, decode, json_span
-from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
+from ai_psychiatrist.validation.reply.json_decoder import (
+    NotJson,
+    Parsed,
+    decode,
+    json_span,
+)
+from ai_psychiatrist.validation.reply.limits import Effort, ParseLimits, rejected
 from ai_psychiatrist.validation.reply.repair import repaired_value
-from ai_psychiatrist.validation.reply.standing import Standing, standing_of
 from ai_psychiatrist.validation.reply.strings import QUOTED_KEY, SPACE
+
+
+class Standing(Enum):
+    """How clearly a place in a reply is offered as the answer."""
+
+    TAGGED = auto()
+    FENCED = auto()
+    ALONE = auto()
+    """On lines of its own."""
+    IN_A_LINE = auto()
+    """After or before words on its line: the answer only if nothing else is."""
+    REMARK = auto()
+    """Inside a sentence, or part of something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A place where a reply may give its answer, read."""
+    """A place where a reply may give its answer."""
 
     standing: Standing
-    read: Parsed[object] | OutputRejected
     start: int
     end: int
+    read: Callable[[], Parsed[object]] = field(repr=False)
+    """Returns what it says; raises `OutputRejected` where it cannot be read."""
 
 
 def offered(reply: str, limits: ParseLimits) -> Parsed[object]:
@@ -34,16 +53,27 @@ def offered(reply: str, limits: ParseLimits) -> Parsed[object]:
 
     Raises `OutputRejected` when it gives none, several, or one that cannot be read.
     """
-    return _Region(reply, 0, len(reply), _Marks.TAGS_AND_FENCES, limits).answer()
+    whole = _Reply(text=reply, limits=limits, effort=Effort(len(reply)))
+    return _Region(whole, 0, len(reply), _Marks.TAGS_AND_FENCES).answer()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    """A reply, what it may hold, and what its reading may still cost."""
+
+    text: str = field(repr=False)
+    limits: ParseLimits
+    effort: Effort
+
+
+_FENCE: Final = r"^[ \t]*+(?:`{3,}+|~{3,}+)[^\n{\[]*+$"
 
 
 class _Marks(Enum):
     """What may hold an answer inside a region."""
 
-    TAGS_AND_FENCES = re.compile(
-        r"(?i:</?answer\s?>)|^[ \t]*(?:`{3,}|~{3,})[^\n{\[]*$", re.MULTILINE
-    )
-    FENCES = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n{\[]*$", re.MULTILINE)
+    TAGS_AND_FENCES = re.compile(rf"(?i:</?answer\s?>)|{_FENCE}", re.MULTILINE)
+    FENCES = re.compile(_FENCE, re.MULTILINE)
     NONE = re.compile(r"(?!)")
 
 
@@ -60,19 +90,19 @@ _TAKEN_BACK: Final = re.compile(
 )
 _WRITTEN_KEY: Final = re.compile(r'"([^"\n]{1,200})"\s*:')
 _BRACKET: Final = re.compile(r"[\[{]")
-_NAMED: Final = re.compile(r"(\w++)(?:&quot;|[^\w\n]){0,4}?(?:=|:|：)")
+_NAMED: Final = re.compile(r"(?<!\w)(\w++)(?:&quot;|[^\w\n]){0,4}?(?:=|:|：)")
 _WORDS: Final = re.compile(r"\w")
 
 
 class _Region:
     """A part of a reply, and what it offers."""
 
-    def __init__(self, text: str, start: int, end: int, marks: _Marks, limits: ParseLimits) -> None:
-        self._text = text
+    def __init__(self, reply: _Reply, start: int, end: int, marks: _Marks) -> None:
+        self._reply = reply
+        self._text = reply.text
         self._start = start
         self._end = end
         self._marks = marks
-        self._limits = limits
         self._offers: list[Offer] = []
         self._at = start
         self._found: dict[re.Pattern[str], re.Match[str] | None] = {}
@@ -92,25 +122,27 @@ class _Region:
             is_clear = last.standing is not Standing.IN_A_LINE or not earlier
         if not is_clear:
             raise rejected(RejectionCode.SEVERAL_ANSWERS)
-        if isinstance(last.read, OutputRejected):
-            raise last.read
+        read = last.read()
         if _LATER_MEMBER.search(self._text, last.end, self._end):
             raise rejected(RejectionCode.UNREPAIRABLE)
         if _TAKEN_BACK.search(self._text, last.end, self._end):
             raise rejected(RejectionCode.SEVERAL_ANSWERS)
-        if self._is_given_again(last.read.value, last.end):
+        if self._is_given_again(read.value, last.end) or self._is_a_part(read.value, earlier):
             raise rejected(RejectionCode.SEVERAL_ANSWERS)
-        if any(self._has_more(offer, last.read.value) for offer in earlier):
-            raise rejected(RejectionCode.SEVERAL_ANSWERS)
-        return last.read
+        return read
 
     def _is_given_again(self, value: object, end: int) -> bool:
         """Return whether all keys of an answer follow it once more, in a form that is not read."""
         rest = [self._text[max(end, start) : stop] for start, stop in self._between_remarks()]
         if not isinstance(value, dict) or not value or not any(map(_BRACKET.search, rest)):
             return False
-        named = {found[1] for piece in rest for found in _NAMED.finditer(piece)}
-        return named.issuperset(value)
+        named = {
+            name
+            for piece in rest
+            for found in _NAMED.finditer(piece)
+            if (name := found[1]) in value
+        }
+        return len(named) == len(value)
 
     def _between_remarks(self) -> Iterator[tuple[int, int]]:
         start = self._start
@@ -119,18 +151,27 @@ class _Region:
             start = remark_end
         yield start, self._end
 
-    def _has_more(self, earlier: Offer, last: object) -> bool:
-        """Return whether an earlier offer has keys that the last one lacks: they may be parts."""
-        if earlier.standing is Standing.IN_A_LINE or not isinstance(last, dict):
+    def _is_a_part(self, last: object, earlier: list[Offer]) -> bool:
+        """Return whether an earlier offer has keys that the last one lacks: both may be parts."""
+        earlier = [offer for offer in earlier if offer.standing is not Standing.IN_A_LINE]
+        if not isinstance(last, dict) or not earlier:
             return False
-        if isinstance(earlier.read, OutputRejected):
-            written = set(_WRITTEN_KEY.findall(self._text, earlier.start, earlier.end))
-            return not written <= _keys_in(last)
-        value = earlier.read.value
-        return isinstance(value, dict) and not value.keys() <= last.keys()
+        inner = _keys_in(last)
+        for offer in earlier:
+            try:
+                value = offer.read().value
+            except OutputRejected:
+                written = _WRITTEN_KEY.finditer(self._text, offer.start, offer.end)
+                if any(found[1] not in inner for found in written):
+                    return True
+            else:
+                if isinstance(value, dict) and not value.keys() <= last.keys():
+                    return True
+        return False
 
     def _scan(self) -> None:
-        for _ in range(_MOST_PLACES):
+        while True:
+            self._reply.effort.spend(Effort.PLACE)
             mark, bracket = self._next(self._marks.value), self._next(_START)
             if mark is not None and (bracket is None or mark.start() < bracket.start()):
                 self._read_block(mark)
@@ -138,7 +179,6 @@ class _Region:
                 self._read_bare(bracket.start())
             else:
                 return
-        raise rejected(RejectionCode.SEVERAL_ANSWERS)
 
     def _next(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Return the next match from here on, each of which is looked for once."""
@@ -192,66 +232,72 @@ class _Region:
 
     def _mark_after(self, start: int) -> re.Match[str] | None:
         """Return the next tag or fence that is not inside the JSON that begins here."""
+        self._reply.effort.spend(Effort.TOKEN)
         begin = _BLANK_OR_FENCE.match(self._text, start, self._end)
         first = start if begin is None else begin.end()
         at = start
         if self._text.startswith("{", first):
-            span = json_span(self._text, first)
+            span = json_span(self._text, first, self._reply.effort)
             at = span.end if span.is_whole else start
         return self._marks.value.search(self._text, at, self._end)
 
     def _offer_block(
         self, standing: Standing, start: int, end: int, marks: _Marks, *, is_closed: bool
     ) -> None:
-        read: Parsed[object] | OutputRejected
-        try:
-            read = _Region(self._text, start, end, marks, self._limits).block_answer()
-        except OutputRejected as rejection:
-            is_empty = not self._text[start:end].strip()
-            read = rejected(RejectionCode.TRUNCATED) if is_empty and not is_closed else rejection
+        read = partial(_block_answer, self._reply, start, end, marks, is_closed=is_closed)
         self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
 
-    def block_answer(self) -> Parsed[object]:
-        """Return what a block gives, which may be a value that is no object."""
-        try:
-            return self.answer()
-        except OutputRejected as rejection:
-            if rejection.code is not RejectionCode.NO_JSON:
-                raise
-            return plain_value(self._text[self._start : self._end], self._limits, rejection)
-
     def _read_bare(self, start: int) -> None:
-        read: Parsed[object] | OutputRejected
-        standing = standing_of(self._text, start, region_start=self._start)
-        span = json_span(self._text, start)
+        span = json_span(self._text, start, self._reply.effort)
         is_whole = span.is_whole and span.end <= self._end
+        standing = standing_of(self._text, start, region_start=self._start)
+        is_braced_twice = False
+        if standing is Standing.REMARK and is_whole:
+            standing = self._standing_in_stray_brace(start, span.end)
+            is_braced_twice = standing is not Standing.REMARK
         if standing is Standing.REMARK:
-            self._at = min(span.end, self._end)
-            if is_whole:
-                self._remarks.append((start, self._at))
-            elif self._at == self._end and self._is_open(start):
-                # The reply was cut off in it: nobody knows what was still to come.
-                read = rejected(RejectionCode.TRUNCATED)
-                self._offers.append(Offer(standing=standing, read=read, start=start, end=self._end))
+            self._pass_over(start, min(span.end, self._end), is_whole=is_whole)
             return
         self._at = start + 1
         mark = self._next(self._marks.value)
         limit = self._end if mark is None else max(mark.start(), span.end if is_whole else 0)
         try:
             if is_whole and not _CONTINUED.match(self._text, span.end, limit):
-                text = self._text[start : span.end]
-                read = Parsed(value=decode(text, self._limits), repaired=False)
-                self._at = span.end
+                value, self._at = decode(self._text[start : span.end], self._reply.limits), span.end
+                read = partial(Parsed, value=value, repaired=is_braced_twice)
             else:
-                repaired = repaired_value(self._text, self._limits, start=start, end=limit)
-                read = Parsed(value=repaired.value, repaired=True)
-                self._at = repaired.end
+                repaired = repaired_value(
+                    self._text,
+                    self._reply.limits,
+                    start=start,
+                    end=limit,
+                    effort=self._reply.effort,
+                )
+                read, self._at = partial(Parsed, value=repaired.value, repaired=True), repaired.end
         except OutputRejected as rejection:
-            read = rejection
+            read = partial(_refuse, rejection.detached())
             self._at = self._anew(start, limit)
         if standing is Standing.ALONE and _GOES_ON_IN_WORDS.match(self._text, self._at, self._end):
             standing = Standing.IN_A_LINE
         self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
+
+    def _standing_in_stray_brace(self, start: int, end: int) -> Standing:
+        """Return how a brace too many before an object stands, if no other object follows."""
+        stray = _STRAY_BRACE.search(self._text, max(self._start, start - _MOST_BEFORE), start)
+        if stray is None or _NOTHING_ELSE.match(self._text, end, self._end) is None:
+            return Standing.REMARK
+        return standing_of(self._text, stray.start(), region_start=self._start)
+
+    def _pass_over(self, start: int, end: int, *, is_whole: bool) -> None:
+        """Leave out a remark."""
+        self._at = end
+        if is_whole:
+            self._remarks.append((start, end))
+        elif end == self._end and self._is_open(start):
+            # The reply was cut off in it: nobody knows what was still to come.
+            read = partial(_refuse, rejected(RejectionCode.TRUNCATED))
+            offer = Offer(standing=Standing.REMARK, read=read, start=start, end=end)
+            self._offers.append(offer)
 
     def _is_open(self, start: int) -> bool:
         opened, closed = (self._text.count(mark, start, self._end) for mark in "{}")
@@ -269,30 +315,70 @@ class _Region:
         return begins[-1] if begins else limit
 
 
-_MOST_PLACES: Final = 2_000
-"""Objects, lists, tags and fences; more are a flood, whatever comes last."""
+def _block_answer(
+    reply: _Reply, start: int, end: int, marks: _Marks, *, is_closed: bool
+) -> Parsed[object]:
+    """Return what a block gives, which may be a value that is no object."""
+    inside = reply.text[start:end].strip()
+    if not inside and not is_closed:
+        raise rejected(RejectionCode.TRUNCATED)
+    try:
+        return _Region(reply, start, end, marks).answer()
+    except OutputRejected as rejection:
+        if rejection.code is not RejectionCode.NO_JSON:
+            raise
+    try:
+        return Parsed(value=decode(inside, reply.limits), repaired=False)
+    except NotJson:
+        raise rejected(RejectionCode.NO_JSON) from None
+
+
+_MOST_BEFORE: Final = 200
+_NO_WORDS: Final = " \t>*_`~#-\u200b\ufeff"
+_ASSIGNS: Final = re.compile(r"^(?:const |let |var )?\w+\s*=$")
+_IS_KEY: Final = re.compile(r"[\"'”’]\s*[:,]$|[\[{]$")
+_ENDS_IN_TAG: Final = re.compile(r"<[\w|/]{1,40}>\s*$")
 _BEGINS_AN_ANSWER: Final = ("{", "[", "`", "~", '"')
-_BLANK_OR_FENCE: Final = re.compile(r"\s*+(?:(?:`{3,}|~{3,})[^\n{\[]*+\n\s*+)?")
+_BLANK_OR_FENCE: Final = re.compile(r"\s*+(?:(?:`{3,}+|~{3,}+)[^\n{\[]*+\n\s*+)?")
 _CONTINUED: Final = re.compile(rf"[{SPACE}]*+(?:[,\]}}:]|{QUOTED_KEY})")
 _GOES_ON_IN_WORDS: Final = re.compile(r"[ \t.,;)]*+[a-z]")
-_AFTER_PROSE: Final = re.compile(r"^[ \t*_#>]*+[A-Za-z][^\n\"{}\[\]]*\n\s*(?=\{)", re.MULTILINE)
+_AFTER_PROSE: Final = re.compile(r"^[ \t*_#>]*+[A-Za-z][^\n\"{}\[\]]*+\n\s*+(?=\{)", re.MULTILINE)
+_STRAY_BRACE: Final = re.compile(rf"(?<!\{{)\{{[{SPACE}]*\Z")
+_NOTHING_ELSE: Final = re.compile(rf"(?:[{SPACE}]*+\}})?[ \t\r]*+(?:\n[^{{}}\[\]\"]*+)?\Z")
+
+
+def standing_of(text: str, start: int, *, region_start: int) -> Standing:
+    """Tell by the words before it how clearly a bracket offers an answer."""
+    before = text[max(region_start, start - _MOST_BEFORE) : start]
+    head, _, line = before.rpartition("\n")
+    if len(before) == _MOST_BEFORE and "\n" not in before:
+        return Standing.REMARK
+    is_in_tag = _ENDS_IN_TAG.search(line) is not None
+    line = line.strip(_NO_WORDS)
+    is_doubled = line == "{" and before.endswith("{")
+    if not is_doubled and _IS_KEY.search(line or head.rstrip(_NO_WORDS + "\n\r")):
+        return Standing.REMARK
+    if not line or is_doubled or is_in_tag or _ASSIGNS.search(line) or line.lower() == "json":
+        return Standing.ALONE
+    opens_lines = text[start + 1 : start + 3].lstrip(" \r").startswith("\n")
+    if line.endswith((":", "=", ".", "!", "?", "：", "。")) or opens_lines:
+        return Standing.IN_A_LINE
+    return Standing.REMARK
+
+
+def _refuse(rejection: OutputRejected) -> Parsed[object]:
+    raise rejection.detached()
 
 
 def _keys_in(value: object) -> set[str]:
     """Return the keys of a value and of all that it holds."""
-    match value:
-        case dict():
-            return set(value).union(*map(_keys_in, value.values()))
-        case list():
-            return set[str]().union(*map(_keys_in, value))
-        case _:
-            return set()
-
-
-def plain_value(text: str, limits: ParseLimits, otherwise: OutputRejected) -> Parsed[object]:
-    """Return the JSON value that a whole text is; raises `otherwise` when it is none."""
-    try:
-        value = decode(text.strip(), limits)
-    except NotJson:
-        raise otherwise from None
-    return Parsed(value=value, repaired=False)
+    keys: set[str] = set()
+    left = [value]
+    while left:
+        match left.pop():
+            case dict() as held:
+                keys.update(held)
+                left.extend(held.values())
+            case list() as held:
+                left.extend(held)
+    return keys

@@ -14,7 +14,12 @@ from typing import Final
 
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.json_decoder import object_of
-from ai_psychiatrist.validation.reply.limits import ParseLimits, refuse_broken_text, rejected
+from ai_psychiatrist.validation.reply.limits import (
+    Effort,
+    ParseLimits,
+    refuse_broken_text,
+    rejected,
+)
 from ai_psychiatrist.validation.reply.strings import (
     COLON,
     OPENERS,
@@ -79,7 +84,14 @@ class MalformedJson:
     """Reads one value of malformed JSON from a place in a text on, in one way."""
 
     def __init__(
-        self, text: str, start: int, end: int, limits: ParseLimits, odd_brackets: OddBrackets
+        self,
+        text: str,
+        start: int,
+        end: int,
+        *,
+        limits: ParseLimits,
+        effort: Effort,
+        odd_brackets: OddBrackets,
     ) -> None:
         self.text = text
         self.at = start
@@ -89,6 +101,7 @@ class MalformedJson:
         """The brackets that the reading adds, drops or moves."""
         self._end = end
         self._limits = limits
+        self._effort = effort
         self._odd_brackets = odd_brackets
 
     def read(self) -> None:
@@ -215,7 +228,7 @@ class MalformedJson:
         return self._bare(place)
 
     def _string(self, place: StringPlace) -> str:
-        found = string_at(self.text, self.at, self._end, place)
+        found = string_at(self.text, self.at, self._end, place, effort=self._effort)
         self.at = found.end
         refuse_broken_text(found.value)
         return found.value
@@ -248,6 +261,7 @@ class MalformedJson:
 
     def _next(self) -> str:
         """Go on to the next mark and return it; raises `OutputRejected` at the end of the text."""
+        self._effort.spend(self._effort.TOKEN // 4)
         gap = _GAP.match(self.text, self.at, self._end)
         if gap is not None and gap.end() > self.at:
             # A comment with a key in it may have swallowed a member.

@@ -5,6 +5,7 @@ refused: an earlier one is never taken in its place.
 """
 
 import re
+import sys
 from contextlib import suppress
 from typing import Final
 
@@ -17,7 +18,7 @@ from ai_psychiatrist.validation.reply.json_decoder import (
     decode,
     decode_quickly,
 )
-from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS, ParseLimits, rejected
+from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS, Effort, ParseLimits, rejected
 from ai_psychiatrist.validation.reply.locate import offered
 from ai_psychiatrist.validation.reply.repair import repaired_value
 from ai_psychiatrist.validation.reply.thinking import without_thinking
@@ -66,7 +67,8 @@ def _unquoted(parsed: Parsed[object], limits: ParseLimits) -> Parsed[object]:
     text = parsed.value
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return parsed
-    return Parsed(value=_whole_value(text.strip(), limits).value, repaired=True)
+    read = _whole_value(text.strip(), limits, Effort(len(text)))
+    return Parsed(value=read.value, repaired=True)
 
 
 def parse_line(content: bytes, limits: ParseLimits) -> ParsedObject:
@@ -84,24 +86,25 @@ def parse_line(content: bytes, limits: ParseLimits) -> ParsedObject:
         raise OutputRejected(
             RejectionCode.UNREPAIRABLE, "The line is no UTF-8 text. Convert the file."
         ) from None
-    return parse_whole(text, limits)
+    # Lines are the caller's own data, however many values they hold.
+    return as_object(_whole_value(text, limits, Effort(sys.maxsize)))
 
 
-def parse_whole(text: str, limits: ParseLimits = STRICT_LIMITS) -> ParsedObject:
-    """Return the JSON object that a text is, with nothing before or after it.
+def parse_whole(text: str) -> ParsedObject:
+    """Return the JSON object that a part of a reply is, with nothing before or after it.
 
     Raises `OutputRejected` as `parse_object` does.
     """
-    return as_object(_whole_value(text, limits))
+    return as_object(_whole_value(text, STRICT_LIMITS, Effort(len(text))))
 
 
-def _whole_value(text: str, limits: ParseLimits) -> Parsed[object]:
+def _whole_value(text: str, limits: ParseLimits, effort: Effort) -> Parsed[object]:
     """Return the JSON value that a text is, with nothing before or after it."""
     with suppress(NotJson):
         return Parsed(value=decode(text, limits), repaired=False)
     if not text.startswith(("{", "[")):
         raise rejected(RejectionCode.NO_JSON)
-    repaired = repaired_value(text, limits, end=len(text))
+    repaired = repaired_value(text, limits, end=len(text), effort=effort)
     if text[repaired.end :].strip(", \t"):
         raise rejected(RejectionCode.UNREPAIRABLE)
     return Parsed(value=repaired.value, repaired=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
+from ai_psychiatrist.validation.reply.limits import Effort, ParseLimits, rejected
 from ai_psychiatrist.validation.reply.malformed_json import MalformedJson, OddBrackets
 
 
@@ -17,7 +17,9 @@ class Repaired:
     """Offset after the value."""
 
 
-def repaired_value(text: str, limits: ParseLimits, *, start: int = 0, end: int) -> Repaired:
+def repaired_value(
+    text: str, limits: ParseLimits, *, start: int = 0, end: int, effort: Effort
+) -> Repaired:
     """Read the object or list that begins at `start`, of a text that goes to `end`.
 
     Raises `OutputRejected` when it ends too early, breaks a limit, or has no one reading.
@@ -27,11 +29,13 @@ def repaired_value(text: str, limits: ParseLimits, *, start: int = 0, end: int) 
     readings: list[MalformedJson] = []
     refusal = rejected(RejectionCode.UNREPAIRABLE)
     for odd_brackets in OddBrackets:
-        reader = MalformedJson(text, start, end, limits, odd_brackets)
+        reader = MalformedJson(
+            text, start, end, limits=limits, effort=effort, odd_brackets=odd_brackets
+        )
         try:
             reader.read()
         except OutputRejected as error:
-            refusal = error
+            refusal = error.detached()
         except RecursionError:
             raise rejected(RejectionCode.TOO_DEEP) from None
         else:
@@ -40,7 +44,7 @@ def repaired_value(text: str, limits: ParseLimits, *, start: int = 0, end: int) 
             break
     readings.sort(key=lambda reader: len(reader.moved))
     if not readings:
-        raise refusal
+        raise refusal.detached()
     best, *others = readings
     rivals = [other for other in others if len(other.moved) == len(best.moved)]
     is_clear = all(repr(rival.value) == repr(best.value) for rival in rivals)

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final
 
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.limits import rejected
+from ai_psychiatrist.validation.reply.limits import Effort, rejected
 
 SPACE: Final = r"\s\u180e\u200b-\u200f\u2060\ufeff"
 """Characters between the marks of JSON that stand for nothing, for a class of a pattern."""
@@ -34,7 +34,7 @@ QUOTED_KEY: Final = (
 )
 _KEY: Final = rf"(?:{QUOTED_KEY}|[A-Za-z_]\w{{0,63}}{_NEAR}{COLON})"
 _VALUE: Final = rf"(?:[{OPENERS}\[{{\d-]|(?:[Tt]rue|[Ff]alse|null|None)\b)"
-_CLOSED: Final = rf"(?:[\]}}]|[{SPACE},]*\Z)"
+_CLOSED: Final = rf"(?:[\]}}]|[{SPACE},]*+\Z)"
 _CUT_OFF: Final = r"[\"“][^\"”]{0,200}[\"”]?\Z"
 
 
@@ -47,7 +47,7 @@ class StringPlace(Enum):
     )
     ELEMENT = re.compile(
         rf"{_NEAR}(?:{_CLOSED}|[,，]{_NEAR}(?:{_VALUE}|{_CLOSED}))"
-        rf"|[{SPACE}]*?\n{_NEAR}[{OPENERS}\[{{]"
+        rf"|(?:(?!\n)[{SPACE}])*+\n{_NEAR}[{OPENERS}\[{{]"
     )
 
 
@@ -59,7 +59,9 @@ class FoundString:
     end: int
 
 
-def string_at(text: str, start: int, end: int, place: StringPlace) -> FoundString:
+def string_at(
+    text: str, start: int, end: int, place: StringPlace, *, effort: Effort
+) -> FoundString:
     """Read the string whose opening mark is at `start`, of a text that goes to `end`.
 
     Raises `OutputRejected` when it does not end, or when more than one reading exists.
@@ -68,6 +70,7 @@ def string_at(text: str, start: int, end: int, place: StringPlace) -> FoundStrin
     for mark in _CLOSERS[text[start]].finditer(text, start + 1, end):
         if mark[0].startswith("\\"):
             continue
+        effort.spend(effort.TOKEN)
         if _may_end(text, mark.end(), end, place, is_first=inner == 0):
             words = text[start + 1 : mark.start()]
             if inner % 2 or _NEXT_LINE_OF_LIST.search(words):

@@ -7,6 +7,7 @@ from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.chat_template import own_turn
 from ai_psychiatrist.validation.reply.json_decoder import json_span
+from ai_psychiatrist.validation.reply.limits import Effort
 
 _NAMES: Final = "th(?:ink(?:ing)?|oughts?)|re(?:asoning|flection)|scratchpad"
 _TAG: Final = re.compile(rf"<\s?/?(?i:{_NAMES})\s?>|\[/?THINK\]")
@@ -23,6 +24,7 @@ def without_thinking(reply: str) -> str:
     reply = own_turn(reply)
     if _TAG.search(reply) is None:
         return _trimmed(reply)
+    effort = Effort(len(reply))
     said: list[str] = []
     start = at = blind_until = 0
     is_thinking = False
@@ -30,7 +32,7 @@ def without_thinking(reply: str) -> str:
         at = mark.end()
         if mark[0] == "{":
             if mark.start() >= blind_until:
-                span = json_span(reply, mark.start())
+                span = json_span(reply, mark.start(), effort)
                 at = span.end if span.is_whole else at
                 blind_until = span.end
         elif "/" in mark[0]:

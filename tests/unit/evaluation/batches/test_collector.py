@@ -7,11 +7,10 @@ from pydantic_ai.models.test import TestModel
 
 from ai_psychiatrist.evaluation.batches.collector import Collected, Collector
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow
-from ai_psychiatrist.llm.batches.desk import EncodedCall
-from ai_psychiatrist.llm.batches.providers import BatchModels
-from ai_psychiatrist.llm.batches.settings import BatchSettings
+from ai_psychiatrist.llm.batches import BatchModels, EncodedCall
+from ai_psychiatrist.llm.settings import BatchSettings
 
-MOST_BYTES = 1_048_576
+MOST_BYTES = 67_108_864
 
 
 class Batched(TestModel):
@@ -34,7 +33,7 @@ def collector() -> Collector:
     models = BatchModels()
     assert models.add("a", Batched())
     assert models.add("b", Batched())
-    return Collector(models, BatchSettings(most_calls=5, most_bytes=MOST_BYTES))
+    return Collector(models, BatchSettings(most_calls=5))
 
 
 def taken(into: Collector, model: str, kin: str, size: int, number: int) -> None:

@@ -1,0 +1,220 @@
+"""One transcript under assessment: what all its prompts share, and how many calls are left."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
+from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks
+from ai_psychiatrist.agents.references import ReferenceSource
+from ai_psychiatrist.domain.assessment import AS_SET, WantedScoring
+from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.worker_processes import (
+    beside_the_loop,
+    in_worker_process,
+    is_for_process,
+)
+from ai_psychiatrist.llm.calls import DEFAULT_MAX_CALLS, CallBudget, CallRecorder, CallStore
+from ai_psychiatrist.llm.control_tokens import without_control_tokens
+from ai_psychiatrist.llm.definition import Prompt
+from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.transcript_index import (
+    DEFAULT_FUZZY_THRESHOLD,
+    GroundingMode,
+    TranscriptIndex,
+    ground_all,
+)
+from ai_psychiatrist.services.reader.reading import TranscriptReading
+from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+
+_BOUNDARY_DIGITS: Final = 16
+_SHARED_INDEX_CHARACTERS: Final = 12_000
+"""Up to here quotes are found in a thread, by the index that all agents share: a process would get
+the transcript, and index it, each time again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessmentContext:
+    """A transcript with the block that all prompts about it begin with."""
+
+    transcript: Transcript
+    participant_id: int | None
+    boundary: str
+    """Marks the blocks of the prompts; no text inside a block can hold it."""
+    transcript_block: str = field(repr=False)
+    index: TranscriptIndex = field(repr=False)
+    reader: ItemReader = field(repr=False)
+    calls: CallRecorder = field(repr=False)
+    tasks: Tasks = field(repr=False)
+    """What the agents are asked."""
+    reading: TranscriptReading = field(default_factory=TranscriptReading, repr=False)
+    """What the learned reader says of the transcript."""
+    scoring: WantedScoring = AS_SET
+    references: ReferenceSource | None = field(default=None, repr=False)
+    """Where scoring finds examples of other participants; `None` where there are none."""
+    shown_blocks: dict[str, str] = field(default_factory=dict, repr=False)
+    """Block name → text, of what scoring was shown besides transcript and evidence.
+
+    It is looked up once and shared with what is scored again, so that only the change differs.
+    """
+
+    def within(self, budget: CallBudget) -> "AssessmentContext":
+        """Return the context for an agent that may spend this budget."""
+        return replace(self, calls=replace(self.calls, budget=budget))
+
+    @contextmanager
+    def apart(self, count: int) -> Iterator[list["AssessmentContext"]]:
+        """Yield contexts for calls at the same time, each with an account of its own.
+
+        However the block ends, they then stand in this context's account in the order of the
+        contexts, whichever call ended first.
+        """
+        contexts = [replace(self, calls=replace(self.calls, attempts=[])) for _ in range(count)]
+        try:
+            yield contexts
+        finally:
+            for own in contexts:
+                self.calls.attempts.extend(own.calls.attempts)
+
+    def changed_to(self, transcript: Transcript) -> "AssessmentContext":
+        """Return the context of another transcript with the same turns, under the same budget."""
+        boundary = boundary_for(transcript.text)
+        is_delimited = self.transcript_block.startswith(DELIMITED)
+        changed = replace(
+            self,
+            transcript=transcript,
+            boundary=boundary,
+            transcript_block=_transcript_block(transcript, boundary, is_delimited=is_delimited),
+            index=TranscriptIndex(transcript),
+            reader=ItemReader(transcript, self.reader.unread),
+            reading=self.reading.of_changed(transcript),
+        )
+        changed.share_transcript()
+        return changed
+
+    def share_transcript(self) -> None:
+        """Let the rule baseline have the transcript as it was read, and not as prompts show it."""
+        shared_transcripts().contexts[self.boundary] = self
+
+    def prompt(self, task: str, **blocks: str) -> Prompt:
+        """Render a task whose placeholders are named like the blocks."""
+        filled = task.format(**{name: self.block(name, text) for name, text in blocks.items()})
+        shared = f"{self.transcript_block}\n\n"
+        return Prompt(system=SYSTEM, user=f"{shared}{filled}", stable_characters=len(shared))
+
+    def block(self, name: str, text: str) -> str:
+        """Mark a text as data; a closing mark inside it loses its boundary."""
+        return marked_block(name, self.boundary, text)
+
+    async def look_up(
+        self,
+        quotes: Iterable[str],
+        *,
+        mode: GroundingMode = "substring",
+        fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD,
+    ) -> None:
+        """Find quotes in a large transcript off the event loop; the index then knows them."""
+        text = self.transcript.text
+        if not is_for_process(text):
+            return
+        wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
+        if len(text) <= _SHARED_INDEX_CHARACTERS:
+            await beside_the_loop(partial(self.index.look_up, wanted))
+        elif wanted:
+            self.index.remember(await in_worker_process(text, ground_all, self.transcript, wanted))
+
+
+def assessment_context(
+    transcript: Transcript,
+    *,
+    participant_id: int | None = None,
+    max_calls: int = DEFAULT_MAX_CALLS,
+    is_delimited: bool = False,
+    store: CallStore | None = None,
+    unread: frozenset[int] = frozenset(),
+    tasks: Tasks = TASKS,
+    scoring: WantedScoring = AS_SET,
+    references: ReferenceSource | None = None,
+) -> AssessmentContext:
+    """Prepare a transcript for its calls.
+
+    The boundary is a digest of the transcript under the installation's key: no author of a
+    transcript can know it, and the same transcript always gets the same one. `is_delimited` adds a
+    sentence that says that the transcript is data. `store`: where the calls are kept. `unread`:
+    turns in a language that is not read. `tasks`: those of all agents. `scoring`: how the caller
+    wants the items scored. `references`: where examples of other participants are found.
+    """
+    boundary = boundary_for(transcript.text)
+    return AssessmentContext(
+        transcript=transcript,
+        participant_id=participant_id,
+        boundary=boundary,
+        transcript_block=_transcript_block(transcript, boundary, is_delimited=is_delimited),
+        index=TranscriptIndex(transcript),
+        reader=ItemReader(transcript, unread),
+        calls=CallRecorder.of(max_calls, store=store),
+        tasks=tasks,
+        scoring=scoring,
+        references=references,
+    )
+
+
+def boundary_for(text: str) -> str:
+    """Return a mark that the text does not hold and its author cannot know."""
+    boundary = keyed_digest(text, length=_BOUNDARY_DIGITS)
+    while boundary in text:
+        boundary = keyed_digest(f"{boundary}{text}", length=_BOUNDARY_DIGITS)
+    return boundary
+
+
+def marked_block(name: str, boundary: str, text: str) -> str:
+    """Mark a text as data that begins no turn of its own and cannot close its block."""
+    # The dash keeps what stands around a boundary from forming it again.
+    text = without_control_tokens(text.replace(boundary, "-"))
+    return f"<{name}-{boundary}>\n{text}\n</{name}-{boundary}>"
+
+
+def _transcript_block(transcript: Transcript, boundary: str, *, is_delimited: bool) -> str:
+    block = marked_block("transcript", boundary, rendered_for_models(transcript))
+    return f"{DELIMITED}\n{block}" if is_delimited else block
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTranscripts:
+    """The transcripts of one assessment, by the boundary that marks each in prompts.
+
+    A prompt holds a transcript as text. Read again from there, with labels that only the caller
+    knows, it could be another one, or none.
+    """
+
+    contexts: dict[str, AssessmentContext] = field(default_factory=dict, repr=False)
+    analyses: dict[str, object] = field(default_factory=dict, repr=False)
+    """What the rule baseline makes of each, once for all of its tasks."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+_shared: Final[ContextVar[SharedTranscripts | None]] = ContextVar("shared", default=None)
+
+
+def shared_transcripts() -> SharedTranscripts:
+    """Return what the tasks of the assessment under way share; nothing outside of one."""
+    return _shared.get() or SharedTranscripts()
+
+
+@contextmanager
+def sharing_transcripts() -> Iterator[None]:
+    """Let the tasks that begin inside the block share the transcripts."""
+    shared = SharedTranscripts()
+    token = _shared.set(shared)
+    try:
+        yield
+    finally:
+        _shared.reset(token)
+        # Timers of connections keep the context that they were made in, and all that it holds.
+        shared.contexts.clear()
+        shared.analyses.clear()

@@ -1,0 +1,78 @@
+"""Findings, judged and refined until they are good enough; the best round is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ai_psychiatrist.agents.context import AssessmentContext
+from ai_psychiatrist.agents.judge import JudgeAgent
+from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
+from ai_psychiatrist.agents.settings import FeedbackSettings
+from ai_psychiatrist.domain.assessment import (
+    JudgedRound,
+    Metric,
+    MetricScore,
+    Narrative,
+    QualitativeAssessment,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackLoop:
+    """Writes findings, has them judged, and refines them while a metric is weak."""
+
+    qualitative: QualitativeAssessmentAgent
+    judge: JudgeAgent
+    settings: FeedbackSettings
+
+    async def run(self, context: AssessmentContext, rounds: list[JudgedRound]) -> None:
+        """Add one round after the other to `rounds`.
+
+        Findings are added before they are judged, so that nothing is lost when the loop is stopped.
+        """
+        findings = await self.qualitative.assess(context)
+        before = None
+        while findings is not None:
+            judged = await self._judged(context, findings, rounds)
+            weaknesses = self._weaknesses(judged)
+            is_spent = len(rounds) > self.settings.max_iterations
+            if not weaknesses or is_spent or not _is_raised(before, judged):
+                return
+            before = judged
+            findings = await self.qualitative.refine(context, findings, weaknesses)
+
+    async def _judged(
+        self, context: AssessmentContext, findings: QualitativeAssessment, rounds: list[JudgedRound]
+    ) -> JudgedRound:
+        rounds.append(JudgedRound(round=len(rounds), findings=findings, scores={}))
+        scores = await self.judge.evaluate(context, findings)
+        rounds[-1] = replace(rounds[-1], scores=scores)
+        return rounds[-1]
+
+    def _weaknesses(self, judged: JudgedRound) -> dict[Metric, MetricScore]:
+        if not self.settings.enabled:
+            return {}
+        threshold = self.settings.score_threshold
+        return {
+            metric: score for metric, score in judged.scores.items() if score.score <= threshold
+        }
+
+
+def _is_raised(before: JudgedRound | None, judged: JudgedRound) -> bool:
+    """Return whether a round did better in any metric; one that did not promises no more."""
+    if before is None:
+        return True
+    return any(
+        metric not in before.scores or score.score > before.scores[metric].score
+        for metric, score in judged.scores.items()
+    )
+
+
+def narrative_of(rounds: Sequence[JudgedRound]) -> Narrative | None:
+    """Return the rounds with the best of them, or `None` when there is none.
+
+    The best round has the most metrics judged and then the highest mean; of equals the earliest.
+    """
+    if not rounds:
+        return None
+    kept = max(range(len(rounds)), key=lambda at: (len(rounds[at].scores), rounds[at].average or 0))
+    return Narrative(rounds=tuple(rounds), kept=kept)

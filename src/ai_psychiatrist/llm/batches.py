@@ -1,0 +1,391 @@
+"""The batch interfaces of providers: submit, poll, fetch, find again; and a model asked by them.
+
+The library's own capability for batches goes round models that wrap others, so that no recorder
+would see its calls; here each comes by as a live one does.
+"""
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final, NoReturn, Protocol
+
+import orjson
+from pydantic import TypeAdapter
+from pydantic_ai.exceptions import ModelHTTPError
+from pydantic_ai.messages import (
+    CachePoint,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBatchRequest
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+
+from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.llm.failures import call_failure
+
+_HANDLES: Final = TypeAdapter(Batch)
+_NOT_FOUND: Final = 404
+_AHEAD: Final = timedelta(hours=1)
+"""By so much a provider's clock may be behind this one's."""
+_CACHE_SETTINGS: Final = frozenset(
+    {"anthropic_cache_instructions", "anthropic_cache_tool_definitions"}
+)
+
+
+class CallState(StrEnum):
+    """Where a call is that no model has been asked live."""
+
+    NEW = "new"
+    HANDED_IN = "handed_in"
+    ANSWERED = "answered"
+    GIVEN_UP = "given_up"
+    """It was handed in as often as allowed, and no batch made it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAnswer:
+    """What a provider says of one call of a batch."""
+
+    custom_id: str
+    status: str
+    """`succeeded`, `errored`, `expired` or `canceled`."""
+    body: str | None = field(repr=False)
+    """The provider's JSON of the reply or the error."""
+
+    @property
+    def is_of_a_call(self) -> bool:
+        """Whether the call was made, however it ended."""
+        return self.body is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingCall:
+    """A call, the id that it has or would have in a batch, and where it is."""
+
+    custom_id: str
+    state: CallState
+    answer: BatchAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedCall:
+    """A call in its provider's form."""
+
+    model: str
+    """As in the settings."""
+    custom_id: str
+    kin: str
+    """Calls of one batch share it; no secret."""
+    body: str = field(repr=False)
+    """JSON of the request."""
+    size: int
+    """Bytes that it adds to a batch."""
+
+
+class Desk(Protocol):
+    """Takes the calls of one attempt at one unit."""
+
+    def asked(self) -> WaitingCall:
+        """Return where the call is that this task looked for in the ledger last."""
+        ...
+
+    def collect(self, call: EncodedCall) -> None:
+        """Take a call for the next batch."""
+        ...
+
+    async def wait(self) -> NoReturn:
+        """Stay here until the unit is broken off."""
+        ...
+
+
+DESK: Final[ContextVar[Desk]] = ContextVar("desk")
+"""That of the unit which the running task works on."""
+
+
+class BatchNotTaken(Exception):
+    """The provider said that it does not take a batch."""
+
+    def __init__(self, failure: ModelCallFailed) -> None:
+        super().__init__(failure.code)
+        self.failure = failure
+
+
+class BatchVanished(Exception):
+    """The provider knows of no such batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """Where a batch is."""
+
+    handle: str = field(repr=False)
+    """As JSON, with what the provider says by now."""
+    has_ended: bool
+
+
+class BatchModels:
+    """The models of a run that can be asked by batches, by their names in the settings."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, Model] = {}
+
+    def add(self, name: str, model: Model) -> bool:
+        """Take a model, or return that its provider has no batch interface for it."""
+        if model.batch_max_requests is None:
+            return False
+        self._models[name] = model
+        return True
+
+    def refuse_others(self, names: Collection[str], *, local: Collection[str]) -> None:
+        """Raise `ConfigurationError` unless these models can be asked by batches.
+
+        `local`: those of this process, which answer at once and need none.
+        """
+        asked = [name for name in names if name not in local]
+        others = sorted({name for name in asked if name not in self._models})
+        if others or not asked:
+            what = ", ".join(others) if others else "what answers in this process"
+            msg = (
+                f"--batch: {what} has no batch interface; those of anthropic:, google: and openai: "
+                "have one (openai: is OpenAI's Responses API; openai-chat: and ollama: servers "
+                "have none). Name such a model, or leave out --batch"
+            )
+            raise ConfigurationError(msg)
+
+    def most_calls(self, name: str) -> int:
+        """Return how many calls the provider takes in one batch."""
+        return self._models[name].batch_max_requests or 0
+
+    def most_bytes(self, name: str) -> int | None:
+        """Return how many bytes of calls it takes in one; `None`: as many as they have."""
+        return self._models[name].batch_max_bytes
+
+    async def hand_in(self, name: str, calls: Sequence[EncodedCall]) -> str:
+        """Return the handle of a new batch, as JSON.
+
+        Raises `BatchNotTaken` when the provider refused it, and `ModelCallFailed` when nobody knows
+        whether it took it.
+        """
+        try:
+            batch = await self._models[name].batch_create(
+                [
+                    EncodedBatchRequest(custom_id=one.custom_id, group=one.kin, body=one.body)
+                    for one in calls
+                ]
+            )
+        except Exception as error:  # noqa: BLE001  a provider may make a library fail in any way
+            failure = call_failure(error)
+            if isinstance(error, ModelHTTPError) and error.status_code < 500:
+                raise BatchNotTaken(failure) from None
+            raise failure from None
+        return _HANDLES.dump_json(batch).decode()
+
+    async def look(self, name: str, handle: str) -> Looked:
+        """Return where a batch is; raises `BatchVanished` and `ModelCallFailed`."""
+        try:
+            batch = await self._model(name).batch_status(_HANDLES.validate_json(handle))
+        except Exception as error:  # noqa: BLE001  a provider may make a library fail in any way
+            if isinstance(error, ModelHTTPError) and error.status_code == _NOT_FOUND:
+                raise BatchVanished from None
+            raise call_failure(error) from None
+        return Looked(handle=_HANDLES.dump_json(batch).decode(), has_ended=batch.status == "ended")
+
+    async def answers(self, name: str, handle: str) -> list[BatchAnswer]:
+        """Return what a batch that has ended gave, in any order, each call once or more or never.
+
+        Raises `BatchVanished`, and `ModelCallFailed` when they cannot be read as a whole.
+        """
+        try:
+            results = await self._model(name).batch_results(_HANDLES.validate_json(handle))
+        except Exception as error:  # noqa: BLE001  a provider may make a library fail in any way
+            if isinstance(error, ModelHTTPError) and error.__cause__ is None:
+                # No request failed: the library says so of a job that ended without results.
+                return []
+            if isinstance(error, ModelHTTPError) and error.status_code == _NOT_FOUND:
+                raise BatchVanished from None
+            raise call_failure(error) from None
+        return [
+            BatchAnswer(custom_id=one.custom_id, status=one.status, body=one.body)
+            for one in results
+        ]
+
+    async def find(
+        self, name: str, *, kin: str, since: datetime, ids: Collection[str], known: Sequence[str]
+    ) -> list[str] | None:
+        """Return the handles of batches that may be one whose handle was not kept.
+
+        `ids`: of its calls; `known`: handles of other batches. `None`: the provider does not list
+        its batches. Raises `ModelCallFailed`.
+        """
+        others = {_HANDLES.validate_json(handle).id for handle in known}
+        model = self._model(name)
+        try:
+            found = await handed_in_since(model, since, ids)
+        except Exception as error:  # noqa: BLE001  a provider may make a library fail in any way
+            raise call_failure(error) from None
+        if found is None:
+            return None
+        return [
+            _HANDLES.dump_json(
+                Batch(
+                    id=one.id,
+                    model_name=model.model_name,
+                    provider_name=model.system,
+                    group=kin,
+                    status="in_progress",
+                    created_at=one.created_at,
+                    request_count=len(ids),
+                )
+            ).decode()
+            for one in found
+            if one.id not in others
+        ]
+
+    async def forget(self, name: str, handle: str) -> None:
+        """Have the provider delete what it keeps of a batch whose results are kept here."""
+        model, batch = self._model(name), _HANDLES.validate_json(handle)
+        client = getattr(model, "client", None)
+        # What cannot be deleted now is deleted by the provider later.
+        with suppress(Exception):
+            if model.system == "anthropic" and client is not None:
+                await client.beta.messages.batches.delete(batch.id)
+            elif model.system == "openai" and client is not None:
+                details = batch.provider_details or {}
+                for file in ("input_file_id", "output_file_id", "error_file_id"):
+                    if details.get(file):
+                        await client.files.delete(details[file])
+
+    def _model(self, name: str) -> Model:
+        if name not in self._models:
+            # The run was begun with other models, which its record refuses, too.
+            raise ModelCallFailed(FailureCode.MODEL_NOT_FOUND)
+        return self._models[name]
+
+
+class BatchedModel(WrapperModel):
+    """Collects the requests that nothing has answered yet."""
+
+    def __init__(self, name: str, wrapped: Model) -> None:
+        """`name`: as in the settings."""
+        super().__init__(wrapped)
+        self._name = name
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """Return the reply of a batch, or wait; raises what the library does for a failed call.
+
+        Raises `ModelCallFailed` when the call was handed in as often as allowed.
+        """
+        desk = DESK.get()
+        call = desk.asked()
+        request = BatchRequest(
+            custom_id=call.custom_id,
+            messages=list(map(_unmarked, messages)),
+            model_settings=_unmarked_settings(model_settings),
+            model_request_parameters=model_request_parameters,
+        )
+        if call.answer is not None:
+            return self.wrapped.batch_decode(_result(call.answer), request)
+        if call.state is CallState.GIVEN_UP:
+            raise ModelCallFailed(FailureCode.TIMED_OUT)
+        if call.state is CallState.NEW:
+            encoded = await self.wrapped.batch_encode(request)
+            desk.collect(
+                EncodedCall(
+                    model=self._name,
+                    custom_id=encoded.custom_id,
+                    kin=encoded.group,
+                    body=encoded.body,
+                    size=self.wrapped.batch_request_size(encoded),
+                )
+            )
+        return await desk.wait()
+
+
+def _result(answer: BatchAnswer) -> BatchResult:
+    if answer.status == "succeeded":
+        return BatchResult(custom_id=answer.custom_id, status="succeeded", body=answer.body)
+    return BatchResult(custom_id=answer.custom_id, status="errored", body=answer.body)
+
+
+def _unmarked_settings(settings: ModelSettings | None) -> ModelSettings | None:
+    """Leave out marks for a cache: what a batch writes there costs more, and few calls find it."""
+    if settings is None:
+        return None
+    kept = settings.copy()
+    for name in _CACHE_SETTINGS & settings.keys():
+        kept.pop(name)  # type: ignore[misc]
+    return kept
+
+
+def _unmarked(message: ModelMessage) -> ModelMessage:
+    if not isinstance(message, ModelRequest):
+        return message
+    return replace(message, parts=list(map(_unmarked_part, message.parts)))
+
+
+def _unmarked_part(part: ModelRequestPart) -> ModelRequestPart:
+    if not isinstance(part, UserPromptPart) or isinstance(part.content, str):
+        return part
+    return replace(part, content=[one for one in part.content if not isinstance(one, CachePoint)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A batch that a provider lists."""
+
+    id: str
+    created_at: datetime
+
+
+async def handed_in_since(
+    model: Model, since: datetime, ids: Collection[str]
+) -> list[Listed] | None:
+    """Return batches of this many calls, and where that can be seen of these calls, made since.
+
+    `None` for a provider whose list says too little.
+    """
+    client: Any = getattr(model, "client", None)
+    if model.system == "anthropic":
+        return await _of_anthropic(client, since - _AHEAD, len(ids))
+    if model.system == "openai":
+        return await _of_openai(client, since - _AHEAD, ids)
+    return None
+
+
+async def _of_anthropic(client: Any, since: datetime, calls: int) -> list[Listed]:  # noqa: ANN401
+    found = []
+    # The newest come first.
+    async for one in client.beta.messages.batches.list(limit=100):
+        if one.created_at < since:
+            break
+        counts = one.request_counts
+        asked = counts.processing + counts.succeeded + counts.errored
+        if asked + counts.canceled + counts.expired == calls:
+            found.append(Listed(id=one.id, created_at=one.created_at))
+    return found
+
+
+async def _of_openai(client: Any, since: datetime, ids: Collection[str]) -> list[Listed]:  # noqa: ANN401
+    found = []
+    async for one in client.batches.list(limit=100):
+        created_at = datetime.fromtimestamp(one.created_at, tz=UTC)
+        if created_at < since:
+            break
+        first = (await client.files.content(one.input_file_id)).content.partition(b"\n")[0]
+        if orjson.loads(first).get("custom_id") in ids:
+            found.append(Listed(id=one.id, created_at=created_at))
+    return found

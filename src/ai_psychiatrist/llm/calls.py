@@ -1,0 +1,247 @@
+"""The model calls of one assessment: how many may be made, where they are kept, what they cost."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
+
+from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.failures import Attempt, FailureCode
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.replies import ChatReply, Reply, credible_tokens
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
+
+CallResult: TypeAlias = "Reply | ModelCallFailed"
+"""What a call gave: a response, or why there is none."""
+
+DEFAULT_MAX_CALLS: Final = 60
+_DIGEST_DIGITS: Final = 64
+
+
+class CallBudget:
+    """Calls that may be made; a part of them can be set aside for one purpose."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+
+    def spend(self) -> None:
+        """Take one call; raises `ModelCallFailed` when none is left."""
+        if self.left <= 0:
+            raise ModelCallFailed(FailureCode.CALL_BUDGET_SPENT)
+        self.left -= 1
+
+    def set_aside(self, calls: int) -> "CallBudget":
+        """Move so many calls, or what is left, into a budget of their own."""
+        taken = max(0, min(calls, self.left))
+        self.left -= taken
+        return CallBudget(taken)
+
+    def in_parts(self, count: int) -> list["CallBudget"]:
+        """Divide all that is left; the first parts are one call larger where it has to be."""
+        return [self.set_aside(-(-self.left // remaining)) for remaining in range(count, 0, -1)]
+
+    def take_back(self, other: "CallBudget") -> None:
+        """Take over what is left of another budget."""
+        self.left += other.left
+        other.left = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What became of one call of an agent."""
+
+    attempt: Attempt
+    round: int
+    """How often the agent was asked for an output before, in the same assessment."""
+    text: str | None = field(repr=False)
+    """The reply as it came; `None` when there was none."""
+    output: dict[str, object] | None = field(repr=False)
+    """The accepted output."""
+    feedback: str | None = field(repr=False)
+    """What the model was told about a rejected reply."""
+
+
+class CallStore(Protocol):
+    """Keeps the calls of one assessment, so that none is paid for twice."""
+
+    async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
+        """Return a call that was made before."""
+        ...
+
+    def admitted(self) -> AbstractAsyncContextManager[None]:
+        """Let a call be made that was not made before, and kept; entered when it is to be sent."""
+        ...
+
+    async def keep(self, call: ModelCall) -> None:
+        """Keep a call; once this returns it outlives the process."""
+        ...
+
+    def judged(self, judgement: Judgement) -> None:
+        """Note what became of a reply."""
+        ...
+
+
+def call_digest(*sent: object) -> str:
+    """Return the digest of everything that a call sends."""
+    return keyed_digest(json.dumps(sent, sort_keys=True, default=str), length=_DIGEST_DIGITS)
+
+
+def with_result(call: ModelCall, result: CallResult) -> ModelCall:
+    """Return a call with what it gave, in the JSON that Pydantic AI has for messages."""
+    if isinstance(result, ModelCallFailed):
+        return replace(call, code=result.code, http_status=result.http_status)
+    from pydantic_ai.messages import ModelMessagesTypeAdapter  # noqa: PLC0415  half a second
+
+    response = _response_of(result) if isinstance(result, ChatReply) else result
+    return replace(
+        call,
+        # The library's own JSON has no form for half a character, which a reply may hold.
+        reply=json.dumps(ModelMessagesTypeAdapter.dump_python([response], mode="json")),
+        is_cut_off=response.finish_reason == "length",
+        input_tokens=credible_tokens(response.usage.input_tokens),
+        output_tokens=credible_tokens(response.usage.output_tokens),
+        cache_read_tokens=credible_tokens(response.usage.cache_read_tokens),
+        cache_write_tokens=credible_tokens(response.usage.cache_write_tokens),
+    )
+
+
+def result_of(kept: ModelCall) -> CallResult:
+    """Return what a kept call gave when it was made."""
+    if kept.code is not None:
+        return ModelCallFailed(kept.code, http_status=kept.http_status)
+    from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse  # noqa: PLC0415
+
+    (message,) = ModelMessagesTypeAdapter.validate_python(json.loads(kept.reply or "[]"))
+    if not isinstance(message, ModelResponse):
+        msg = "what was kept is no response"
+        raise TypeError(msg)
+    return message
+
+
+def _response_of(reply: ChatReply) -> "ModelResponse":
+    from pydantic_ai.messages import ModelResponse, TextPart  # noqa: PLC0415
+    from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
+
+    return ModelResponse(
+        parts=[TextPart(reply.text)],
+        usage=RequestUsage(
+            input_tokens=reply.input_tokens or 0,
+            output_tokens=reply.output_tokens or 0,
+            cache_read_tokens=reply.cache_read_tokens or 0,
+            cache_write_tokens=reply.cache_write_tokens or 0,
+        ),
+        finish_reason="length" if reply.is_cut_off else "stop",
+    )
+
+
+class Clock(Protocol):
+    """Counts the time of the work that the calls belong to."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Stop counting inside the block."""
+        ...
+
+
+class _NoClock:
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+class FirstCallAhead:
+    """Holds the calls of one assessment back until the first one to their model has ended.
+
+    Providers keep a prefix once a reply to it has begun. Calls that come before pay for all of it.
+    """
+
+    def __init__(self) -> None:
+        self._ended: dict[str, asyncio.Event] = {}
+
+    @asynccontextmanager
+    async def turn(self, endpoint: ModelEndpoint) -> AsyncIterator[None]:
+        """Wait for the model's first call, or be it; however that ends, the others then go."""
+        # Calls of one batch are made whenever the provider likes, and are submitted together.
+        if not endpoint.caches_prefixes or endpoint.is_batched:
+            yield
+            return
+        first = self._ended.get(endpoint.name)
+        if first is not None:
+            await first.wait()
+            yield
+            return
+        ended = self._ended[endpoint.name] = asyncio.Event()
+        try:
+            yield
+        finally:
+            ended.set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecorder:
+    """What the calls of one assessment or turn share, whichever agent makes them."""
+
+    budget: CallBudget = field(default_factory=lambda: CallBudget(DEFAULT_MAX_CALLS))
+    store: CallStore | None = None
+    """Where calls are kept and found again; without one nothing is kept."""
+    attempts: list[Attempt] = field(default_factory=list)
+    """In the order in which they ended."""
+    deadline: float | None = None
+    """When the work ends whatever has come, in the time of the event loop."""
+    clock: Clock = field(default_factory=_NoClock)
+    """Stands still while a call waits for its turn at the backend."""
+    ahead: FirstCallAhead | None = None
+    """Lets the first call to a model go alone; `None` where all go as they come."""
+    made: Counter[str] = field(default_factory=Counter, repr=False)
+    """How often each call was made, by its digest."""
+    asked: Counter[str] = field(default_factory=Counter, repr=False)
+    """How often each agent was asked for an output."""
+
+    @classmethod
+    def of(cls, max_calls: int = DEFAULT_MAX_CALLS, *, store: CallStore | None = None) -> Self:
+        """Return an empty recorder with a budget of so many calls."""
+        return cls(budget=CallBudget(max_calls), store=store)
+
+    def has_time_for(self, seconds: float) -> bool:
+        """Return whether the deadline is further away than so many seconds."""
+        return self.deadline is None or asyncio.get_running_loop().time() + seconds < self.deadline
+
+
+class Meter(Protocol):
+    """Counts what the work of one task, and of those it starts, spends."""
+
+    def spent(self, *, calls: int = 0, tokens: int = 0) -> None:
+        """Count it; called in the event loop, and never waits."""
+        ...
+
+
+_METER: Final[ContextVar[Meter | None]] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metered(meter: Meter) -> Iterator[None]:
+    """Let a meter count what is spent inside the block, also by work that is cut short."""
+    token = _METER.set(meter)
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+def note_spent(*, calls: int = 0, tokens: int = 0) -> None:
+    """Count it at the meter, where there is one."""
+    meter = _METER.get()
+    if meter is not None:
+        meter.spent(calls=calls, tokens=tokens)
