@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final, TypeAlias, TypeGuard
 
@@ -129,12 +130,35 @@ def differences(old: Json, new: Json, pointer: str = "") -> Iterator[str]:
         if old.keys() == new.keys() and list(old) != list(new):
             yield f"{pointer or '/'}: keys in another order"
     elif _is_list(old) and _is_list(new):
-        if len(old) != len(new):
-            yield f"{pointer or '/'}: {len(old)} entries → {len(new)}"
-        for number, (one, other) in enumerate(zip(old, new, strict=False)):
-            yield from differences(one, other, f"{pointer}/{number}")
+        yield from _list_differences(old, new, pointer)
     elif type(old) is not type(new) or old != new:
         yield f"{pointer or '/'}: {_short(old)} → {_short(new)}"
+
+
+def _list_differences(old: Sequence[Json], new: Sequence[Json], pointer: str) -> Iterator[str]:
+    """Yield what differs between two lists of one length; of others what came in and what went."""
+    if len(old) == len(new):
+        for number, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from differences(one, other, f"{pointer}/{number}")
+        return
+    yield f"{pointer or '/'}: {len(old)} entries → {len(new)}"
+    before, after = [repr(one) for one in old], [repr(one) for one in new]
+    for _, start, end, new_start, new_end in _changed(before, after):
+        if end - start == new_end - new_start:
+            for number, (one, other) in enumerate(
+                zip(old[start:end], new[new_start:new_end], strict=True), start
+            ):
+                yield from differences(one, other, f"{pointer}/{number}")
+            continue
+        for number in range(start, end):
+            yield f"{pointer}/{number}: gone, was {_short(old[number])}"
+        for number in range(new_start, new_end):
+            yield f"{pointer}/{number}: new, {_short(new[number])}"
+
+
+def _changed(before: list[str], after: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    matcher = SequenceMatcher(a=before, b=after, autojunk=False)
+    return (code for code in matcher.get_opcodes() if code[0] != "equal")
 
 
 def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:

@@ -107,7 +107,7 @@ def _mood(result: dict[str, Any]) -> dict[str, Any]:
 
 _CHANGES: Final[dict[str, _Change]] = {
     "earlier_version": lambda one: one.update(schema_version="3"),
-    "later_version": lambda one: one.update(schema_version="5"),
+    "later_version": lambda one: one.update(schema_version="99"),
     "version_as_number": lambda one: one.update(schema_version=4),
     "no_version": lambda one: one.pop("schema_version"),
     "part": lambda one: one.pop("quantitative"),

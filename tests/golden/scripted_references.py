@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.fakes.faults import fault
-from tests.golden.answer import Answer
+from tests.golden.answer import Answer, folder_masks
 from tests.golden.assessments_calls import AP, came_to
 from tests.golden.assessments_parts import own_transcripts
 from tests.golden.scripted_way import EVERY_DAY, Case, answers_of
@@ -53,7 +53,12 @@ def reference_answers(shown: Mapping[str, str], folder: Path) -> Iterator[Answer
     longer = AP.load_settings(environment(folder, {**shown, "REFERENCES_CHUNK_LINES": "4"}), None)
     for name, chosen in {"baseline": settings, "cut_otherwise": longer}.items():
         call = lambda chosen=chosen: AP.assess_sync(EVERY_DAY, mode="few_shot", settings=chosen)  # noqa: E731
-        yield Answer(name=f"references/{name}", value=came_to(call), given=[EVERY_DAY])
+        yield Answer(
+            name=f"references/{name}",
+            value=came_to(call),
+            given=[EVERY_DAY],
+            masks=folder_masks(folder),
+        )
 
 
 def _cases(shown: Mapping[str, str]) -> Iterator[Case]:

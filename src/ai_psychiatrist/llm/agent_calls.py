@@ -139,12 +139,13 @@ class AgentCalls:
                 response = await self._found_or_made(call, wait_seconds)
                 break
             except ModelCallFailed as failure:
-                if failure.is_adjusted:
-                    continue
-                wait = call.endpoint.retries.wait_before(failure, tries)
-                if wait is None or not self._recorder.has_time_for(wait):
-                    raise
-                tries, wait_seconds = tries + 1, wait
+                if not failure.is_adjusted:
+                    wait = call.endpoint.retries.wait_before(failure, tries)
+                    if wait is None or not self._recorder.has_time_for(wait):
+                        raise
+                    tries, wait_seconds = tries + 1, wait
+                # Nothing came back: what is set aside for other models and agents stays theirs.
+                self._recorder.budget.give_back()
         self._reading, self._asked = call.read(response), call.endpoint.name
         self._known["reply_characters"] = len(self._reading.text)
         return self._reading

@@ -44,6 +44,10 @@ class CallBudget:
             raise ModelCallFailed(FailureCode.CALL_BUDGET_SPENT)
         self.left -= 1
 
+    def give_back(self) -> None:
+        """Put one call back that was taken and is made again."""
+        self.left += 1
+
     def set_aside(self, calls: int) -> "CallBudget":
         """Move so many calls, or what is left, into a budget of their own."""
         taken = max(0, min(calls, self.left))
