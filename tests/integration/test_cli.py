@@ -87,7 +87,7 @@ def test_help_and_version_are_printed(
             ["evaluate", "challenge", "make", "--help"],
             ("pydantic_ai", "numpy", "ai_psychiatrist.wiring"),
         ),
-        (["assess", "--help"], ("pydantic_ai", "fastapi", "ai_psychiatrist.interview")),
+        (["assess", "--help"], ("pydantic_ai", "fastapi", "ai_psychiatrist.interview.interviews")),
         (
             ["assess", str(EXAMPLE)],
             ("pydantic_ai", "fastapi", "aiohttp", "ai_psychiatrist.evaluation"),
