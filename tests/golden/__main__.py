@@ -4,6 +4,7 @@ An area is a module of this package with a function `answers()`; all are made in
 """
 
 import argparse
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -56,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = sorted(set(options.areas) - set(AREAS))
     if unknown:
         parser.error(f"unknown areas: {', '.join(unknown)}")
+    if options.command == "write" and "TEST_DATA_DIR" not in os.environ:
+        parser.error("set TEST_DATA_DIR: without the public data their answers would be lost")
     areas = options.areas or AREAS
     with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as pool:
         found = dict(zip(areas, pool.map(made, areas), strict=True))
