@@ -8,10 +8,12 @@ from typing import Any, Final
 
 import pytest
 
+from ai_psychiatrist.domain.assessment import Metric
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.faults import first_attempts
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import good_replies
+from tests.fakes.schema_replies import conforming
 from tests.fakes.wires import encode_json
 from tests.integration.command import Finished
 from tests.integration.command_here import run_here
@@ -293,3 +295,90 @@ def test_a_body_of_ones_own_and_no_temperature_are_sent(tmp_path: Path) -> None:
     assert {request.body["top_k"] for request in bodies} == {5}
     assert not any("min_p" in request.body for request in bodies)
     assert not any("temperature" in request.body for request in bodies)
+
+
+def _schema_of(request: Request) -> dict[str, Any] | None:
+    """Return the schema that a request holds its reply to, as either wire has it."""
+    body: dict[str, Any] = dict(request.body)
+    described: dict[str, Any] = body.get("response_format", {}).get("json_schema", {})
+    schema: dict[str, Any] | None = body.get("format") or described.get("schema")
+    return schema
+
+
+def _enforcing(asked: list[tuple[str, bool]]) -> Script:
+    """Chat where nothing holds the model; keep to the schema where a request has one."""
+
+    def script(request: Request) -> Reply:
+        schema = _schema_of(request)
+        asked.append((request.task, schema is not None))
+        if schema is None:
+            good = GOOD(request)
+            return good if request.task == "qualitative" else Reply(text="Sure! Happy to help.")
+        value = conforming(schema, lambda longest: "I sleep badly every night"[:longest])
+        if request.task == "scoring":
+            # The words speak of sleep alone.
+            nothing = {"evidence": [], "reason": "Not mentioned.", "score": "N/A", "confidence": 1}
+            value |= {item: nothing for item in value if item != "PHQ8_Sleep"}
+        return Reply(text=json.dumps(value))
+
+    return script
+
+
+HELD: Final = (
+    "evidence",
+    "scoring",
+    "meta_review",
+    "danger",
+    *(f"judge_{m.value}" for m in Metric),
+)
+
+
+@pytest.mark.parametrize(
+    ("wire", "mode"), [("ollama", "auto"), ("ollama", "native"), ("openai", "native")]
+)
+def test_a_server_that_enforces_schemas_is_given_them(tmp_path: Path, wire: str, mode: str) -> None:
+    asked: list[tuple[str, bool]] = []
+    done = assess(tmp_path, _enforcing(asked), wire, MODEL_OUTPUT_MODE=mode)
+    assert (done.code, done.err) == (0, "")
+    assert codes(done) == []
+    assert sorted(asked) == sorted([("qualitative", False), *((task, True) for task in HELD)])
+
+
+@pytest.mark.parametrize(("wire", "mode"), [("openai", "auto"), ("ollama", "text")])
+def test_no_schema_goes_to_a_server_that_is_not_known_or_not_to_have_one(
+    tmp_path: Path, wire: str, mode: str
+) -> None:
+    asked: list[tuple[str, bool]] = []
+    done = assess(tmp_path, _enforcing(asked), wire, MODEL_OUTPUT_MODE=mode)
+    assert done.code == 1
+    assert not any(is_held for _, is_held in asked)
+
+
+@pytest.mark.parametrize(("wire", "field"), [("ollama", "format"), ("openai", "response_format")])
+def test_a_schema_that_a_server_refuses_is_left_out(tmp_path: Path, wire: str, field: str) -> None:
+    def script(request: Request) -> Reply:
+        if field not in request.body:
+            return GOOD(request)
+        error = {"error": f"json: cannot unmarshal object into field ChatRequest.{field}"}
+        return Reply(status=400, raw_body=encode_json(error))
+
+    done = assess(tmp_path, script, wire, MODEL_OUTPUT_MODE="native")
+    assert (done.code, done.err) == (0, "")
+    assert set(codes(done)) == {"request_refused"}
+
+
+def test_a_task_in_other_words_ends_with_the_form_that_the_schema_has(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_bytes(INTERVIEW)
+    (tmp_path / "own.toml").write_text(
+        "judge_accuracy = '''\nTask: judge_accuracy\nIs it true?\n{findings}\n'''"
+    )
+    with ModelServerThread(GOOD) as models:
+        environment = model_at(models.url, "ollama") | {"READER_ENABLED": "false"}
+        command = ["evaluate", "run", "talk.txt", "--out", "out", "--prompts", "own=own.toml"]
+        done = run_here(command, tmp_path, environment)
+        (asked,) = (one for one in models.requests if one.task == "judge_accuracy")
+    assert done.code == 0, done.err
+    user = asked.messages[-1].content
+    assert user.endswith('{"explanation": "what you found", "score": 3}\n')
+    assert "Is it true?" in user
+    assert "Reply with two lines" not in user

@@ -39,10 +39,11 @@ from ai_psychiatrist.services.evidence_validation import (
     validate_evidence_schema,
 )
 from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, read_whole_number
-from ai_psychiatrist.validation.reply.json_decoder import Parsed
+from ai_psychiatrist.validation.reply.json_decoder import NotJson, Parsed, decode
 from ai_psychiatrist.validation.reply.limits import (
     HALF_CHARACTER,
     PARTS_LIMITS,
+    STRICT_LIMITS,
     marked_halves,
     refuse_broken_text,
 )
@@ -229,6 +230,7 @@ _EXPLANATION: Final = re.compile(
 )
 _ECHOED_EXPLANATION: Final = "what you found"
 """The words of the task, not of the model."""
+_NO_WHOLE_SCORE: Final = "The score has to be a whole number from 1 to 5."
 # A second number right after the first, such as: 2, no wait, 3
 _SAID_AGAIN: Final = re.compile(
     r"[ \t,;.*~…→>-]{0,8}\d"
@@ -255,8 +257,14 @@ def judgement_in_part(text: str) -> PartialJudgement | None:
 @asking_again
 def extract_judges(text: str) -> JudgesOutput:
     """Read the metrics that are there; a reply in which none can be read is refused."""
+    reply = without_thinking(text)
+    said = _whole_object(reply)
     read, refused = _by_metric(
-        without_thinking(text), lambda block: _judgement(without_thinking(block))
+        lambda metric: (
+            _judgement(without_thinking(_words_in_tag(reply, metric)))
+            if said is None
+            else _judgement_of(said.get(metric))
+        )
     )
     if not read:
         raise refused[0].detached()
@@ -272,25 +280,52 @@ def extract_judges(text: str) -> JudgesOutput:
 def judgements_in_part(text: str) -> PartialJudgements | None:
     """Read the scores of a refused reply about all metrics."""
     reply = without_thinking(marked_halves(text, has_escapes=False))
-    scores, _ = _by_metric(reply, _judgement_in_part)
+    scores, _ = _by_metric(lambda metric: _judgement_in_part(_words_in_tag(reply, metric)))
     return PartialJudgements(scores=scores) if scores else None
 
 
 def _by_metric(
-    reply: str, read: Callable[[str], OutputT]
+    read: Callable[[str], OutputT],
 ) -> tuple[dict[Metric, OutputT], list[OutputRejected]]:
-    """Return what is read of the metrics, and why the others are refused."""
+    """Return what is read of the metrics by their names, and why the others are refused."""
     found: dict[Metric, OutputT] = {}
     refused: list[OutputRejected] = []
     for metric in Metric:
         try:
-            found[metric] = read(_words_in_tag(reply, metric.value))
+            found[metric] = read(metric.value)
         except OutputRejected as rejection:
             refused.append(rejection.detached())
     return found, refused
 
 
+def _whole_object(reply: str) -> dict[str, object] | None:
+    """Return the object that a reply is, `None` for one that is or holds anything else."""
+    value: object = None
+    if reply.lstrip().startswith("{"):
+        with suppress(NotJson):
+            value = decode(reply.strip(), STRICT_LIMITS)
+    return value if isinstance(value, dict) else None
+
+
+def _judgement_of(said: object) -> JudgeMetricOutput:
+    """Return what an object says of a metric; raises `OutputRejected`."""
+    fields = said if isinstance(said, dict) else {}
+    if "score" not in fields:
+        raise OutputRejected(RejectionCode.SCORE_MISSING, "A metric has no score. Give each one.")
+    number = read_whole_number(fields["score"], low=1, high=5)
+    if number is None:
+        raise OutputRejected(RejectionCode.SCORE_INVALID, _NO_WHOLE_SCORE)
+    explanation = fields.get("explanation")
+    words = words_of(explanation) if isinstance(explanation, str) else ""
+    return JudgeMetricOutput(
+        score=number.value, explanation=_explaining(words), coercions=int(number.coerced)
+    )
+
+
 def _judgement(reply: str) -> JudgeMetricOutput:
+    said = _whole_object(reply)
+    if said is not None and "score" in said:
+        return _judgement_of(said)
     score, found = _judged_score(reply)
     return JudgeMetricOutput(score=score, explanation=_explanation(reply, found))
 
@@ -319,9 +354,7 @@ def _judged_score(reply: str) -> tuple[int, re.Match[str]]:
         )
     number = read_whole_number(found[1], low=1, high=5)
     if number is None or found[2] not in {None, "5"}:
-        raise OutputRejected(
-            RejectionCode.SCORE_INVALID, "The score has to be a whole number from 1 to 5."
-        )
+        raise OutputRejected(RejectionCode.SCORE_INVALID, _NO_WHOLE_SCORE)
     if _SAID_AGAIN.match(reply, found.end()):
         raise OutputRejected(
             RejectionCode.SCORE_INVALID, "The score line names several numbers. Give one score."
@@ -353,7 +386,11 @@ def _explanation(reply: str, score: re.Match[str]) -> str:
                 RejectionCode.SCORE_MISSING, "The last explanation has no score. Give both again."
             )
         words = reply[label.end() :]
-    words = words_of(words).strip(" \t\r\n*_\"'{},")
+    return _explaining(words_of(words).strip(" \t\r\n*_\"'{},"))
+
+
+def _explaining(words: str) -> str:
+    """Return words that explain a score; raises `OutputRejected` for none."""
     if not words or words.lower().rstrip(".") == _ECHOED_EXPLANATION:
         raise OutputRejected(
             RejectionCode.EMPTY_FIELD, "The explanation is missing. Explain the score first."
@@ -423,7 +460,8 @@ def meta_review_in_part(text: str) -> PartialMetaReview | None:
 
 
 def _is_json_review(reply: str) -> bool:
-    return "<severity>" not in reply.lower() and "{" in reply
+    is_untagged = "<severity>" not in reply.lower() and "{" in reply
+    return is_untagged or _whole_object(reply) is not None
 
 
 def _words_if_any(reply: str, tag: str) -> str | None:

@@ -20,6 +20,14 @@ from ai_psychiatrist.agents.extractors import (
     scores_in_part,
 )
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
+from ai_psychiatrist.agents.output_tools import (
+    DANGER_TOOL,
+    EVIDENCE_TOOL,
+    JUDGE_TOOL,
+    JUDGES_TOOL,
+    META_REVIEW_TOOL,
+    SCORING_TOOL,
+)
 from ai_psychiatrist.agents.prompts.shared import SYSTEM
 from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.llm.connections import as_chain
@@ -37,22 +45,30 @@ if TYPE_CHECKING:
 SettingsT = TypeVar("SettingsT", bound=BaseModel | None)
 
 QUALITATIVE: Final = AgentDefinition(name="qualitative", extract=extract_qualitative, system=SYSTEM)
-EVIDENCE: Final = AgentDefinition(name="evidence", extract=extract_evidence, system=SYSTEM)
+EVIDENCE: Final = AgentDefinition(
+    name="evidence", extract=extract_evidence, system=SYSTEM, tool=EVIDENCE_TOOL
+)
 QUANTITATIVE: Final = AgentDefinition(
     name="quantitative",
     extract=extract_quantitative,
     system=SYSTEM,
     parts=PartsReader(read=scores_in_part),
+    tool=SCORING_TOOL,
 )
-ABLATION: Final = AgentDefinition(name="ablation", extract=extract_quantitative, system=SYSTEM)
+ABLATION: Final = AgentDefinition(
+    name="ablation", extract=extract_quantitative, system=SYSTEM, tool=SCORING_TOOL
+)
 """The scoring of a changed transcript."""
-RESCORING: Final = AgentDefinition(name="rescoring", extract=extract_quantitative, system=SYSTEM)
+RESCORING: Final = AgentDefinition(
+    name="rescoring", extract=extract_quantitative, system=SYSTEM, tool=SCORING_TOOL
+)
 JUDGE: Final = {
     metric: AgentDefinition(
         name=f"judge_{metric.value}",
         extract=extract_judge_metric,
         system=SYSTEM,
         parts=PartsReader(read=judgement_in_part),
+        tool=JUDGE_TOOL,
     )
     for metric in Metric
 }
@@ -61,6 +77,7 @@ JUDGES: Final = AgentDefinition(
     extract=extract_judges,
     system=SYSTEM,
     parts=PartsReader(read=judgements_in_part),
+    tool=JUDGES_TOOL,
 )
 """All metrics in one call."""
 META_REVIEW: Final = AgentDefinition(
@@ -68,12 +85,14 @@ META_REVIEW: Final = AgentDefinition(
     extract=extract_meta_review,
     system=SYSTEM,
     parts=PartsReader(read=meta_review_in_part),
+    tool=META_REVIEW_TOOL,
 )
 DANGER: Final = AgentDefinition(
     name="danger",
     extract=extract_danger,
     system=SYSTEM,
     parts=PartsReader(read=danger_in_part, takes_cut_off=True),
+    tool=DANGER_TOOL,
 )
 BELIEF_TOKENS: Final = "belief_tokens"
 BELIEF_DECISION: Final = "belief_decision"

@@ -28,9 +28,16 @@ class Prompt:
         return keyed_digest(f"{self.system}\n{self.user}")
 
 
-def ending_with(prompt: Prompt, words: str) -> Prompt:
-    """Return the prompt with words at its end."""
-    return replace(prompt, user=f"{prompt.user}\n\n{words}")
+def asking_in(mode: OutputMode, prompt: Prompt, tool: OutputTool) -> Prompt:
+    """Return the prompt with what it has to end with, so that the reply comes in a mode."""
+    if not tool.text_format:
+        return replace(prompt, user=f"{prompt.user}\n\n{tool.ending(mode)}")
+    if mode is OutputMode.TEXT:
+        return prompt
+    task = prompt.user.removesuffix(tool.text_format)
+    # A task in words of the user's own keeps its end.
+    between = "\n" if task == prompt.user else ""
+    return replace(prompt, user=f"{task}{between}{tool.schema_format}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +54,7 @@ class AgentDefinition(Generic[OutputT]):
     """Reads what stands of a refused reply once no other is accepted; `None` where only whole
     replies count."""
     tool: OutputTool | None = None
-    """The schema of the output; `None` for an agent whose format is part of its task."""
+    """The schema of the output; `None` where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

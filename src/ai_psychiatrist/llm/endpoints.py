@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.replies import SimpleChatClient
+from ai_psychiatrist.llm.replies import OutputMode, SimpleChatClient
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
     GoogleSettings,
@@ -94,6 +94,8 @@ class ModelEndpoint:
     max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES
     address: str | None = None
     """URL of the server, without credentials; `None` for a model of this process."""
+    output_mode: OutputMode = OutputMode.TEXT
+    """How the schemas of an assessment's agents go out."""
     takes_tools: bool = True
     """Whether a model is behind it that can be made to call a tool."""
     is_local: bool = False

@@ -18,9 +18,11 @@ class Provider:
     """The optional dependency that it needs."""
     caches_prefixes: bool = False
     """Whether it charges less for the beginning of a prompt that it has just read."""
+    only_samples_by_schema: bool = False
+    """Whether schemas bound what its models write, and are no part of what they read."""
 
 
-OLLAMA: Final = Provider(name="ollama", url_variable="OLLAMA_HOST")
+OLLAMA: Final = Provider(name="ollama", url_variable="OLLAMA_HOST", only_samples_by_schema=True)
 OPENAI_CHAT: Final = Provider(
     name="openai-chat", url_variable="OPENAI_BASE_URL", key_variable="OPENAI_API_KEY"
 )

@@ -14,7 +14,7 @@ from pydantic_ai.settings import ModelSettings
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.llm.agent_calls import AgentCalls
-from ai_psychiatrist.llm.definition import AgentDefinition, Asked, OutputT, Prompt, ending_with
+from ai_psychiatrist.llm.definition import AgentDefinition, Asked, OutputT, Prompt, asking_in
 from ai_psychiatrist.llm.failures import call_failure
 from ai_psychiatrist.llm.recording_model import RecordingModel
 from ai_psychiatrist.llm.replies import (
@@ -79,11 +79,11 @@ async def run_agent(
     """Return the output; raises `ModelCallFailed` when no reply is accepted, or none comes."""
     prompt, mode, tool = asked.prompt, asked.mode, asked.tool
     settings = _sampling(asked.temperature)
+    if tool is not None:
+        prompt = asking_in(mode, prompt, tool)
+        settings = _provider_settings(model, prompt, tool, mode, asked.temperature)
     if asked.max_tokens is not None:
         settings["max_tokens"] = asked.max_tokens
-    if tool is not None:
-        prompt = ending_with(prompt, tool.ending(mode))
-        settings = _provider_settings(model, prompt, tool, mode, asked.temperature)
     calls.prompt_digest = prompt.digest
     recording = RecordingModel(asked.endpoint, model, calls, mode=mode, tool=tool)
     try:

@@ -86,14 +86,14 @@ class RecordingModel(WrapperModel):
             CallPath.AGENT,
             _texts(messages),
             dict(model_settings or {}),
-            None if tool is None else asdict(tool),
-            mode,
         )
         reading = await self._calls.make(
             Call(
                 endpoint=endpoint,
                 path=CallPath.AGENT,
-                digest=lambda: call_digest(*asked_for),
+                digest=lambda: call_digest(
+                    *asked_for, None if tool is None else asdict(tool), mode
+                ),
                 messages=lambda: tuple(_sent(messages)),
                 send=lambda: self.wrapped.request(messages, model_settings, parameters),
                 read=lambda reply: read_reply(

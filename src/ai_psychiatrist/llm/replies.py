@@ -147,6 +147,10 @@ class OutputTool:
     name: str
     description: str
     schema: Mapping[str, object] = field(repr=False)
+    text_format: str = ""
+    """How the task itself ends, where it says what the reply looks like."""
+    schema_format: str = ""
+    """How it ends where the server holds the reply to the schema."""
 
     def ending(self, mode: OutputMode) -> str:
         """Return what a prompt ends with, so that the model knows where its reply goes."""

@@ -27,7 +27,7 @@ from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call, Review
 from ai_psychiatrist.llm.call_telemetry import agent_work
 from ai_psychiatrist.llm.calls import CallRecorder, call_digest
-from ai_psychiatrist.llm.definition import AgentDefinition, Asked, OutputT, Prompt, ending_with
+from ai_psychiatrist.llm.definition import AgentDefinition, Asked, OutputT, Prompt, asking_in
 from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
 from ai_psychiatrist.llm.replies import (
     ChatReply,
@@ -110,7 +110,8 @@ class AgentRunner(Generic[OutputT]):
     ) -> None:
         """`create_agent`: makes the agent when the first model needs one.
 
-        `output_mode`: how the schema of a definition that has one is enforced.
+        `output_mode`: how a schema goes out that no task puts into words; others as each endpoint
+        has it.
 
         `max_tokens`: longest reply of the agent path, where it is not to be the models' own.
         `no_plain_call_after`: failures after which the next model is asked at once.
@@ -237,6 +238,8 @@ class AgentRunner(Generic[OutputT]):
     def _mode(self, endpoint: ModelEndpoint) -> OutputMode:
         if self.definition.tool is None:
             return OutputMode.TEXT
+        if self.definition.tool.text_format:
+            return endpoint.output_mode
         if self._output_mode != "auto":
             return OutputMode(self._output_mode)
         return OutputMode.TOOL if endpoint.takes_tools else OutputMode.TEXT
@@ -253,7 +256,7 @@ class AgentRunner(Generic[OutputT]):
         if chat is None:
             raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
         if self.definition.tool is not None:
-            prompt = ending_with(prompt, self.definition.tool.ending(OutputMode.TEXT))
+            prompt = asking_in(OutputMode.TEXT, prompt, self.definition.tool)
         calls.prompt_digest = prompt.digest
         asked_for = (endpoint.name, path, prompt.system, prompt.user, self._temperature)
         call = Call(

@@ -33,6 +33,7 @@ from ai_psychiatrist.llm.providers import (
 from ai_psychiatrist.llm.pydantic_agent import PlainChat
 from ai_psychiatrist.llm.reasons import shown_address
 from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
+from ai_psychiatrist.llm.replies import OutputMode
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
     GoogleSettings,
@@ -174,6 +175,7 @@ class ModelServers:
             chat=PlainChat(agent_model, temperature=options.models.temperature),
             timeout_seconds=server.access.timeout_seconds,
             max_reply_bytes=options.models.max_reply_bytes,
+            output_mode=_output_mode(provider, served, options.models),
             caches_prefixes=provider.caches_prefixes,
             # Those that wait for a batch hold no place at a server, and the next batch is the wait.
             limiter=None if is_batched else self._limiter(server.access.address),
@@ -234,6 +236,20 @@ def _settings(name: str, models: ModelCallSettings) -> ModelSettings:
     if thinking is not None:
         settings["thinking"] = False if thinking == "off" else thinking
     return settings
+
+
+def _output_mode(provider: Provider, model: Model, models: ModelCallSettings) -> OutputMode:
+    """Return how schemas go out: as text to a model that knows no others, whatever is set.
+
+    Left to us, no schema goes to a provider that puts it ahead of the prompt: each agent has its
+    own, and none would find the transcript in the provider's cache. Nor to a server that is not
+    known.
+    """
+    is_wanted = models.output_mode == "native" or (
+        models.output_mode == "auto" and provider.only_samples_by_schema
+    )
+    can = model.profile.get("supports_json_schema_output", False)
+    return OutputMode.NATIVE if is_wanted and can else OutputMode.TEXT
 
 
 def lone_ollama_model(model: str, address: str, *, timeout_seconds: float) -> Model:

@@ -135,8 +135,8 @@ class ModelCallSettings(Options):
     )
     output_mode: OutputModeOfModels = Field(
         default="auto",
-        description="How schemas are enforced: `native` by the provider, `text` by the prompt "
-        "alone; `auto`: as each model can.",
+        description="How replies come in the form that is asked for: `native`, held to a schema by "
+        "every server that can, or `text`, by the prompt alone; `auto`: native at Ollama.",
     )
     extra_body: Annotated[
         dict[str, dict[str, object]],

@@ -115,7 +115,7 @@ def test_digest_tells_prompts_and_transcripts_apart() -> None:
 
 def test_wording_of_each_prompt_has_a_digest_of_its_own() -> None:
     for digests in PROMPT_DIGESTS.values():
-        assert len(set(digests.values())) == len(digests) == 14
+        assert len(set(digests.values())) == len(digests) == 15
 
 
 def test_the_digest_of_scoring_alone_tells_what_scoring_is_shown() -> None:

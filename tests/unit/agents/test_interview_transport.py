@@ -93,10 +93,10 @@ def test_each_retry_after_a_refused_reply_has_its_own_tries() -> None:
     assert asked.slept == [1.0, 1.0]
 
 
-def test_tries_are_taken_from_the_call_budget() -> None:
-    asked = ask(VERB, ScriptedModel([DEAD]), max_calls=2)
-    assert asked.outcome.failure is FailureCode.CALL_BUDGET_SPENT
-    assert len(asked.attempts) == 2
+def test_further_tries_of_a_call_without_a_reply_are_not_taken_from_the_budget() -> None:
+    asked = ask(VERB, ScriptedModel([DEAD]), max_calls=1)
+    assert asked.outcome.failure is FailureCode.CONNECTION_FAILED
+    assert len(asked.attempts) == 3
 
 
 def test_call_has_a_deadline_of_its_own() -> None:

@@ -2,7 +2,15 @@
 
 from typing import Final
 
-DANGER: Final = """\
+from ai_psychiatrist.agents.prompts.shared import in_template
+
+DANGER_FORMAT: Final = """\
+Without any sign, reply: {"signs": []}
+Otherwise reply with one JSON object and nothing else:
+{"signs": [{"quote": "…", "kind": "…", "polarity": "…", "level": "…"}]}
+"""
+
+DANGER: Final = f"""\
 Task: danger
 
 Read the transcript for danger alone: the participant, or somebody else, may come to harm. List
@@ -40,7 +48,4 @@ low: denied, past and over, quoted, or about somebody else
 quote: the words that say it, copied letter by letter, one unbroken stretch of one turn, long
 enough to be understood. At most thirty signs, the most urgent ones.
 
-Without any sign, reply: {{"signs": []}}
-Otherwise reply with one JSON object and nothing else:
-{{"signs": [{{"quote": "…", "kind": "…", "polarity": "…", "level": "…"}}]}}
-"""
+{in_template(DANGER_FORMAT)}"""

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ai_psychiatrist.agents.prompts.shared import in_template
 from ai_psychiatrist.domain.assessment import Metric
 
 _QUESTIONS: Final = {
@@ -24,6 +25,17 @@ _QUESTIONS: Final = {
     ),
 }
 
+JUDGE_FORMAT: Final = """\
+Reply with two lines, the score being a whole number:
+Explanation: what you found
+Score: 3
+"""
+JUDGE_SCHEMA_FORMAT: Final = """\
+Reply with one JSON object and nothing else, the score being a whole number:
+{"explanation": "what you found", "score": 3}
+"""
+"""Where the server holds the reply to a schema."""
+
 _TASK: Final = """\
 Task: judge_{metric}
 
@@ -33,13 +45,10 @@ Judge the qualitative assessment below by one metric, {metric}.
 {{findings}}
 
 5 = no such fault, 4 = one or two small ones, 3 = several, 2 = many, 1 = most of it is faulty.
-Reply with two lines, the score being a whole number:
-Explanation: what you found
-Score: 3
-"""
+{format}"""
 
 JUDGE: Final = {
-    metric: _TASK.format(metric=metric.value, question=question)
+    metric: _TASK.format(metric=metric.value, question=question, format=in_template(JUDGE_FORMAT))
     for metric, question in _QUESTIONS.items()
 }
 
@@ -53,17 +62,28 @@ nothing about another.
 {{findings}}
 
 5 = no such fault, 4 = one or two small ones, 3 = several, 2 = many, 1 = most of it is faulty.
-Reply with exactly these tags, two lines in each, the score being a whole number:
-{form}
-"""
+{format}"""
 _FORM: Final = """\
 <{metric}>
 Explanation: what you found
 Score: 3
 </{metric}>"""
 
+_FORMS: Final = "\n".join(_FORM.format(metric=metric.value) for metric in _QUESTIONS)
+TOGETHER_FORMAT: Final = f"""\
+Reply with exactly these tags, two lines in each, the score being a whole number:
+{_FORMS}
+"""
+_FIELDS: Final = ",\n".join(
+    f'"{metric.value}": {{"explanation": "what you found", "score": 3}}' for metric in _QUESTIONS
+)
+TOGETHER_SCHEMA_FORMAT: Final = f"""\
+Reply with one JSON object and nothing else, each score being a whole number:
+{{{_FIELDS}}}
+"""
+
 TOGETHER: Final = _TOGETHER.format(
     questions="\n".join(f"{metric.value}: {question}" for metric, question in _QUESTIONS.items()),
-    form="\n".join(_FORM.format(metric=metric.value) for metric in _QUESTIONS),
+    format=in_template(TOGETHER_FORMAT),
 )
 """All four metrics in one reply."""

@@ -25,3 +25,8 @@ PHQ8_Failure: feeling bad about oneself, a failure, or a disappointment to the f
 PHQ8_Concentrating: trouble keeping the mind on something, such as reading or television
 PHQ8_Moving: slowed movement or speech that others could notice, or being fidgety and restless
 """
+
+
+def in_template(text: str) -> str:
+    """Return a text as it stands in a template, in which braces of the text itself are doubled."""
+    return text.replace("{", "{{").replace("}", "}}")

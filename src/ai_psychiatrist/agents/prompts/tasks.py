@@ -15,7 +15,7 @@ from ai_psychiatrist.agents.prompts import (
     qualitative,
     quantitative,
 )
-from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
+from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM, in_template
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.digests import plain_digest
@@ -41,6 +41,16 @@ TASKS: Final[Tasks] = {
     "danger": danger.DANGER,
     "belief_tokens": belief.TOKENS,
 }
+
+_SCHEMA_FORMATS: Final = "\n".join(
+    (
+        quantitative.SCORING_SCHEMA_FORMAT,
+        judge.JUDGE_SCHEMA_FORMAT,
+        judge.TOGETHER_SCHEMA_FORMAT,
+        meta_review.META_REVIEW_SCHEMA_FORMAT,
+    )
+)
+"""What tasks end with where servers hold replies to schemas."""
 
 SCORING_TASKS: Final[Mapping[AssessmentMode, str]] = {
     AssessmentMode.ZERO_SHOT: "quantitative",
@@ -77,6 +87,7 @@ def prompt_digests(
     wordings = {
         **asked_tasks(tasks, mode, is_judged_together=is_judged_together),
         "qualitative_verbatim": tasks["qualitative"] + qualitative.ONLY_VERBATIM,
+        "schema_formats": _SCHEMA_FORMATS,
         "delimiter": DELIMITED,
         "belief_decision": belief.DECISION,
     }
@@ -152,6 +163,6 @@ def _blocks(template: str) -> set[str]:
 def _template(text: str) -> str:
     """Return a text as a template, in which braces of the text itself are doubled."""
     return "".join(
-        f"{{{part}}}" if number % 2 else part.replace("{", "{{").replace("}", "}}")
+        f"{{{part}}}" if number % 2 else in_template(part)
         for number, part in enumerate(_BLOCK.split(text))
     )
