@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -18,9 +18,12 @@ from ai_psychiatrist.cli.checkup_table import print_findings
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.interview_view import working
 from ai_psychiatrist.cli.model_checkup import model_findings
+from ai_psychiatrist.cli.quality import print_quality, quality_as_json, quality_of
 from ai_psychiatrist.cli.settings_source import ModelOption, choose_model, quiet, read_settings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
+from ai_psychiatrist.evaluation.quality.counts import QualityCounts
+from ai_psychiatrist.evaluation.quality.labelled import labelled_interviews
 from ai_psychiatrist.wiring import Services, open_services
 
 EXAMPLES = """
@@ -32,7 +35,11 @@ Examples:
 
   ai-psychiatrist doctor --json > doctor.json
 
-Models are sent three short prompts of ours, never a transcript.
+  ai-psychiatrist doctor --quality --model ollama:gemma3:27b
+
+Models are sent a few short prompts of ours, never a transcript. With --quality they also assess 22
+interviews that were made up for it, as many as --limit says, and so does the built-in baseline:
+about ten calls an interview, which a hosted model charges for.
 
 Exit status: 0 nothing is wrong (there may be warnings), 1 something is, 2 bad settings.
 """
@@ -42,16 +49,35 @@ def doctor(
     *,
     model: ModelOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
+    quality: Annotated[
+        bool,
+        typer.Option("--quality", help="Measure the models on interviews with known answers."),
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="With --quality: the first N interviews alone."),
+    ] = None,
 ) -> None:
     """Check settings, disk and every model that the settings name, and say what to do."""
     with refusing_bad_input():
+        if limit is not None and not quality:
+            msg = "--limit says how many interviews --quality takes; add --quality"
+            raise InputError(msg, field="--limit")
         settings = read_settings()
         chosen = quiet(choose_model(settings, model))
         findings = _installation(settings, chosen) + asyncio.run(_models(chosen))
+        is_answered = not _failed([one for one in findings if one.model is not None])
+        measured = asyncio.run(_measured(chosen, limit)) if quality and is_answered else None
     if as_json:
-        _print_json(findings)
+        more = {} if not quality else {"quality": measured and quality_as_json(measured)}
+        _print_json(findings, more)
     else:
         print_findings(findings)
+        if measured is not None:
+            typer.echo()
+            print_quality(measured)
+        elif quality:
+            typer.echo("Quality was not measured: a model that fails the checks answers nothing.")
     raise typer.Exit(ExitCode.PARTIAL if _failed(findings) else ExitCode.COMPLETE)
 
 
@@ -66,6 +92,10 @@ async def _models(settings: Settings) -> list[CheckResult]:
         with working():
             probes = await asyncio.gather(*map(connections.probe, connections.names))
     return references + [finding for probe in probes for finding in model_findings(probe, settings)]
+
+
+async def _measured(settings: Settings, limit: int | None) -> list[QualityCounts]:
+    return await quality_of(settings, labelled_interviews()[:limit])
 
 
 async def _references(services: Services) -> list[CheckResult]:
@@ -85,7 +115,7 @@ def _failed(findings: Sequence[CheckResult]) -> bool:
     return any(finding.level is CheckLevel.FAIL for finding in findings)
 
 
-def _print_json(findings: Sequence[CheckResult]) -> None:
+def _print_json(findings: Sequence[CheckResult], more: Mapping[str, object]) -> None:
     document = {
         "is_fine": not _failed(findings),
         "findings": [
@@ -99,6 +129,7 @@ def _print_json(findings: Sequence[CheckResult]) -> None:
             }
             for finding in findings
         ],
+        **more,
     }
     # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
     typer.echo(json.dumps(document, indent=2, ensure_ascii=True))

@@ -41,6 +41,9 @@ from ai_psychiatrist.llm.recording_model import user_text
 
 Wire: TypeAlias = Literal["openai", "ollama"]
 
+ODD_FIELDS: Final = "odd_fields"
+"""Provider detail of a response: what of its bookkeeping is missing, null or of another type."""
+
 CLOUD: Final = "-cloud"
 """Ends the names of models that Ollama passes on to its own servers, where no schema holds."""
 _OPENAI_HOST: Final = "api.openai.com"
@@ -54,6 +57,20 @@ _OPTIONAL: Final = (
 _NO_SYSTEM_ROLE: Final = re.compile(r"\bsystem (?:role|message|prompt)|role\W+system\b")
 _LONGEST_ERROR: Final = 300
 """Characters of an error that are read: a server may quote the prompt behind them."""
+_BOOKKEEPING: Final[Mapping[Wire, tuple[Mapping[str, type], ...]]] = {
+    "openai": (
+        {"id": str, "object": str, "created": int, "model": str, "usage": dict},
+        {"index": int, "finish_reason": str},
+        {"role": str},
+        {"prompt_tokens": int, "completion_tokens": int},
+    ),
+    "ollama": (
+        {"model": str, "created_at": str, "prompt_eval_count": int, "eval_count": int},
+        {"done_reason": str},
+        {"role": str},
+    ),
+}
+"""What a response, its choice, its message and its usage hold beside the words."""
 _FINISH_REASONS: Final[Mapping[object, FinishReason]] = {
     "length": "length",
     "content_filter": "content_filter",
@@ -167,7 +184,10 @@ class ChatModel(Model):
         if response.status_code not in _REFUSALS:
             return False
         words = _error_words(response)
-        named = [one for one in _OPTIONAL if one in payload and re.search(rf"\b{one}\b", words)]
+        # Ollama refuses `think` as "does not support thinking".
+        named = [
+            one for one in _OPTIONAL if one in payload and re.search(rf"\b{one}(?:ing)?\b", words)
+        ]
         if "system" not in self.left_out and _NO_SYSTEM_ROLE.search(words):
             named.append("system")
         self.left_out.update(named[:1])
@@ -302,6 +322,8 @@ def _openai_response(body: Mapping[str, object]) -> ModelResponse:
         raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
     if message.get("refusal"):
         raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
+    usage = body.get("usage")
+    counts = (usage,) if isinstance(usage, dict) else ()
     return _response(
         message,
         thinking=message.get("reasoning") or message.get("reasoning_content"),
@@ -315,6 +337,7 @@ def _openai_response(body: Mapping[str, object]) -> ModelResponse:
         fingerprint=body.get("system_fingerprint"),
         finish_reason=choice.get("finish_reason"),
         logprobs=_at(choice, "logprobs", "content"),
+        odd_fields=_odd_fields("openai", body, choice, message, *counts),
     )
 
 
@@ -334,6 +357,7 @@ def _ollama_response(body: Mapping[str, object]) -> ModelResponse:
         fingerprint=None,
         finish_reason=body.get("done_reason"),
         logprobs=body.get("logprobs"),
+        odd_fields=_odd_fields("ollama", body, body, message),
     )
 
 
@@ -347,16 +371,31 @@ def _response(
     fingerprint: object,
     finish_reason: object,
     logprobs: object,
+    odd_fields: tuple[str, ...],
 ) -> ModelResponse:
     return ModelResponse(
         parts=list(_parts(message, thinking)),
         usage=usage,
         model_name=model if isinstance(model, str) else None,
         provider_name=provider,
-        provider_details={"logprobs": logprobs, "system_fingerprint": fingerprint},
+        provider_details={
+            "logprobs": logprobs,
+            "system_fingerprint": fingerprint,
+            ODD_FIELDS: odd_fields,
+        },
         finish_reason=_FINISH_REASONS.get(finish_reason, "stop")
         if isinstance(finish_reason, str)
         else "stop",
+    )
+
+
+def _odd_fields(wire: Wire, *holders: Mapping[str, object]) -> tuple[str, ...]:
+    """Return what of the bookkeeping is missing, null or of another type."""
+    return tuple(
+        name
+        for holder, kinds in zip(holders, _BOOKKEEPING[wire], strict=False)
+        for name, kind in kinds.items()
+        if type(holder.get(name)) is not kind
     )
 
 

@@ -80,7 +80,7 @@ class ModelConnections:
         endpoint = self.endpoint(name)
         if name in self._options.local:
             return ModelProbe(model=name, address=None)
-        return await probe(self.servers.server_of(endpoint), endpoint)
+        return await probe(self.servers.server_of(endpoint), endpoint, self._options.models)
 
     async def _unserved(self, endpoint: ModelEndpoint) -> ModelCallFailed | None:
         from ai_psychiatrist.llm.doctor import unserved  # noqa: PLC0415  a second

@@ -3,26 +3,35 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from pydantic_ai.direct import model_request
-from pydantic_ai.messages import ModelRequest, ModelResponse
-from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.messages import ModelRequest, ModelResponse, ThinkingPart, UserPromptPart
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
-from ai_psychiatrist.domain.errors import ModelCallFailed
-from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.chat_model import json_object
+from ai_psychiatrist.domain.errors import ModelCallFailed, OutputRejected
+from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.llm.chat_model import ODD_FIELDS, ChatModel, json_object
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.failures import call_failure, http_failure
 from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT
-from ai_psychiatrist.llm.reasons import hint
-from ai_psychiatrist.llm.servers import Server
+from ai_psychiatrist.llm.reasons import hint, thinking_hint
+from ai_psychiatrist.llm.replies import is_thinking_alone, unusable
+from ai_psychiatrist.llm.servers import Server, call_settings
+from ai_psychiatrist.llm.settings import ModelCallSettings
+from ai_psychiatrist.validation.reply.thinking import without_thinking
 
+THINKING_FIELDS: Final = frozenset({"think", "reasoning_effort", "chat_template_kwargs"})
+"""In which servers are told how much to think."""
+SCHEMA_FIELDS: Final = frozenset({"response_format", "format"})
+"""In which servers are told what replies keep to."""
+_SYSTEM: Final = "You answer briefly."
+"""Sent so that a model without a role of the system is met here."""
 _PROMPT: Final = "Reply with the single word: ready"
 _SCHEMA_PROMPT: Final = 'Reply with the JSON object {"ready": true} and nothing else.'
 _SCHEMA: Final = {
@@ -60,7 +69,7 @@ class Check:
     """One step, and what to do where it failed."""
 
     outcome: CheckOutcome
-    code: FailureCode | None = None
+    code: FailureCode | RejectionCode | None = None
     http_status: int | None = None
     cure: str | None = None
 
@@ -92,6 +101,12 @@ class ModelProbe:
     """Whether a reply keeps to a schema that the server is given."""
     log_probabilities: Check = _NOT_TRIED
     """Whether the server tells how likely the tokens of its reply are."""
+    thinks: bool = False
+    """Whether the first reply held thinking beside its words."""
+    left_out: tuple[str, ...] = ()
+    """Parameters that the server refused, so that calls go without them; `system` for its role."""
+    odd_fields: tuple[str, ...] = ()
+    """Of the first reply's envelope, those missing, null or of another type: bookkeeping."""
 
     @property
     def is_usable(self) -> bool:
@@ -101,9 +116,26 @@ class ModelProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FirstReply:
-    failure: ModelCallFailed | None
+    failure: ModelCallFailed | None = None
+    response: ModelResponse | None = field(default=None, repr=False)
     seconds: float | None = None
-    tokens_per_second: float | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        return None if self.response is None else self.response.usage.output_tokens or None
+
+    @property
+    def is_only_thinking(self) -> bool:
+        """Whether there is no answer, in whichever way the server tells of thinking."""
+        if self.response is None:
+            return False
+        text = "".join(part.content for part in self.response.parts if part.part_kind == "text")
+        try:
+            return is_thinking_alone(self.response) or bool(
+                text.strip() and not without_thinking(text)
+            )
+        except OutputRejected:
+            return True
 
 
 async def unserved(server: Server, model: str) -> ModelCallFailed | None:
@@ -144,32 +176,54 @@ def _names(body: dict[str, object]) -> frozenset[str] | None:
     )
 
 
-async def probe(server: Server, endpoint: ModelEndpoint) -> ModelProbe:
-    """Try a model; what a step depends on and failed is not tried any further."""
-    failure = await unserved(server, endpoint.name.partition(":")[2])
+async def probe(server: Server, endpoint: ModelEndpoint, models: ModelCallSettings) -> ModelProbe:
+    """Try a model; what a step depends on and failed is not tried any further.
+
+    `models`: what its calls are sent with.
+    """
+    name = endpoint.name.partition(":")[2]
+    failure = await unserved(server, name)
     # A list is not the last word: some servers answer under names that they do not list.
     is_worth_asking = failure is None or failure.code is FailureCode.MODEL_NOT_FOUND
-    reply = await _first_reply(endpoint) if is_worth_asking else _FirstReply(failure=failure)
-    failure = reply.failure
+    settings = call_settings(endpoint.name, models)
+    if models.temperature is not None:
+        settings["temperature"] = models.temperature
+    model = server.build(name, settings)
+    reply = await _first_reply(endpoint, model) if is_worth_asking else _FirstReply(failure=failure)
+    failure, response = reply.failure, reply.response
     unreachable = _UNREACHABLE if is_worth_asking else _UNREACHABLE | _NO_LIST
     unknown = unreachable | _NO_ENTRY
+    first_reply = _step(endpoint, failure, after=unknown | _NO_MODEL)
     json_schema = log_probabilities = _NOT_TRIED
-    if failure is None:
-        json_schema = await _checked(endpoint, _keeps_to_schema(endpoint))
+    if reply.is_only_thinking:
+        cure = await _answering_cure(endpoint, settings, lambda given: server.build(name, given))
+        first_reply = Check(
+            outcome=CheckOutcome.FAILED,
+            code=RejectionCode.ONLY_THINKING,
+            cure=thinking_hint(endpoint.name, reply.tokens, cure),
+        )
+    elif failure is None:
+        json_schema = await _checked(endpoint, _keeps_to_schema(model))
         asked = _LOG_PROBABILITIES.get(server.access.provider.name)
         if asked is not None:
-            log_probabilities = await _checked(endpoint, _tells_probabilities(endpoint, asked))
+            log_probabilities = await _checked(endpoint, _tells_probabilities(model, asked))
+    details = {} if response is None else response.provider_details or {}
+    is_timed = response is not None and reply.tokens and reply.seconds
     return ModelProbe(
         model=endpoint.name,
         address=endpoint.address,
         reachable=_step(endpoint, failure, own=unreachable),
         key_accepted=_step(endpoint, failure, own=_NO_ENTRY, after=unreachable),
         model_present=_step(endpoint, failure, own=_NO_MODEL, after=unknown),
-        first_reply=_step(endpoint, failure, after=unknown | _NO_MODEL),
+        first_reply=first_reply,
         reply_seconds=reply.seconds,
-        tokens_per_second=reply.tokens_per_second,
+        tokens_per_second=(reply.tokens or 0) / (reply.seconds or 1) if is_timed else None,
         json_schema=json_schema,
         log_probabilities=log_probabilities,
+        thinks=response is not None
+        and any(isinstance(part, ThinkingPart) and part.content for part in response.parts),
+        left_out=tuple(sorted(_left_out(model))),
+        odd_fields=details.get(ODD_FIELDS, ()),
     )
 
 
@@ -208,20 +262,50 @@ def _failed(endpoint: ModelEndpoint, failure: ModelCallFailed) -> Check:
     )
 
 
-async def _first_reply(endpoint: ModelEndpoint) -> _FirstReply:
+async def _first_reply(endpoint: ModelEndpoint, model: Model) -> _FirstReply:
     started = time.perf_counter()
     try:
-        if endpoint.chat is None:
-            raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
         async with asyncio.timeout(endpoint.timeout_seconds):
-            reply = await endpoint.chat.simple_chat(_PROMPT)
-        if isinstance(reply, str) or not reply.text.strip():
+            response = await _asked(model, _PROMPT)
+        if (code := unusable(response)) is not None:
+            raise ModelCallFailed(code)
+        reply = _FirstReply(response=response, seconds=time.perf_counter() - started)
+        if not reply.is_only_thinking and not (response.text or "").strip():
             raise ModelCallFailed(FailureCode.OUTPUT_REJECTED)
     except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
         return _FirstReply(failure=call_failure(error))
-    seconds = time.perf_counter() - started
-    speed = reply.output_tokens / seconds if reply.output_tokens else None
-    return _FirstReply(failure=None, seconds=seconds, tokens_per_second=speed)
+    return reply
+
+
+async def _answering_cure(
+    endpoint: ModelEndpoint, settings: ModelSettings, build: Callable[[ModelSettings], Model]
+) -> str:
+    """Say with which other setting a model answers that only thinks; each is tried."""
+    tried = []
+    for name in ("off", "low", ""):
+        given = ModelSettings(**settings)
+        before = given.pop("thinking", None)
+        if name:
+            given["thinking"] = "low" if name == "low" else False
+        if given.get("thinking") == before:
+            continue
+        model = build(given)
+        reply = await _first_reply(endpoint, model)
+        refused = _left_out(model) & THINKING_FIELDS
+        # How much to think goes out in a second field as well.
+        is_sent = not refused or (name == "low" and refused == {"chat_template_kwargs"})
+        if is_sent and reply.response is not None and not reply.is_only_thinking:
+            told = f"set MODEL_THINKING to {name}" if name else "leave MODEL_THINKING empty"
+            return f"{told}, with which it answers here"
+        tried.append(name or "empty")
+    return (
+        f"MODEL_THINKING {', '.join(tried)} were tried and do not help; raise "
+        "MODEL_MAX_OUTPUT_TOKENS, switch thinking off at the server, or choose another model"
+    )
+
+
+def _left_out(model: Model) -> set[str]:
+    return model.left_out if isinstance(model, ChatModel) else set()
 
 
 async def _checked(endpoint: ModelEndpoint, step: Awaitable[bool]) -> Check:
@@ -235,10 +319,10 @@ async def _checked(endpoint: ModelEndpoint, step: Awaitable[bool]) -> Check:
     return Check(outcome=CheckOutcome.FAILED, code=FailureCode.OUTPUT_REJECTED)
 
 
-async def _keeps_to_schema(endpoint: ModelEndpoint) -> bool:
+async def _keeps_to_schema(model: Model) -> bool:
     wanted = OutputObjectDefinition(json_schema=_SCHEMA, name="ready")
     parameters = ModelRequestParameters(output_mode="native", output_object=wanted)
-    response = await _asked(endpoint, _SCHEMA_PROMPT, parameters=parameters)
+    response = await _asked(model, _SCHEMA_PROMPT, parameters=parameters)
     try:
         reply = json.loads(response.text or "")
     except (ValueError, RecursionError):
@@ -246,25 +330,31 @@ async def _keeps_to_schema(endpoint: ModelEndpoint) -> bool:
     return isinstance(reply, dict) and isinstance(reply.get("ready"), bool)
 
 
-async def _tells_probabilities(endpoint: ModelEndpoint, asked: Mapping[str, object]) -> bool:
+async def _tells_probabilities(model: Model, asked: Mapping[str, object]) -> bool:
     settings = ModelSettings(extra_body=dict(asked), max_tokens=_MOST_PROBED_TOKENS)
-    response = await _asked(endpoint, _PROMPT, settings=settings)
+    response = await _asked(model, _PROMPT, settings=settings)
     return bool((response.provider_details or {}).get("logprobs"))
 
 
 async def _asked(
-    endpoint: ModelEndpoint,
+    model: Model,
     prompt: str,
     *,
     settings: ModelSettings | None = None,
     parameters: ModelRequestParameters | None = None,
 ) -> ModelResponse:
-    if endpoint.agent_model is None:
-        raise ModelCallFailed(FailureCode.REQUEST_REFUSED)
-    return await model_request(
-        endpoint.agent_model,
-        [ModelRequest.user_text_prompt(prompt)],
-        model_settings=settings,
-        model_request_parameters=parameters,
-        instrument=False,
-    )
+    """Return the reply, once the server has refused every parameter that it does not take."""
+    request = ModelRequest(parts=[UserPromptPart(prompt)], instructions=_SYSTEM)
+    while True:
+        try:
+            return await model_request(
+                model,
+                [request],
+                model_settings=settings,
+                model_request_parameters=parameters,
+                instrument=False,
+            )
+        except ModelCallFailed as failure:
+            # Without the schema there would be nothing left to try.
+            if not failure.is_adjusted or (parameters and _left_out(model) & SCHEMA_FIELDS):
+                raise

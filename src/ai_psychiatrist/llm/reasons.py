@@ -93,9 +93,9 @@ _NO_ROOM: Final = (
     "lower MODEL_MAX_CONCURRENCY."
 )
 _ALL_THINKING: Final = (
-    "{tokens} of a reply of {model!r} went into thinking, and none into an answer: set "
-    "MODEL_THINKING to off or low, or raise MODEL_MAX_OUTPUT_TOKENS."
+    "{tokens} of a reply of {model!r} went into thinking, and none into an answer: {what}."
 )
+_LESS_THINKING: Final = "set MODEL_THINKING to off or low, or raise MODEL_MAX_OUTPUT_TOKENS"
 _WITHOUT_HINT: Final = "The log says more; ai-psychiatrist doctor looks for the cause."
 
 
@@ -112,6 +112,12 @@ def hint(
     if code is FailureCode.BACKEND_ERROR and http_status in NO_ROOM:
         sentence = _NO_ROOM
     return _filled(sentence, model, address)
+
+
+def thinking_hint(model: str, tokens: int | None, what: str = _LESS_THINKING) -> str:
+    """Return what to do when a model thinks, and gives no answer; `tokens`: of its reply."""
+    told = f"All {tokens:,} tokens" if tokens else "All"
+    return _filled(_ALL_THINKING, model, None, tokens=told, what=what)
 
 
 def _filled(sentence: str, model: str, address: str | None, **more: str) -> str:
@@ -148,9 +154,7 @@ def reasons_of(assessment: Accounted, addresses: Mapping[str, str | None]) -> tu
         address = addresses.get(model)
         reason = reason_of(code, model=model, http_status=status, address=address)
         if code is FailureCode.OUTPUT_REJECTED and model in thinking:
-            tokens = thinking[model]
-            told = "All" if tokens is None else f"All {tokens:,} tokens"
-            reason = replace(reason, cure=_filled(_ALL_THINKING, model, address, tokens=told))
+            reason = replace(reason, cure=thinking_hint(model, thinking[model]))
         reasons.append(reason)
     return tuple(reasons)
 

@@ -159,7 +159,7 @@ class ModelServers:
 
     def _endpoint(self, name: str, model: str, server: Server) -> ModelEndpoint:
         options, provider = self._options, server.access.provider
-        served, is_batched = server.build(model, _settings(name, options.models)), False
+        served, is_batched = server.build(model, call_settings(name, options.models)), False
         if options.batches is not None:
             from ai_psychiatrist.llm.batches import BatchedModel  # noqa: PLC0415  for few
 
@@ -227,7 +227,7 @@ class ModelServers:
         )
 
 
-def _settings(name: str, models: ModelCallSettings) -> ModelSettings:
+def call_settings(name: str, models: ModelCallSettings) -> ModelSettings:
     """Return what every call to a model is sent with."""
     settings = ModelSettings(max_tokens=models.max_output_tokens)
     if body := models.extra_body_of(name):
