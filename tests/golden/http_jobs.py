@@ -264,7 +264,7 @@ async def _failing(folder: Path, cases: list[Answer]) -> None:
     settings: dict[str, dict[str, str]] = {
         "wholly": {},
         "partly": {},
-        "late": {"JOBS_TIMEOUT_SECONDS": "0.3"},
+        "late": {"JOBS_TIMEOUT_SECONDS": "2"},
     }
     scripts = {
         "wholly": fault("status_401"),

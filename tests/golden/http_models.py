@@ -53,9 +53,9 @@ async def models(folder: Path) -> list[Answer]:
 
 
 _LATE: Final[Mapping[str, tuple[tuple[str, ...], dict[str, str]]]] = {
-    "late": ((), {"API_REQUEST_TIMEOUT_SECONDS": "1.2"}),
-    "late-part": (("meta_review",), {"API_REQUEST_TIMEOUT_SECONDS": "1.2"}),
-    "late-calls": ((), {"PYDANTIC_AI_TIMEOUT_SECONDS": "0.2", "PYDANTIC_AI_RETRIES": "0"}),
+    "late": ((), {"API_REQUEST_TIMEOUT_SECONDS": "4"}),
+    "late-part": (("meta_review",), {"API_REQUEST_TIMEOUT_SECONDS": "4"}),
+    "late-calls": ((), {"PYDANTIC_AI_TIMEOUT_SECONDS": "1.5", "PYDANTIC_AI_RETRIES": "0"}),
 }
 """Which agents are never answered, and how long that is waited for."""
 
