@@ -12,6 +12,7 @@ from tests.integration.running_app import model_at
 
 INTERVIEW = b"Participant: I feel tired nearly every day.\n"
 NOBODY = "http://127.0.0.1:1"
+INVENTED = FAULTS["hallucinated_quotes"]
 README = Path(__file__).parents[2] / "README.md"
 MISSING: Script = lambda _: Reply(status=404, raw_body=b'{"error": "model not found"}')  # noqa: E731
 BUSY: Script = lambda _: Reply(status=503, raw_body=b'{"error": "server busy"}')  # noqa: E731
@@ -66,7 +67,7 @@ def test_a_server_without_room_is_not_called_broken(tmp_path: Path) -> None:
         pytest.param(FAULTS["html"], "malformed_response", "address", id="another server"),
         pytest.param(FAULTS["context_exceeded"], "context_truncated", "another model", id="window"),
         pytest.param(FAULTS["prose"], "output_rejected", "MODEL_MAX_OUTPUT_TOKENS", id="rubbish"),
-        pytest.param(FAULTS["hallucinated_quotes"], "ungrounded_evidence", "larger", id="quotes"),
+        pytest.param(INVENTED, "ungrounded_evidence", "larger", id="quotes"),
     ],
 )
 def test_what_is_shown_is_in_the_table_of_the_readme(
@@ -96,6 +97,21 @@ def test_a_part_whose_replies_were_rejected_names_the_model(tmp_path: Path) -> N
     assert done.code == 1
     assert "ollama:fake-model at URL: output_rejected" in done.err
     assert "MODEL_FALLBACKS" in done.err
+
+
+@pytest.mark.parametrize("is_strict", [True, False], ids=["strict", "as set"])
+def test_scores_that_fail_for_their_quotes_name_the_setting(
+    tmp_path: Path, is_strict: bool
+) -> None:
+    strict = "QUANTITATIVE_EVIDENCE_QUOTE_FAIL_ON_ALL_REJECTED"
+    script = only_for(["evidence"], INVENTED, otherwise=only_for(["scoring"], FAULTS["prose"]))
+    with ModelServerThread(script) as models:
+        settings = model_at(models.url) | {strict: str(is_strict)}
+        done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
+    assert done.code == 1
+    told = f"openai-chat:fake-model at {models.url}/v1: "
+    assert (f"{told}ungrounded_evidence" in done.err, strict in done.err) == (is_strict, is_strict)
+    assert (f"{told}output_rejected" in done.err) is not is_strict
 
 
 def test_a_whole_assessment_says_nothing_of_the_kind(tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ import httpx
 import pytest
 
 from tests.fakes.faults import only_for
-from tests.fakes.model_server import ModelServerThread, Reply, Request, fault, good_replies
+from tests.fakes.model_server import (
+    ModelServerThread,
+    Reply,
+    Request,
+    Script,
+    fault,
+    good_replies,
+)
 from tests.fakes.replies import ITEMS
 from tests.integration.running_app import (
     RunningApp,
@@ -792,6 +799,29 @@ def test_replies_that_were_all_rejected_are_a_cause_with_its_cure(
     }
     assert (body["code"], body["causes"]) == ("backend_failed", [cause])
     assert "doctor --model openai-chat:fake-model" in body["detail"]
+
+
+@pytest.mark.parametrize(
+    ("route", "others", "code"),
+    [
+        ("/assess/quantitative", good_replies(), "ungrounded_evidence"),
+        ("/full_pipeline", fault("status_400"), "backend_failed"),
+    ],
+)
+def test_quotes_that_nobody_said_are_the_cause_where_scores_fail_for_them(
+    state_dir: Path, route: str, others: Script, code: str
+) -> None:
+    strict = "QUANTITATIVE_EVIDENCE_QUOTE_FAIL_ON_ALL_REJECTED"
+    script = only_for(["evidence"], fault("hallucinated_quotes"), otherwise=others)
+    with (
+        ModelServerThread(script) as models,
+        client_of(settings_with(state_dir, **model_at(models.url), **{strict: "true"})) as client,
+    ):
+        response = post(client, INTERVIEW, route)
+    assert_problem(response, 502, code)
+    cause = response.json()["causes"][-1]
+    assert (cause["model"], cause["code"]) == ("openai-chat:fake-model", "ungrounded_evidence")
+    assert strict in cause["cure"]
 
 
 def test_a_full_service_refuses_before_it_reads(state_dir: Path) -> None:

@@ -119,7 +119,10 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             evidence = await self._extract_evidence(
                 context.transcript.text, participant_id=context.participant_id, context=context
             )
-        except (AgentFailed, EvidenceSchemaError, EvidenceGroundingError):
+        except EvidenceGroundingError:
+            _record_not_scored(context)
+            return None
+        except (AgentFailed, EvidenceSchemaError):
             return None
         report = evidence.report
         unscored = PHQ8Assessment(
@@ -336,6 +339,21 @@ async def _shown(context: AssessmentContext, report: GroundingReport) -> ShownRe
     if scoring.participant is None:
         scoring = replace(scoring, participant=context.participant_id)
     return await shown_references(source, report.accepted, context.transcript, scoring)
+
+
+def _record_not_scored(context: AssessmentContext) -> None:
+    """Record that nothing is scored, because the settings say so of evidence without a quote."""
+    attempts = context.calls.attempts
+    record_failure(
+        FailureCategory.STAGE_SKIPPED,
+        FailureSeverity.ERROR,
+        "No quote was accepted: as QUANTITATIVE_EVIDENCE_QUOTE_FAIL_ON_ALL_REJECTED is set, no "
+        "item was scored.",
+        participant_id=context.participant_id,
+        stage=QUANTITATIVE.name,
+        code=FailureCode.UNGROUNDED_EVIDENCE,
+        model=next(one.model for one in reversed(attempts) if one.agent == EVIDENCE.name),
+    )
 
 
 def _record_no_references(context: AssessmentContext, error: ModelCallFailed) -> None:

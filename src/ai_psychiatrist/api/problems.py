@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.api.field_cures import FIELD_CURES, UNKNOWN_FIELD
 from ai_psychiatrist.api.problem_kinds import PROBLEM_TYPE
-from ai_psychiatrist.assessment.parts import TOO_LATE, ended_too_late
+from ai_psychiatrist.assessment.parts import TOO_LATE, end_code
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -38,6 +38,8 @@ _TITLES = {
     504: "Deadline exceeded",
     507: "Full",
 }
+_TITLES_OF_CODES = {FailureCode.UNGROUNDED_EVIDENCE.value: "The model's evidence was not said"}
+"""Where the status says something else."""
 _RETRY_AFTER_SECONDS = 5
 
 
@@ -76,7 +78,7 @@ def problem(
     """
     body = {
         "type": PROBLEM_TYPE + code,
-        "title": _TITLES.get(status, "Error"),
+        "title": _TITLES_OF_CODES.get(code) or _TITLES.get(status, "Error"),
         "status": status,
         "code": code,
         "detail": detail,
@@ -95,20 +97,28 @@ def nothing_finished(
     assessment: Assessment, causes: tuple[Reason, ...], *, assessment_id: str
 ) -> JSONResponse:
     """Return the problem of an assessment without any finished part."""
+    more = {
+        "assessment_id": assessment_id,
+        "failures": [
+            {"stage": failure.stage, "code": failure.code} for failure in assessment.failures
+        ],
+        "attempts": Counter(attempt.code for attempt in assessment.attempts if attempt.code),
+        **causes_field(causes),
+        **risk_field(assessment.risk),
+    }
+    code = end_code(assessment)
+    if code == FailureCode.UNGROUNDED_EVIDENCE:
+        detail = (
+            "No part of the assessment was finished: no quote that the model gave as evidence was "
+            "accepted. The causes say what to do."
+        )
+        return problem(502, "ungrounded_evidence", detail, more=more)
     named = f" --model {causes[0].model}" if causes else ""
     return backend_failed(
         "No part of the assessment was finished. The causes say why calls failed and what to do; "
         f"ai-psychiatrist doctor{named} looks closer.",
-        is_late=ended_too_late(assessment),
-        more={
-            "assessment_id": assessment_id,
-            "failures": [
-                {"stage": failure.stage, "code": failure.code} for failure in assessment.failures
-            ],
-            "attempts": Counter(attempt.code for attempt in assessment.attempts if attempt.code),
-            **causes_field(causes),
-            **risk_field(assessment.risk),
-        },
+        is_late=code == FailureCode.DEADLINE_EXCEEDED,
+        more=more,
     )
 
 

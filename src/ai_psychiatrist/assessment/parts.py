@@ -27,6 +27,8 @@ OnFinished: TypeAlias = Callable[[Part], None]
 """Called with each part as it is done."""
 TOO_LATE: Final = frozenset({FailureCode.DEADLINE_EXCEEDED, FailureCode.TIMED_OUT})
 """Codes of what would have needed more time."""
+BACKEND_FAILED: Final = "backend_failed"
+"""Code of an end that no single failure stands for."""
 
 
 def record_defect(error: Exception) -> None:
@@ -63,8 +65,14 @@ def record_late(stage: str) -> None:
     )
 
 
-def ended_too_late(assessment: Assessment) -> bool:
-    """Return whether all that is missing of an assessment would have needed more time."""
+def end_code(assessment: Assessment) -> str:
+    """Return the code of why an assessment has nothing of what is wanted.
+
+    `deadline_exceeded` and `ungrounded_evidence` where nothing else went wrong.
+    """
     parts = [failure for failure in assessment.failures if failure.stage not in OPTIONAL_AGENTS]
     codes = {failure.code for failure in parts if failure.code is not None}
-    return bool(codes) and codes - {FailureCode.MISSING_INPUT} <= TOO_LATE
+    if codes and codes - {FailureCode.MISSING_INPUT} <= TOO_LATE:
+        return FailureCode.DEADLINE_EXCEEDED.value
+    is_ungrounded = codes == {FailureCode.UNGROUNDED_EVIDENCE}
+    return FailureCode.UNGROUNDED_EVIDENCE.value if is_ungrounded else BACKEND_FAILED

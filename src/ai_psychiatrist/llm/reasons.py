@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 from ai_psychiatrist.domain.failures import (
     Attempt,
     AttemptOutcome,
+    FailureCategory,
     FailureCode,
     FailureRecord,
     RejectionCode,
@@ -65,6 +66,11 @@ _ANY_MODEL: Final = {
     FailureCode.OUTPUT_REJECTED: (
         "No reply of {model!r} was acceptable: choose a larger model, or name one in "
         "MODEL_FALLBACKS; where replies were cut off (truncated), raise MODEL_MAX_OUTPUT_TOKENS."
+    ),
+    FailureCode.UNGROUNDED_EVIDENCE: (
+        "None of the quotes that {model!r} gave as evidence is in the participant's words, and "
+        "QUANTITATIVE_EVIDENCE_QUOTE_FAIL_ON_ALL_REJECTED=true then fails the scores: choose a "
+        "larger model, or set it to false, which leaves the items unknown."
     ),
     FailureCode.CALL_BUDGET_SPENT: "The calls of the assessment are spent: raise MODEL_MAX_CALLS.",
     FailureCode.DEADLINE_EXCEEDED: (
@@ -171,13 +177,20 @@ def _thinking(assessment: Accounted) -> dict[str, int | None]:
 
 
 def _decisive(assessment: Accounted) -> Iterator[tuple[str, FailureCode, int | None]]:
-    """Yield the calls that failed; the rejected ones of an agent that failed count as such."""
+    """Yield the calls that failed; the rejected ones of an agent that failed count as such.
+
+    A model whose evidence had the scores fail comes after them: its replies were accepted.
+    """
     failed = {failure.stage for failure in assessment.failures}
     for attempt in assessment.attempts:
         if attempt.outcome is AttemptOutcome.REJECTED and attempt.agent in failed:
             yield attempt.model, FailureCode.OUTPUT_REJECTED, None
         elif isinstance(attempt.code, FailureCode):
             yield attempt.model, attempt.code, attempt.http_status
+    for failure in assessment.failures:
+        is_skipped = failure.category is FailureCategory.STAGE_SKIPPED
+        if is_skipped and failure.code is FailureCode.UNGROUNDED_EVIDENCE:
+            yield str(failure.context["model"]), failure.code, None
 
 
 def reason_of(

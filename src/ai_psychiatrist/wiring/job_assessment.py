@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
 
 from ai_psychiatrist.access.limits.spending import SpendingAccount
-from ai_psychiatrist.assessment.parts import Part, ended_too_late
+from ai_psychiatrist.assessment.parts import Part, end_code
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import (
@@ -29,9 +28,6 @@ from ai_psychiatrist.wiring.services import Services
 from ai_psychiatrist.wiring.whole_result import whole_result
 
 logger = get_logger(__name__)
-
-_BACKEND_FAILED: Final = "backend_failed"
-_TOO_LATE: Final = "deadline_exceeded"
 
 
 class NothingFinished(AssessmentServiceError):
@@ -86,8 +82,8 @@ class JobAssessment:
         if calls.error is not None:
             raise calls.error
         if assessment.status is AssessmentStatus.FAILED:
-            code = _TOO_LATE if ended_too_late(assessment) else _BACKEND_FAILED
-            raise NothingFinished(code, await whole_result(assessment, self.taken.id, services))
+            result = await whole_result(assessment, self.taken.id, services)
+            raise NothingFinished(end_code(assessment), result)
         return await whole_result(
             assessment, self.taken.id, services, is_certified=wanted.is_certified
         )
