@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from ai_psychiatrist.results.page.index import index_html, index_row
 from ai_psychiatrist.results.page.sheet import sheet_html
 from ai_psychiatrist.results.page.views import SheetView
+from tests.browser.site import VIOLATIONS
 from tests.fakes.shown_results import (
     EXAMPLE,
     dangerous_view,
@@ -101,7 +102,7 @@ def _found_in_looks(page: Page) -> dict[str, str]:
     """Return what axe finds: all in the usual look, and in others what is of colours."""
     axe = Axe()
     page.emulate_media(**_USUAL)
-    found = {"light": axe.run(page)}
+    found = {"light": axe.run(page, options=VIOLATIONS)}
     for name, look in LOOKS.items():
         page.emulate_media(**(_USUAL | look))
         found[name] = axe.run(page, options=_COLOURS)

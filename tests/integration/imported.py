@@ -43,6 +43,7 @@ def import_all() -> None:
     _read_phrases()
     _read_contract()
     _read_certificates()
+    _load_reader()
     for kept in gc.get_objects():
         if type(kept) is TypeAdapter:
             kept.rebuild(raise_errors=False)
@@ -75,6 +76,13 @@ def _read_certificates() -> None:
     from ai_psychiatrist.llm.http_client import trusted_certificates  # noqa: PLC0415
 
     trusted_certificates()
+
+
+def _load_reader() -> None:
+    """Load the learned reader, which each child would otherwise read anew: 100 MB of its own."""
+    from ai_psychiatrist.services.reader.second_voice import SecondVoice  # noqa: PLC0415
+
+    SecondVoice(is_enabled=True).state()
 
 
 def _read_contract() -> None:
