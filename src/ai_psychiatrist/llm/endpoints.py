@@ -94,6 +94,8 @@ class ModelEndpoint:
     max_reply_bytes: int = DEFAULT_MAX_REPLY_BYTES
     address: str | None = None
     """URL of the server, without credentials; `None` for a model of this process."""
+    hosts: tuple[str, ...] = ()
+    """Where the words of its calls are sent, as attempts name it."""
     takes_tools: bool = True
     """Whether a model is behind it that can be made to call a tool."""
     is_local: bool = False
