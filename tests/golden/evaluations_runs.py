@@ -32,7 +32,7 @@ from tests.golden.evaluations_talks import (
 
 _NAMED: Final = TIRED.replace("Interviewer", "Tom").replace("Participant", "Anna")
 _OTHER_SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
-    "temperature": {"MODEL_TEMPERATURE": "1"},
+    "calls": {"MODEL_MAX_CALLS": "59"},
     "model": {"MODEL_DEFAULT": "ollama:other"},
     "judge": {"JUDGE_CALLS": "one"},
     "labels": {"TRANSCRIPT_PARTICIPANT_LABELS": "Anna"},

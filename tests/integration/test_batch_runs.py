@@ -1,5 +1,6 @@
 """Runs by batch interfaces, through the real command and the providers' own clients."""
 
+import re
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from tests.sweeps import BATCH_KILLS, BATCH_PROVIDERS
 T = TypeVar("T")
 
 MODELS = ("anthropic:claude-fake", "openai:gpt-fake")
+_PORT = re.compile(rb"(?<=127\.0\.0\.1:)\d+")
 FILES = ("run.json", "units.jsonl", "predictions.jsonl", "failures.jsonl")
 WAITING = 4
 MOST_WAVES = 25
@@ -72,7 +74,8 @@ def in_waves(
 
 
 def files_of(run: Path) -> dict[str, bytes]:
-    return {name: (run / name).read_bytes() for name in FILES}
+    """Return what a run leaves; each fake server has a port of its own."""
+    return {name: _PORT.sub(b"PORT", (run / name).read_bytes()) for name in FILES}
 
 
 def rejected_first(request: Request) -> Reply:

@@ -25,7 +25,7 @@ from ai_psychiatrist.agents.pydantic_agents import (
     create_quantitative_agent,
 )
 from ai_psychiatrist.agents.references import ShownReferences, required, shown_references
-from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
@@ -338,6 +338,8 @@ async def _shown(context: AssessmentContext, report: GroundingReport) -> ShownRe
     scoring = context.scoring
     if scoring.participant is None:
         scoring = replace(scoring, participant=context.participant_id)
+    if scoring.mode is AssessmentMode.FEW_SHOT and any(report.accepted.values()):
+        context.calls.other_hosts.update(source.hosts)
     return await shown_references(source, report.accepted, context.transcript, scoring)
 
 

@@ -28,6 +28,11 @@ class ReferenceSource(Protocol):
         """Of all that there is: 64 hexadecimal digits."""
         ...
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Where a search for likeness sends the evidence; empty for one in this process."""
+        ...
+
     async def references_for(
         self, evidence: Evidence, excluded: Identity
     ) -> Mapping[Item, ItemReferences]:

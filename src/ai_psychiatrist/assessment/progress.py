@@ -147,6 +147,7 @@ class Progress:
         references = context.references if shows_references else None
         # By agent: calls that run at the same time end in any order.
         attempts = sorted(context.calls.attempts, key=lambda one: AGENT_ORDER.index(one.agent))
+        others = context.calls.other_hosts
         return Assessment(
             transcript=context.transcript,
             risk=risk,
@@ -159,4 +160,5 @@ class Progress:
             attempts=tuple(attempts),
             failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
             references=None if references is None else references.digest,
+            hosts=tuple(sorted({host for one in attempts for host in one.hosts} | others)),
         )

@@ -220,6 +220,8 @@ def _meta_review(out: Console, review: MetaReviewPart) -> None:
 def _account(out: Console, result: FullResult) -> None:
     rejected = sum(attempt.code is not None for attempt in result.attempts)
     lines = [f"{len(result.attempts)} model calls, {rejected} of them without an accepted reply"]
+    if result.hosts:
+        lines.append(f"Words of the transcript were sent to {', '.join(result.hosts)}")
     again = sum(attempt.agent == ABLATION.name for attempt in result.attempts)
     if again:
         lines.append(f"{again} of them scored again with the evidence changed")

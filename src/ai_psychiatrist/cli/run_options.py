@@ -39,7 +39,7 @@ AcceptChangedOption: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--accept-changed",
-        help="With --resume: go on under another version, prompts or rules, noted by unit.",
+        help="With --resume: go on under another version, prompts, rules, calls or servers.",
     ),
 ]
 CertificatesOption: TypeAlias = Annotated[

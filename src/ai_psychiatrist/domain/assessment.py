@@ -281,3 +281,5 @@ class Assessment:
     failures: tuple[FailureRecord, ...]
     references: str | None = None
     """Digest of all references that there were to show, 64 hexadecimal digits."""
+    hosts: tuple[str, ...] = ()
+    """Those that words of the transcript were sent to."""

@@ -183,6 +183,9 @@ class Attempt:
     """How long the call took, in milliseconds."""
     http_status: int | None = None
     """What the backend answered with, where the call failed for it."""
+    hosts: tuple[str, ...] = ()
+    """Where the call's words were sent, as `host:port` of the address: the model's server, and a
+    proxy that could read them; empty for a model of this process."""
     served_model: str | None = field(default=None, repr=False)
     """The model that the reply itself names; `None` where it names none."""
     system_fingerprint: str | None = field(default=None, repr=False)

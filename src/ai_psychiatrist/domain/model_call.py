@@ -38,3 +38,5 @@ class ModelCall:
     cache_write_tokens: int | None = None
     """Of the tokens in, those that it put there."""
     duration_ms: float = 0.0
+    hosts: tuple[str, ...] | None = None
+    """Where its words were sent; `None` where that was not noted."""

@@ -27,7 +27,12 @@ from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, remove_drafts, write_whole
 from ai_psychiatrist.interface.dataset_costs import price_list, purse_of
 from ai_psychiatrist.interface.dataset_plan import measured_units, planned_run
-from ai_psychiatrist.interface.deciding import deciding_settings, references_record
+from ai_psychiatrist.interface.deciding import (
+    call_settings,
+    deciding_settings,
+    model_addresses,
+    references_record,
+)
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.proof.certificate import certificate_of
@@ -237,6 +242,8 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         contracts={"pipeline": contract.digest, "rules": rule_set_digest()},
         settings=deciding_settings(services.settings),
     )
+    record["calls"] = call_settings(services.settings)
+    record["addresses"] = model_addresses(services, scoring)
     record["reader"] = services.pipeline.second_voice.state().name
     if wanted.start.certifies:
         record["certificates"] = True

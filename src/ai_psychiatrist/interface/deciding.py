@@ -1,19 +1,29 @@
 """Which settings and references decide on a result, as a run records them."""
 
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.infrastructure.digests import plain_digest
+from ai_psychiatrist.llm.local_only import embedder_address
+from ai_psychiatrist.llm.reasons import shown_address
 from ai_psychiatrist.wiring import Services
+
+_SECRET: Final = re.compile(
+    r"key|token|secret|passw|credential|auth|cookie|signature|bearer", re.IGNORECASE
+)
 
 
 def deciding_settings(settings: Settings) -> dict[str, object]:
     """Return the settings that decide on a result; none of them is a secret."""
     return {
-        "temperature": settings.model.temperature,
         "max_calls": settings.model.max_calls,
         "max_reply_bytes": settings.model.max_reply_bytes,
-        "num_ctx": settings.ollama.num_ctx,
         "pydantic_ai": settings.pydantic_ai.model_dump(mode="json"),
         "quantitative": settings.quantitative.model_dump(mode="json"),
         "qualitative": settings.qualitative.model_dump(mode="json"),
@@ -23,6 +33,39 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
         "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
     }
+
+
+def call_settings(settings: Settings) -> dict[str, object]:
+    """Return what every model call is sent with, each named as its environment variable."""
+    model = settings.model
+    return {
+        "model_temperature": model.temperature,
+        "model_max_output_tokens": model.max_output_tokens,
+        "model_output_mode": model.output_mode,
+        "model_thinking": {name: how for name, how in model.thinking.items() if how},
+        "model_extra_body": {name: _recorded(body) for name, body in model.extra_body.items()},
+        "ollama_num_ctx": settings.ollama.num_ctx,
+    }
+
+
+def _recorded(body: Mapping[str, object]) -> object:
+    """Return fields of requests, or their digest where they look as if they held a secret."""
+    text = json.dumps(body, sort_keys=True)
+    if _SECRET.search(text) is None:
+        return body
+    # Slow, because a record is shared, and a password is soon guessed from a quick digest.
+    digest = hashlib.scrypt(text.encode(), salt=b"extra_body", n=1 << 14, r=8, p=1, dklen=16)
+    return f"scrypt:{digest.hex()}"
+
+
+def model_addresses(services: Services, scoring: WantedScoring) -> dict[str, list[str]]:
+    """Return model or embedder → where it is served, without credentials; not those in here."""
+    settings, addresses = services.settings, dict(services.addresses)
+    if scoring.mode.shows_references:
+        name = settings.references.embedder
+        addresses[name] = embedder_address(name, ollama=settings.ollama, openai=settings.openai)
+    known = {name: address for name, address in addresses.items() if address is not None}
+    return {name: [shown_address(address)] for name, address in known.items()}
 
 
 def _believing(settings: BeliefSettings) -> dict[str, object]:

@@ -21,7 +21,7 @@ from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, Watch, make_run, unwatched
-from ai_psychiatrist.interface.deciding import deciding_settings
+from ai_psychiatrist.interface.deciding import call_settings, deciding_settings
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.services.retrieval.artefact import Recipe, write_references
 from ai_psychiatrist.services.retrieval.manifest import Chunking, Manifest
@@ -142,6 +142,7 @@ def _run_name(services: Services) -> str:
         "models": services.agent_models,
         "prompts": scoring_prompts(),
         "settings": deciding_settings(services.settings),
+        "calls": call_settings(services.settings),
         # Decides which chunks there are to score.
         "same_item": services.settings.references.same_item,
     }

@@ -57,8 +57,8 @@ OutputT = TypeVar("OutputT", bound=ModelOutput)
 ReadT = TypeVar("ReadT")
 Review: TypeAlias = Callable[[ModelOutput], Awaitable[None]]
 
-_TOLD_BY_SERVERS: Final = ("served_model", "system_fingerprint")
-_LOGGED: Final = tuple(one.name for one in fields(Attempt) if one.name not in _TOLD_BY_SERVERS)
+_UNLOGGED: Final = ("hosts", "served_model", "system_fingerprint")
+_LOGGED: Final = tuple(one.name for one in fields(Attempt) if one.name not in _UNLOGGED)
 """Codes and counts: a server can write any text where its model's name is expected."""
 _NAME: Final = re.compile(r"[\w.:/@+-]{1,128}", re.ASCII)
 _LARGE_REPLY_CHARACTERS: Final = 16_384
@@ -230,6 +230,8 @@ class AgentCalls:
         if kept is not None:
             self._begin(call, is_replayed=True)
             self._known["duration_ms"] = kept.duration_ms
+            if kept.hosts is not None:
+                self._known["hosts"] = kept.hosts
             # It was paid for when it was made.
             return self._returned(result_of(kept))
         if wait_seconds > 0:
@@ -253,6 +255,7 @@ class AgentCalls:
                     occurrence=occurrence,
                     sent=call.messages(),
                     duration_ms=self._known["duration_ms"],
+                    hosts=attempt.hosts,
                 )
                 await store.keep(with_result(made, result))
         returned = self._returned(result)
@@ -329,6 +332,7 @@ class AgentCalls:
             outcome=AttemptOutcome.FAILED,
             code=FailureCode.DEADLINE_EXCEEDED,
             prompt_digest=self.prompt_digest,
+            hosts=call.endpoint.hosts,
         )
         self._is_replayed, self._known = is_replayed, {}
         return self._open

@@ -208,6 +208,8 @@ class CallRecorder:
     """Stands still while a call waits for its turn at the backend."""
     ahead: FirstCallAhead | None = None
     """Lets the first call to a model go alone; `None` where all go as they come."""
+    other_hosts: set[str] = field(default_factory=set)
+    """Where words were sent by other ways than attempts, such as to an embedder."""
     made: Counter[str] = field(default_factory=Counter, repr=False)
     """How often each call was made, by its digest."""
     asked: Counter[str] = field(default_factory=Counter, repr=False)

@@ -55,6 +55,16 @@ class ModelConnections:
         """Where each model of all chains is served; `None` for one of this process."""
         return {name: endpoint.address for name, endpoint in self._endpoints.items()}
 
+    def embedder_hosts(self, name: str) -> tuple[str, ...]:
+        """Return where an embedder sends words; nowhere for one of this process."""
+        # Only few-shot scoring has one, and a second of libraries with it.
+        from ai_psychiatrist.llm.http_client import hosts_of  # noqa: PLC0415
+        from ai_psychiatrist.llm.local_only import embedder_address  # noqa: PLC0415
+
+        options = self._options
+        address = embedder_address(name, ollama=options.ollama, openai=options.openai)
+        return () if address is None else hosts_of(address, options.models.http_proxy)
+
     async def unready(self) -> dict[str, Reason]:
         """Return model name → why it would not answer now, for those that would not."""
         asked = [one for one in self._endpoints.values() if one.name not in self._options.local]
@@ -121,13 +131,20 @@ def as_chain(
         return models
     timeout = pydantic_ai_settings.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
     agent_model = None
+    hosts: tuple[str, ...] = ()
     if pydantic_ai_settings.enabled and ollama_base_url is not None:
-        from ai_psychiatrist.llm.servers import lone_ollama_model  # noqa: PLC0415  takes a second
+        from ai_psychiatrist.llm.http_client import hosts_of  # noqa: PLC0415  takes a second
+        from ai_psychiatrist.llm.servers import lone_ollama_model  # noqa: PLC0415
 
+        hosts = hosts_of(ollama_base_url, None)
         agent_model = lone_ollama_model(models.model, ollama_base_url, timeout_seconds=timeout)
     elif pydantic_ai_settings.enabled:
         logger.warning("agent_path_unavailable", model=models.model, reason="no_base_url")
     endpoint = ModelEndpoint(
-        name=models.model, agent_model=agent_model, chat=models, timeout_seconds=timeout
+        name=models.model,
+        agent_model=agent_model,
+        chat=models,
+        timeout_seconds=timeout,
+        hosts=hosts,
     )
     return (endpoint,)

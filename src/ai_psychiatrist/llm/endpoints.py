@@ -96,6 +96,8 @@ class ModelEndpoint:
     """URL of the server, without credentials; `None` for a model of this process."""
     output_mode: OutputMode = OutputMode.TEXT
     """How the schemas of an assessment's agents go out."""
+    hosts: tuple[str, ...] = ()
+    """Where the words of its calls are sent, as attempts name it."""
     takes_tools: bool = True
     """Whether a model is behind it that can be made to call a tool."""
     is_local: bool = False

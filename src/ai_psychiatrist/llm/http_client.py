@@ -73,6 +73,16 @@ def http_client(
     )
 
 
+def hosts_of(address: str, proxy: str | None) -> tuple[str, ...]:
+    """Return who reads what is sent to an address, as `host:port`: of TLS a proxy reads nothing."""
+    ways = [address, proxy] if proxy and not address.startswith("https:") else [address]
+    try:
+        return tuple(httpx2.URL(way).netloc.decode() for way in ways)
+    except httpx2.InvalidURL:
+        # Nothing can be sent there.
+        return ()
+
+
 @cache
 def trusted_certificates() -> ssl.SSLContext:
     """Return what servers are known by, read once: for each client it would take 20 ms anew."""

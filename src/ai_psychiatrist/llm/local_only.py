@@ -35,11 +35,14 @@ def require_local_embedder(
     name: str, models: ModelCallSettings, *, ollama: OllamaSettings, openai: OpenAISettings
 ) -> None:
     """Raise `ConfigurationError` for an embedder of such a machine; some need no server."""
+    provider, address = provider_of(name), embedder_address(name, ollama=ollama, openai=openai)
+    if provider is not None and address is not None:
+        require_local(models, f"embedder {name!r}", address, setting=provider.url_variable)
+
+
+def embedder_address(name: str, *, ollama: OllamaSettings, openai: OpenAISettings) -> str | None:
+    """Return where an embedder is served; `None` for one that needs no server."""
     provider = provider_of(name)
     if provider is OLLAMA:
-        address = ollama.base_url
-    elif provider is OPENAI:
-        address = openai.base_url or str(OPENAI.default_url)
-    else:
-        return
-    require_local(models, f"embedder {name!r}", address, setting=provider.url_variable)
+        return ollama.base_url
+    return (openai.base_url or OPENAI.default_url) if provider is OPENAI else None

@@ -207,9 +207,10 @@ def reason_of(
 
 
 def shown_address(url: str) -> str:
-    """Return a URL without the name and password that it may hold."""
+    """Return a URL without what may hold credentials: name, password, query and fragment."""
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
+    return urlunsplit(bare)
 
 
 def _server(provider: Provider, address: str | None) -> str:

@@ -19,7 +19,7 @@ from ai_psychiatrist.llm.endpoints import (
     EndpointOptions,
     ModelEndpoint,
 )
-from ai_psychiatrist.llm.http_client import NO_KEY, Access, http_client
+from ai_psychiatrist.llm.http_client import NO_KEY, Access, hosts_of, http_client
 from ai_psychiatrist.llm.local_only import require_local, require_local_embedder
 from ai_psychiatrist.llm.providers import (
     ANTHROPIC,
@@ -126,6 +126,7 @@ class ModelServers:
         return ModelEndpoint(
             name=f"system-one:{model}",
             address=shown_address(address),
+            hosts=hosts_of(address, self._options.models.http_proxy),
             agent_model=SystemOneModel(model, provider=provider),
             chat=None,
             timeout_seconds=self._options.pydantic_ai.timeout_seconds or DEFAULT_TIMEOUT_SECONDS,
@@ -171,6 +172,7 @@ class ModelServers:
         return ModelEndpoint(
             name=name,
             address=shown_address(server.access.address),
+            hosts=hosts_of(server.access.address, options.models.http_proxy),
             agent_model=agent_model,
             chat=PlainChat(agent_model, temperature=options.models.temperature),
             timeout_seconds=server.access.timeout_seconds,

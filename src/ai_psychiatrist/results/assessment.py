@@ -105,6 +105,7 @@ def _envelope(assessment: Assessment, about: About) -> Envelope:
         prompts=_prompts(assessment),
         references=assessment.references,
         grounding=assessment.quantitative,
+        hosts=assessment.hosts,
         attempts=assessment.attempts,
         failures=assessment.failures,
         transcript_text=assessment.transcript.text if _is_made(assessment) else None,

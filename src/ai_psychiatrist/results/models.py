@@ -284,6 +284,10 @@ class Envelope(Result):
     """Digest of all references that there were to show; null in a mode that shows none."""
     grounding: GroundingResult | None
     """How many quotes held; null where none were extracted."""
+    hosts: tuple[str, ...]
+    """Where words of the transcript were sent, as `host:port` of the addresses: servers of models
+    and embedders, whether or not they answered, and a proxy that could read the words. Empty where
+    none left this process."""
     attempts: tuple[Attempt, ...]
     """Every call of a model, in order."""
     failures: tuple[FailureRecord, ...]

@@ -108,6 +108,7 @@ def _services(
         make_interviews=partial(_opened_interviews, settings, interviewers, danger),
         interview_models=_names(interviewers) if own_model else (),
         agent_models={agent: _names(chain) for agent, chain in wired.chains.items()},
+        addresses={one.name: one.address for chain in wired.chains.values() for one in chain},
         key=key,
         log=EventLog(settings.log.level, settings.log.format, trace_ids=telemetry.trace_ids),
         telemetry=telemetry,

@@ -48,6 +48,11 @@ class ConfiguredReferences:
             raise RuntimeError(msg)
         return self._opened.digest
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Where a search sends words."""
+        return self._connections.embedder_hosts(self._settings.embedder)
+
     async def references_for(
         self, evidence: Evidence, excluded: Identity
     ) -> Mapping[Item, ItemReferences]:

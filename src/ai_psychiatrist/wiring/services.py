@@ -49,6 +49,8 @@ class Services:
     make_interviews: "Callable[[], TenantInterviews]"
     agent_models: dict[str, tuple[str, ...]]
     """The chain of model names of each agent; without the danger agent where that is off."""
+    addresses: dict[str, str | None]
+    """Where each model of these chains is served; `None` for one of this process."""
     interview_models: tuple[str, ...]
     """The chain of interviews that have a model of their own; empty where they have none."""
     key: bytes = field(repr=False)

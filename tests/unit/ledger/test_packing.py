@@ -111,6 +111,7 @@ def as_before_packing(run: Path) -> None:
             connection.execute(f"DROP TRIGGER {table}_refuse_update")
             changes = ", ".join(f"{column} = unpacked({column})" for column in columns)
             connection.execute(f"UPDATE {table} SET {changes}")  # noqa: S608  the names above
+        connection.execute("ALTER TABLE calls DROP COLUMN hosts")
         connection.execute("UPDATE meta SET value = 5 WHERE key = 'schema_version'")
 
 

@@ -14,6 +14,7 @@ from ai_psychiatrist.agents.prompts.tasks import TASKS, prompt_digests
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
@@ -30,9 +31,10 @@ _MUST_AGREE: Final = (
     "reader",
     "settings",
 )
-_MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts")
+_MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts", "calls", "addresses")
 """What a run goes on with under another one when that is accepted."""
 _CHANGES: Final = "changes"
+_MOST_TOLD: Final = 8
 _GIT_SECONDS: Final = 5.0
 
 
@@ -93,16 +95,21 @@ def gone_on_with(
     """Return the record of a run that goes on, with the change that was accepted, if there is one.
 
     Raises `ArtifactMismatch` when the run was begun with other inputs, or, unless that is accepted,
-    under another version, other prompts or other rules.
+    under another version, with other prompts, rules, calls or servers.
     """
     last = dict(before) | (changes_of(before) or [{}])[-1] | {"mode": mode_of(before)}
     other = [name for name in _MUST_AGREE if last.get(name) != now.get(name)]
-    changed = [name for name in _MAY_CHANGE if _is_other(last.get(name), now.get(name))]
+    changed = [name for name in _MAY_CHANGE if _is_other(name, last, now)]
     if other or (changed and not accepts_changed):
         names = ", ".join([*other, *changed]).replace("_", " ")
+        told = [
+            f"{name}: {then} → {here}"
+            for name, (then, here) in made_otherwise(last, now, parts=[*other, *changed]).items()
+        ]
+        values = f" ({'; '.join(told[:_MOST_TOLD])})" if told else ""
         cure = "" if other else ", go on all the same with --accept-changed"
         msg = (
-            f"the run was begun with other {names}; its results would not be of one kind. "
+            f"the run was begun with other {names}{values}; its results would not be of one kind. "
             f"Restore them (run.json has them){cure}, or start a new run in another folder"
         )
         raise ArtifactMismatch(msg)
@@ -135,7 +142,7 @@ class AcceptedChange:
     """What was another one when a run went on, and how many units were assessed under it."""
 
     parts: tuple[str, ...]
-    """Of version, git commit, prompts and contracts."""
+    """Of version, git commit, prompts, contracts, calls and addresses."""
     units: int
 
     def __str__(self) -> str:
@@ -155,7 +162,7 @@ def accepted_changes(
             parts=tuple(
                 name.replace("_", " ")
                 for name in _MAY_CHANGE
-                if _is_other(states[number - 1].get(name), states[number].get(name))
+                if _is_other(name, states[number - 1], states[number])
             ),
             units=units[number],
         )
@@ -163,9 +170,22 @@ def accepted_changes(
     )
 
 
-def _is_other(before: object, now: object) -> bool:
-    """Compare; a program outside a checkout does not know its commit."""
-    return before != now and None not in (before, now)
+def listed(value: object) -> list[object]:
+    """Return a list of a record; none where something else was written in its place."""
+    return value if isinstance(value, list) else []
+
+
+def _is_other(name: str, before: Mapping[str, object], now: Mapping[str, object]) -> bool:
+    """Compare what two records know; a program outside a checkout does not know its commit."""
+    one, other = before.get(name), now.get(name)
+    if name == "addresses" and isinstance(one, Mapping) and isinstance(other, Mapping):
+        # The shards of a merged run may have had one each.
+        return any(
+            address not in listed(one.get(model))
+            for model in one.keys() & other.keys()
+            for address in listed(other[model])
+        )
+    return one != other and None not in (one, other)
 
 
 def _git_state() -> dict[str, object]:

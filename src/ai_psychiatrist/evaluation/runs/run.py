@@ -91,7 +91,7 @@ class RunTools:
     parts: frozenset[Part] = FULL
     """Of an assessment, those that are made."""
     changes: int = 0
-    """How many accepted changes of version, prompts or rules the run has seen."""
+    """How many accepted changes of what it is made with the run has seen."""
     on_assessment: OnAssessment | None = None
     """Called in a thread."""
     attendance: Attendance | None = None

@@ -47,7 +47,7 @@ class StartOptions:
     """Which part of these, after the limit; `None`: all."""
     is_resumed: bool = False
     accepts_changed: bool = False
-    """Whether a run goes on under another version, other prompts or other rules."""
+    """Whether a run goes on under another version, with other prompts, rules, calls or servers."""
     keeps_raw: bool = True
     """Of a run that keeps texts, `False` leaves out those that are still to come."""
     certifies: bool = False

@@ -43,6 +43,7 @@ def _calls(ledger: Ledger, unit_id: str) -> Iterator[dict[str, object]]:
                 "agent": call.agent,
                 "model": call.model,
                 "path": call.path,
+                "hosts": None if call.hosts is None else list(call.hosts),
                 "messages": [{"role": role, "text": _whole(text)} for role, text in call.sent],
                 "code": call.code,
                 "reply": None if call.reply is None else _whole(call.reply),

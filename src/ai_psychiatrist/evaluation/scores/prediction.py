@@ -155,7 +155,7 @@ class UnitPrediction:
     attempts: tuple[AttemptSummary, ...] = ()
     failures: tuple[FailureSummary, ...] = ()
     changes: Count = 0
-    """After how many accepted changes of version, prompts or rules the unit was assessed."""
+    """After how many accepted changes of what a run is made with the unit was assessed."""
 
     def __post_init__(self) -> None:
         if self.items and set(self.items) != set(Item):

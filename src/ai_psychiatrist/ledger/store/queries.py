@@ -13,7 +13,7 @@ _RETRYABLE: Final = ", ".join(f"'{stage}'" for stage in RETRYABLE_STAGES)
 _CALL_COLUMNS: Final = (
     "attempt, digest, occurrence, step, model, path, outcome, http_status, sent, reply, "
     "reply_digest, is_cut_off, input_tokens, output_tokens, cache_read_tokens, "
-    "cache_write_tokens, duration_ms, recorded_at"
+    "cache_write_tokens, duration_ms, recorded_at, hosts"
 )
 _ATTEMPT_COLUMNS: Final = (
     "attempt, origin, stage, errors, warnings, coercions, raw, raw_digest, output, "

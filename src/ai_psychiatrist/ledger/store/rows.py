@@ -45,6 +45,7 @@ def call_values(kept: KeptCall, *, vault: Vault, context: bytes | None) -> Value
         "reply": vault.put_raw(call.reply, place=f"reply:{kept.unit_id}"),
         "reply_digest": _text_digest(call.reply),
         "keeps_raw": vault.keeps_raw,
+        "hosts": None if call.hosts is None else " ".join(call.hosts),
         "recorded_at": _now(),
     }
 
@@ -52,10 +53,14 @@ def call_values(kept: KeptCall, *, vault: Vault, context: bytes | None) -> Value
 def read_call(row: Row, *, vault: Vault, context: bytes | None) -> ModelCall:
     """Return a call from the columns of `queries.CALLS_OF_ATTEMPT`."""
     with refusing_damage():
-        values: dict[str, Any] = {name: row[name] for name in _CALL_FIELDS} | {
+        # A ledger of an earlier version that is only read lacks the newest columns.
+        columns = dict(row)
+        hosts = columns.setdefault("hosts", None)
+        values: dict[str, Any] = {name: columns[name] for name in _CALL_FIELDS} | {
             "path": CallPath(row["path"]),
             "code": None if row["code"] is None else FailureCode(row["code"]),
             "is_cut_off": bool(row["is_cut_off"]),
+            "hosts": None if hosts is None else tuple(str.split(hosts)),
             "sent": _with(context, vault.take_text(row["sent"], place=f"sent:{row['unit_id']}")),
             "reply": vault.take_text(row["reply"], place=f"reply:{row['unit_id']}"),
         }

@@ -157,6 +157,8 @@ _CACHE_TOKENS: Final = (
 # Words may be packed from here on, which programs before would take for damage.
 _PACKED_WORDS: Final = ()
 
+_HOSTS: Final = ("ALTER TABLE calls ADD COLUMN hosts TEXT",)
+
 MIGRATIONS: Final = (
     (*_TABLES, *_TRIGGERS),
     _HTTP_STATUS,
@@ -164,6 +166,7 @@ MIGRATIONS: Final = (
     _BATCHES,
     _CACHE_TOKENS,
     _PACKED_WORDS,
+    _HOSTS,
 )
 """Position n holds the statements that lead from version n to version n + 1."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
+from ai_psychiatrist.evaluation.runs.provenance import listed
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shard import Shard
 
@@ -46,9 +47,21 @@ class Parts:
         for name in _OF_THE_MACHINE:
             values = dict.fromkeys(str(part.record.get(name)) for part in self.found)
             record[name] = ", ".join(sorted(values))
+        if "addresses" in record:
+            record["addresses"] = _all_of([part.record.get("addresses") for part in self.found])
         if self.missing:
             record["missing_shards"] = list(map(str, self.missing))
         return record
+
+
+def _all_of(records: Sequence[object]) -> dict[str, list[object]]:
+    """Return model → what any shard names for it, each once."""
+    named: dict[str, list[object]] = {}
+    for record in records:
+        for model, values in record.items() if isinstance(record, Mapping) else ():
+            known = named.setdefault(model, [])
+            known += [value for value in listed(values) if value not in known]
+    return named
 
 
 def parts_of(folders: Sequence[RunFolder], *, is_partial: bool) -> Parts:
@@ -107,7 +120,7 @@ def _differing(
     """Yield where two records differ, with dots between a field and what is inside it."""
     for name in sorted({*one, *other}):
         first, second = one.get(name), other.get(name)
-        if not prefix and name in {"shard", *_OF_THE_MACHINE}:
+        if not prefix and name in {"shard", "addresses", *_OF_THE_MACHINE}:
             continue
         if isinstance(first, Mapping) and isinstance(second, Mapping):
             yield from _differing(first, second, f"{prefix}{name}.")
