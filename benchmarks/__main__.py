@@ -13,6 +13,7 @@ from benchmarks import (
     certificates,
     challenge,
     conformal,
+    costly_replies,
     coverage,
     evidence,
     grounding_volume,
@@ -61,6 +62,7 @@ TABLES: Final[tuple[tuple[str, Callable[[], object]], ...]] = (
     ("Jobs", partial(jobs.main, [])),
     ("Start", imports.main),
     ("Where the time of an assessment goes", stages.main),
+    ("Replies that cost", partial(costly_replies.main, [])),
     ("What it costs to be watched", telemetry.main),
 )
 """What each is about, and what prints it."""

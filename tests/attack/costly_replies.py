@@ -51,6 +51,8 @@ COSTLY_REPLIES: Final[Mapping[str, str]] = {
     "keys twice": "{" + _filled('"a":0,') + '"a":0}',
     "keys twice, broken": "{" + _filled('"a":0,') + ",}",
     "keys without marks": "{" + _filled("a:b,") + "}",
+    "a huge number": '{"PHQ8_Sleep": ' + _filled("9") + "}",
+    "huge numbers": '{"a":[' + _filled("9e99999,") + "1]}",
     "numbers": '{"a":[' + _filled("1,") + ",]}",
     "numbers in an odd bracket": '{"a":[' + _filled("1,") + "1}}",
     "numbers after prose": "So it is\n" + '{"a":[' + _filled("1,") + ",]}\nOr\n{",

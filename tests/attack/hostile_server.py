@@ -5,8 +5,9 @@ import gzip
 import json
 import multiprocessing
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import cache
+from itertools import cycle
 from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
 from types import TracebackType
@@ -201,6 +202,15 @@ def _text(text: str) -> Sent:
     return sent
 
 
+def _in_turn(texts: Iterable[str]) -> Sent:
+    turns = cycle(texts)
+
+    async def sent(wire: str) -> AsyncIterator[bytes]:
+        yield _whole(reply(wire, next(turns)))
+
+    return sent
+
+
 def _shape(name: str) -> Sent:
     async def sent(wire: str) -> AsyncIterator[bytes]:
         yield _whole(reply(wire, HOSTILE_TEXTS[name](_LONG_CHARACTERS // 3)))
@@ -255,6 +265,7 @@ _WORDS: Final = (
     "newlines",
     "apostrophes",
 )
+EVERY_COSTLY: Final = "every costly reply in turn"
 TRANSPORTED: Final = tuple(_OF_TRANSPORT)
 """Replies whose bytes are wrong, not what they say."""
 HOSTILE_REPLIES: Final[Mapping[str, Sent]] = {
@@ -262,6 +273,7 @@ HOSTILE_REPLIES: Final[Mapping[str, Sent]] = {
     **{f"text: {name}": _text(text) for name, text in _TEXTS.items()},
     **{f"text: {name}": _shape(name) for name in _WORDS},
     **{name: _text(COSTLY_REPLIES[name]) for name in COSTLIEST},
+    EVERY_COSTLY: _in_turn(COSTLY_REPLIES.values()),
 }
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ from tests.attack.callers import Answer, ask, posted
 from tests.attack.costly_replies import COSTLIEST
 from tests.attack.health import BAR_MILLISECONDS, BUSY_MILLISECONDS, Waits, watching
 from tests.attack.hostile_server import (
+    EVERY_COSTLY,
     HOSTILE_REPLIES,
     TRANSPORTED,
     WIRES,
@@ -23,7 +24,7 @@ from tests.attack.verdicts import Verdict, all_of, at_most
 
 TEXT: Final = "Interviewer: How do you sleep?\nParticipant: Badly, nearly every night.\n"
 _GIVEN_UP_SECONDS: Final = 15.0
-_AT_ONCE: Final = 64
+AT_ONCE: Final = 64
 _ALL_READ_SECONDS: Final = 120.0
 _SETTINGS: Final = {
     "PYDANTIC_AI_TIMEOUT_SECONDS": "1",
@@ -112,38 +113,66 @@ def _verdicts(wire: str, replied: list[Replied], waits: Waits) -> Iterator[Verdi
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burst:
+    """Assessments that one server made at the same time."""
+
+    statuses: Mapping[int, int]
+    """Status → how many answers."""
+    seconds: float
+    waited_milliseconds: float
+    """For /healthz, at worst."""
+    control_milliseconds: float
+    """For a server that does nothing, at worst."""
+    megabytes: float
+    """At the peak, of the server and its workers."""
+    left_megabytes: float
+    """A second after the last answer."""
+
+
+def assessed_at_once(settings: Mapping[str, str], count: int = AT_ONCE) -> Burst:
+    """Have a server of its own make so many assessments at once, and watch it."""
+    settings = {"PYDANTIC_AI_RETRIES": "1", "API_MAX_CONCURRENCY": str(count)} | dict(settings)
+    with attacked(settings) as server:
+        # The first assessment of a server loads what all others use.
+        asyncio.run(_asked_at_once(server.url, 1))
+        with watching(server.url) as waits, watching_memory(server.pid) as peak:
+            began = time.monotonic()
+            statuses = Counter(asyncio.run(_asked_at_once(server.url, count)))
+            ended = time.monotonic()
+        time.sleep(1)
+        with watching_memory(server.pid) as left:
+            pass
+    return Burst(
+        statuses=statuses,
+        seconds=ended - began,
+        waited_milliseconds=waits.worst(began, ended),
+        control_milliseconds=waits.worst_control(began, ended),
+        megabytes=peak.megabytes,
+        left_megabytes=left.megabytes,
+    )
+
+
 def attack_with_costly_replies(wire: str = WIRES[0]) -> Iterator[Verdict]:
     """Have many assessments get replies at once that are as costly to read as any are."""
-    settings = {"PYDANTIC_AI_RETRIES": "1", "API_MAX_CONCURRENCY": str(_AT_ONCE)}
     with HostileServer(wire, has_bombs=False) as model:
-        for name in COSTLIEST:
+        for name in (*COSTLIEST, EVERY_COSTLY):
             model.choose(name)
-            with (
-                attacked(settings | model_settings(wire, model.url)) as server,
-                watching(server.url) as waits,
-                watching_memory(server.pid) as peak,
-            ):
-                # The first assessment of a server loads what all others use.
-                asyncio.run(_asked_at_once(server.url, 1))
-                began = time.monotonic()
-                statuses = Counter(asyncio.run(_asked_at_once(server.url, _AT_ONCE)))
-                ended = time.monotonic()
-                time.sleep(1)
-            control = waits.worst_control(began, ended)
+            burst = assessed_at_once(model_settings(wire, model.url))
+            control, statuses = burst.control_milliseconds, burst.statuses
             busy = ", machine busy" if control > BUSY_MILLISECONDS else ""
-            note = f"{name}; {dict(statuses)} in {ended - began:.0f} s"
+            note = f"{name}; {dict(statuses)} in {burst.seconds:.0f} s"
             yield at_most(
-                f"{wire}: /healthz under {_AT_ONCE} costly replies",
-                waits.worst(began, ended),
+                f"{wire}: /healthz under {AT_ONCE} costly replies",
+                burst.waited_milliseconds,
                 BAR_MILLISECONDS,
                 "ms",
                 note=f"{note}; control {control:.0f} ms{busy}",
             )
-            yield at_most(
-                f"{wire}: peak memory", peak.megabytes, BAR_MEGABYTES, "MB", note=f"{name}; {peak}"
-            )
+            note = f"{name}; afterwards {burst.left_megabytes:.0f} MB"
+            yield at_most(f"{wire}: peak memory", burst.megabytes, BAR_MEGABYTES, "MB", note=note)
             typed = sum(count for status, count in statuses.items() if status in {200, 502, 504})
-            yield all_of(f"{wire}: assessments that are answered", typed, _AT_ONCE, note=name)
+            yield all_of(f"{wire}: assessments that are answered", typed, AT_ONCE, note=name)
 
 
 async def _asked_at_once(url: str, count: int) -> list[int]:

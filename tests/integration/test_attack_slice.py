@@ -12,6 +12,8 @@ from tests.attack.callers import Answer, leave
 from tests.attack.files import attacks
 from tests.attack.hostile_server import WIRES, HostileServer, model_settings
 from tests.attack.hostile_texts import HOSTILE_TEXTS
+from tests.attack.memory import BAR_MEGABYTES
+from tests.attack.replies import AT_ONCE, assessed_at_once
 from tests.attack.sent_files import is_told, sent
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import (
@@ -33,6 +35,8 @@ ENDLESS = (
 )
 MOST_SENT_BYTES = 64_000_000
 """The limit of a reply, both ways to ask, and what the sockets between hold."""
+AWAKE_MILLISECONDS = 5_000
+"""Far more than `benchmarks.costly_replies` measures: other work may have the machine."""
 SMALL_CHARACTERS = 400
 EVERY_SO_MANY = 5
 WORKED_ON_APART_CHARACTERS = 20_100
@@ -63,6 +67,15 @@ def test_a_reply_without_end_is_read_to_its_limit_and_ends_as_a_typed_failure(
                 assert answer.status_code == 502, name
                 assert answer.json()["failures"], name
                 assert model.sent_bytes < MOST_SENT_BYTES, name
+
+
+def test_costly_replies_of_many_assessments_leave_the_server_small_and_awake() -> None:
+    with HostileServer(WIRES[0], has_bombs=False) as model:
+        model.choose("quotations")
+        burst = assessed_at_once(model_settings(WIRES[0], model.url))
+    assert burst.statuses == {502: AT_ONCE}
+    assert burst.megabytes < BAR_MEGABYTES
+    assert burst.waited_milliseconds < AWAKE_MILLISECONDS
 
 
 def test_hostile_texts_are_answered(client: httpx.Client) -> None:

@@ -159,7 +159,8 @@ class AgentRunner(Generic[OutputT]):
             try:
                 output = await self._ask(endpoint, prompt, calls)
             except ModelCallFailed as error:
-                failure = error
+                # Without its frames, this one among them, which hold the reply.
+                failure = error.with_traceback(None)
                 if failure.code is FailureCode.CALL_BUDGET_SPENT:
                     break
             except Exception as error:  # noqa: BLE001  whatever it is, other agents go on
