@@ -73,6 +73,8 @@ class ModelServer:
         self.script = script or good_replies()
         self.models = models
         self.list_status = list_status
+        self.details: dict[str, object] = {}
+        """What Ollama's list says of each model besides its name."""
         self.paths: list[str] = []
         self.decisions: list[dict[str, object]] = []
         """What was sent to the decision model, which says the same of everything."""
@@ -138,7 +140,9 @@ class ModelServer:
             case ("GET", "/api/version"):
                 return 200, {"version": VERSION}
             case ("GET", "/api/tags"):
-                return 200, {"models": [{"name": n, "model": n} for n in self.models]}
+                return 200, {
+                    "models": [{"name": n, "model": n} | self.details for n in self.models]
+                }
             case ("GET", "/v1/models" | "/models"):
                 models = [{"id": n, "object": "model", "owned_by": "fake"} for n in self.models]
                 return 200, {"object": "list", "data": models}

@@ -1,17 +1,18 @@
 """What was sent is what is recorded: a run's record holds what shapes its calls, and to whom."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fakes.model_server import ModelServerThread
+from tests.fakes.model_server import ModelServerThread, Script
 from tests.integration.command import Finished
 from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 from tests.integration.test_evaluate_command import write_interviews
+from tests.integration.test_model_servers import in_envelope
 
 SECRET = "sk-quite-secret"
 
@@ -134,3 +135,102 @@ def test_shards_may_have_an_address_each_and_the_merged_run_names_all(
         assert evaluate(folder, other.url, "--resume", settings={}).code == 0
     third = evaluate(folder, "http://127.0.0.1:9", "--resume", settings={})
     assert (third.code, "OPENAI_BASE_URL" in third.err) == (2, True)
+
+
+def answering_as(name: Callable[[], str], fingerprint: str | None = None) -> Script:
+    """Answer well, under the name of another model."""
+    return in_envelope(lambda body: body.update(model=name(), system_fingerprint=fingerprint))
+
+
+def test_a_run_stops_where_another_model_answers_and_goes_on_where_that_is_accepted(
+    folder: Path,
+) -> None:
+    """The name that was asked for is only echoed, and says nothing."""
+    name = ["large-2025-01"]
+    with ModelServerThread(answering_as(lambda: name[0])) as server:
+        evaluate(folder, server.url, "--limit", "1", settings={})
+        name[0] = "fake-model"
+        echoed = evaluate(folder, server.url, "--resume", "--limit", "2", settings={})
+        assert (echoed.code, "2 of 2 units complete" in echoed.err) == (0, True)
+        name[0] = "small-2025-06"
+        stopped = evaluate(folder, server.url, "--resume", settings={})
+        assert (stopped.code, "3 of 3 units complete" in stopped.err) == (1, True)
+        host = server.url.removeprefix("http://")
+        assert f"openai-chat:fake-model at {host} answers as another model" in stopped.err
+        assert "--accept-changed" in stopped.err
+        assert "small" not in stopped.err + (folder / "run" / "run.json").read_text("utf-8")
+        refused = evaluate(folder, server.url, "--resume", settings={})
+        assert (refused.code, "served models" in refused.err) == (2, True)
+        assert "--accept-changed" in refused.err
+        for options in (["--accept-changed"], []):
+            done = evaluate(folder, server.url, "--resume", *options, settings={})
+            assert (done.code, "another model" in done.err) == (0, False)
+    (change,) = record_of(folder)["changes"]
+    assert [len(digests) for digests in change["served_models"].values()] == [2]
+    report = run_here(["evaluate", "runs", "."], folder)
+    assert "served models" in " ".join(report.out.split())
+
+
+def test_no_unit_is_begun_after_another_model_has_answered(folder: Path) -> None:
+    calls: list[int] = []
+
+    def name() -> str:
+        calls.append(1)
+        return "large" if len(calls) < 4 else "small"
+
+    with ModelServerThread(answering_as(name)) as server:
+        stopped = evaluate(folder, server.url, "--concurrency", "1", settings={})
+        assert (stopped.code, "1 of 3 units complete" in stopped.err) == (1, True)
+        done = evaluate(folder, server.url, "--resume", "--accept-changed", settings={})
+        assert (done.code, "3 of 3 units complete" in done.err) == (0, True)
+
+
+def test_another_fingerprint_is_noted_and_stops_nothing(folder: Path) -> None:
+    marks = iter(f"fp_{number}" for number in range(1000))
+    script = in_envelope(lambda body: body.update(system_fingerprint=next(marks)))
+    with ModelServerThread(script) as server:
+        done = evaluate(folder, server.url, settings={})
+    assert (done.code, "system fingerprints" in done.err) == (0, True)
+    (digests,) = record_of(folder)["fingerprints"].values()
+    assert len(digests) > 1
+
+
+OLLAMA: dict[str, object] = {"digest": "a" * 64, "details": {"quantization_level": "Q4_K_M"}}
+
+
+def test_a_run_keeps_to_the_weights_that_ollama_names(folder: Path) -> None:
+    with ModelServerThread() as server:
+        served = model_at(server.url, "ollama")
+
+        def run(*options: str) -> Finished:
+            return evaluate(folder, server.url, *options, settings=served)
+
+        server.server.details = OLLAMA
+        run("--limit", "1")
+        assert record_of(folder)["weights"] == {
+            "ollama:fake-model digest": ["a" * 64],
+            "ollama:fake-model quantisation": ["Q4_K_M"],
+        }
+        server.server.details = {"details": "of another type"}
+        assert run("--resume", "--limit", "2").code == 0
+        server.server.details = OLLAMA | {"digest": "b" * 64}
+        refused = run("--resume")
+        assert refused.code == 2
+        assert f"ollama:fake-model digest: {'a' * 60}… → {'b' * 60}…" in refused.err
+        assert "--accept-changed" in refused.err
+        assert run("--resume", "--accept-changed").code == 0
+        assert run("--resume").code == 0
+
+
+def test_shards_keep_what_their_servers_say_and_the_merged_run_has_all(folder: Path) -> None:
+    with (
+        ModelServerThread(answering_as(lambda: "large")) as one,
+        ModelServerThread(answering_as(lambda: "small")) as other,
+    ):
+        for number, server in ((1, one), (2, other)):
+            shard = ("--shard", f"{number}/2")
+            evaluate(folder, server.url, *shard, settings={}, out=f"parts/{number}")
+        command = ["evaluate", "merge", "parts/1", "parts/2", "--out", "run"]
+        assert run_here(command, folder).code == 0
+        assert len(record_of(folder)["served_models"]) == 2
+        assert evaluate(folder, other.url, "--resume", settings={}).code == 0

@@ -156,7 +156,8 @@ def conclude(state: RunState) -> ExitCode:
     if state.has_reached_ceiling:
         return ExitCode.CEILING_REACHED
     status = status_of(account.valid, account.requested)
-    return max(status, ExitCode.PARTIAL) if state.not_read else status
+    is_partial = state.not_read or state.is_served_otherwise
+    return max(status, ExitCode.PARTIAL) if is_partial else status
 
 
 def _lines(state: RunState) -> Iterator[str]:
@@ -185,6 +186,7 @@ def _lines(state: RunState) -> Iterator[str]:
             f"the ceiling of --max-cost is reached: {account.pending} units are left; go on with "
             "--resume and a higher --max-cost"
         )
+    yield from state.notes
     if state.unreadable:
         yield f"units without a transcript that can be read: {state.unreadable}; {_CHECK_SAYS}"
     if state.not_read:

@@ -19,6 +19,7 @@ from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.served_models import ServedModels
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
@@ -127,7 +128,7 @@ async def make_run(
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
         await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people)
-    request = _request(services, wanted, scoring)
+    request = await _request(services, wanted, scoring)
     folder = request.folder
     with folder.held(), open_run(request) as ledger:
         remove_drafts(folder.certificates)
@@ -198,6 +199,7 @@ def _tools(
         deadline_seconds=contract.deadline_seconds,
         changes=len(changes_of(folder.require_run())),
         on_assessment=partial(_certify, services, folder) if wanted.start.certifies else None,
+        served=ServedModels(folder),
         prices=prices,
         purse=purse_of(wanted.options, prices, ledger, beside=wanted.beside, cipher=request.cipher),
     )
@@ -229,7 +231,9 @@ def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:
     )
 
 
-def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> EvaluationRequest:
+async def _request(
+    services: Services, wanted: DatasetRun, scoring: WantedScoring
+) -> EvaluationRequest:
     contract = shipped_contract()
     record = provenance(
         wanted.dataset,
@@ -243,7 +247,9 @@ def _request(services: Services, wanted: DatasetRun, scoring: WantedScoring) -> 
         settings=deciding_settings(services.settings),
     )
     record["calls"] = call_settings(services.settings)
-    record["addresses"] = model_addresses(services, scoring)
+    addresses = record["addresses"] = model_addresses(services, scoring)
+    if weights := await services.connections.weights(addresses):
+        record["weights"] = weights
     record["reader"] = services.pipeline.second_voice.state().name
     if wanted.start.certifies:
         record["certificates"] = True

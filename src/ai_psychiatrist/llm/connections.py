@@ -1,6 +1,7 @@
 """Turn model names into endpoints and chains of them, sharing one set of connections."""
 
 import asyncio
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from ai_psychiatrist.llm.endpoints import (
     FallbackChain,
     ModelEndpoint,
 )
+from ai_psychiatrist.llm.providers import OLLAMA, provider_of
 from ai_psychiatrist.llm.reasons import Accounted, Reason, reason_of, reasons_of
 from ai_psychiatrist.llm.replies import SimpleChatClient
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -79,6 +81,15 @@ class ModelConnections:
             for one, failure in zip(asked, failures, strict=True)
             if failure is not None
         }
+
+    async def weights(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return what Ollama tells of the weights of models, as `doctor.told_weights` does."""
+        asked = [name for name in names if provider_of(name) is OLLAMA]
+        if not asked:
+            return {}
+        from ai_psychiatrist.llm.doctor import told_weights  # noqa: PLC0415  a second
+
+        return await told_weights(self.servers.http, self._options.ollama.base_url, asked)
 
     async def probe(self, name: str) -> "ModelProbe":
         """Try a model step by step.

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+import httpx2
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelRequest, ModelResponse, ThinkingPart, UserPromptPart
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -47,6 +49,7 @@ _LOG_PROBABILITIES: Final[Mapping[str, Mapping[str, object]]] = {
 """What asks for the log-probabilities of a reply, by the provider's name."""
 _MOST_PROBED_TOKENS: Final = 200
 _PATIENCE_SECONDS: Final = 3.0
+_WEIGHTS: Final = re.compile(r"[\w.:-]{1,80}", re.ASCII)
 _LATEST: Final = ":latest"
 _ANY_NAME_OWNERS: Final = frozenset({"llamacpp", "koboldcpp"})
 """Servers of one model, which answer under whatever name they are asked."""
@@ -174,6 +177,34 @@ def _names(body: dict[str, object]) -> frozenset[str] | None:
     return frozenset(
         str(entry[key]) for entry in entries for key in ("id", "name", "model") if key in entry
     )
+
+
+async def told_weights(
+    http: httpx2.AsyncClient, address: str, models: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return what an Ollama server tells of the weights of models, as far as it tells anything.
+
+    `MODEL digest` → the digest, `MODEL quantisation` → such as `Q4_K_M`, each alone in a list.
+    """
+    try:
+        response = await http.get(f"{address}/api/tags", timeout=_PATIENCE_SECONDS)
+        listed = json_object(response.content).get("models")
+    except Exception:  # noqa: BLE001  a backend may make a library fail in any way
+        return {}
+    found: dict[str, list[str]] = {}
+    for entry in listed if isinstance(listed, list) else []:
+        for model in models:
+            name = model.partition(":")[2]
+            if isinstance(entry, dict) and entry.get("name") in (name, f"{name}{_LATEST}"):
+                details = entry.get("details")
+                level = details.get("quantization_level") if isinstance(details, dict) else None
+                told = {"digest": entry.get("digest"), "quantisation": level}
+                found |= {
+                    f"{model} {what}": [value]
+                    for what, value in told.items()
+                    if isinstance(value, str) and _WEIGHTS.fullmatch(value)
+                }
+    return found
 
 
 async def probe(server: Server, endpoint: ModelEndpoint, models: ModelCallSettings) -> ModelProbe:

@@ -75,7 +75,8 @@ class Waves:
                 collecting.units.clear()
                 seconds = wishes.settings.poll_seconds
             waiting = await asyncio.to_thread(ledger.batches.waiting_calls)
-            if not waiting or not wishes.waits or handing_in.is_refused:
+            is_over = handing_in.is_refused or self.tools.is_served_otherwise
+            if not waiting or not wishes.waits or is_over:
                 break
             wishes.tell(f"{waiting} calls wait for their batch; looked at in {seconds:.0f} s")
             await asyncio.sleep(seconds)
@@ -110,6 +111,8 @@ class Waves:
             await run_session(
                 attended, self.folder, self.options, tally=self.tally, on_unit=on_unit
             )
+        if tools.is_served_otherwise:
+            return
         for batch in collector.all():
             await handing_in.hand_in(batch)
 

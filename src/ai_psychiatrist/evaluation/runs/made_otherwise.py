@@ -10,6 +10,8 @@ _PARTS: Final = (
     "references",
     "models",
     "addresses",
+    "weights",
+    "served_models",
     "reader",
     "variant",
     "prompts",

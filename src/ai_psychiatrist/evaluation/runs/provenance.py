@@ -31,7 +31,9 @@ _MUST_AGREE: Final = (
     "reader",
     "settings",
 )
-_MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts", "calls", "addresses")
+_SEVERAL: Final = ("addresses", "weights", "served_models")
+"""Name → values of which each may be met again; what only one of two records knows is no change."""
+_MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts", "calls", *_SEVERAL)
 """What a run goes on with under another one when that is accepted."""
 _CHANGES: Final = "changes"
 _MOST_TOLD: Final = 8
@@ -97,7 +99,11 @@ def gone_on_with(
     Raises `ArtifactMismatch` when the run was begun with other inputs, or, unless that is accepted,
     under another version, with other prompts, rules, calls or servers.
     """
+    served = [before, *changes_of(before)]
     last = dict(before) | (changes_of(before) or [{}])[-1] | {"mode": mode_of(before)}
+    last["served_models"] = all_of([one.get("served_models") for one in served])
+    others = before.get("other_served_models")
+    now = dict(now) | {"served_models": all_of([last["served_models"], others])}
     other = [name for name in _MUST_AGREE if last.get(name) != now.get(name)]
     changed = [name for name in _MAY_CHANGE if _is_other(name, last, now)]
     if other or (changed and not accepts_changed):
@@ -115,7 +121,8 @@ def gone_on_with(
         raise ArtifactMismatch(msg)
     if not changed:
         return dict(before)
-    change = {name: now.get(name) for name in _MAY_CHANGE}
+    kept = [name for name in _MAY_CHANGE if name != "served_models" or name in changed]
+    change = {name: now[name] for name in kept if name in now}
     return dict(before) | {_CHANGES: [*changes_of(before), change]}
 
 
@@ -142,7 +149,7 @@ class AcceptedChange:
     """What was another one when a run went on, and how many units were assessed under it."""
 
     parts: tuple[str, ...]
-    """Of version, git commit, prompts, contracts, calls and addresses."""
+    """Of version, git commit, prompts, contracts, calls, addresses, weights and served models."""
     units: int
 
     def __str__(self) -> str:
@@ -156,7 +163,9 @@ def accepted_changes(
 ) -> tuple[AcceptedChange, ...]:
     """Return the changes that were accepted when a run went on, the first one first."""
     units = Counter(prediction.changes for prediction in predictions)
-    states = [record, *changes_of(record)]
+    states = [dict(record)]
+    for change in changes_of(record):
+        states.append(states[-1] | change)
     return tuple(
         AcceptedChange(
             parts=tuple(
@@ -170,21 +179,25 @@ def accepted_changes(
     )
 
 
-def listed(value: object) -> list[object]:
-    """Return a list of a record; none where something else was written in its place."""
-    return value if isinstance(value, list) else []
+def all_of(parts: Sequence[object]) -> dict[str, list[object]]:
+    """Return name → the values that any of these parts of records lists for it, each once.
+
+    What is no such part, as in a damaged record, is left out.
+    """
+    found: dict[str, list[object]] = {}
+    for part in parts:
+        for name, values in part.items() if isinstance(part, Mapping) else ():
+            known = found.setdefault(name, [])
+            known += [one for one in values if one not in known] if isinstance(values, list) else []
+    return found
 
 
 def _is_other(name: str, before: Mapping[str, object], now: Mapping[str, object]) -> bool:
     """Compare what two records know; a program outside a checkout does not know its commit."""
     one, other = before.get(name), now.get(name)
-    if name == "addresses" and isinstance(one, Mapping) and isinstance(other, Mapping):
-        # The shards of a merged run may have had one each.
-        return any(
-            address not in listed(one.get(model))
-            for model in one.keys() & other.keys()
-            for address in listed(other[model])
-        )
+    if name in _SEVERAL:
+        known, met = all_of([one]), all_of([other])
+        return any(value not in known[key] for key in known.keys() & met for value in met[key])
     return one != other and None not in (one, other)
 
 

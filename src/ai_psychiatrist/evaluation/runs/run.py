@@ -23,6 +23,7 @@ from ai_psychiatrist.evaluation.pricing.ceiling import PaidCalls, Purse
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
+from ai_psychiatrist.evaluation.runs.served_models import ServedModels
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_unit
 from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, record_unit
@@ -96,10 +97,17 @@ class RunTools:
     """Called in a thread."""
     attendance: Attendance | None = None
     """`None` where all calls are made at once."""
+    served: ServedModels | None = None
+    """Which models answered; `None` where nothing is told of them."""
     prices: CallPrices | None = None
     """What calls cost, as the run's account tells it; without it the run leaves none."""
     purse: Purse | None = None
     """What may be spent; `None` where there is no ceiling."""
+
+    @property
+    def is_served_otherwise(self) -> bool:
+        """Whether a server answers as another model than before, and that is not accepted."""
+        return self.served is not None and bool(self.served.changed)
 
     @cached_property
     def units(self) -> Mapping[str, DatasetUnit]:
@@ -140,7 +148,7 @@ async def assess_units(
 
     async def work() -> None:
         while units:
-            if tally.has_reached(options.max_failures):
+            if tally.has_reached(options.max_failures) or tools.is_served_otherwise:
                 return
             if tools.purse is not None and not tools.purse.has_room():
                 return
@@ -205,6 +213,8 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
         deadline_seconds=tools.deadline_seconds,
         store=calls if tools.purse is None else PaidCalls(calls.unit_id, calls, tools.purse),
     )
+    if tools.served is not None:
+        tools.served.note(assessment.attempts)
     if tools.on_assessment is not None:
         await asyncio.to_thread(tools.on_assessment, calls.unit_id, assessment)
     prediction = prediction_of(assessment, calls.unit_id)

@@ -51,6 +51,10 @@ class RunState:
     """What was planned of the run and used, all sessions together."""
     has_reached_ceiling: bool = False
     """Whether units are left because the next could have cost more than may be spent."""
+    notes: tuple[str, ...] = ()
+    """What servers say of the models that answered, where it changed."""
+    is_served_otherwise: bool = False
+    """Whether that is why units are left."""
     waiting_calls: int = 0
     """Of batches whose results have not come."""
 
@@ -105,6 +109,8 @@ def run_state(tools: RunTools, folder: RunFolder, *, paid_calls: int) -> RunStat
         has_reached_ceiling=tools.purse is not None and tools.purse.has_refused,
         carried=carried_failures(tools.ledger),
         readings=readings(tools.ledger),
+        notes=() if tools.served is None else tuple(tools.served.notes),
+        is_served_otherwise=tools.is_served_otherwise,
         unbalanced_steps=unbalanced,
         unreadable=len(tools.dataset.unreadable.intersection(tools.ledger.units.ids())),
         not_read=tools.dataset.not_read,

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
-from ai_psychiatrist.evaluation.runs.provenance import listed
+from ai_psychiatrist.evaluation.runs.provenance import all_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shard import Shard
 
 _FIELD: Final = "RUN"
 _OF_THE_MACHINE: Final = ("python", "platform")
 """What may differ between shards, because nothing that is written follows from it."""
+_OF_THE_SERVERS: Final = ("addresses", "served_models", "other_served_models", "fingerprints")
+"""What each shard may know of its own servers."""
 _MAY_BE_UNKNOWN: Final = frozenset({"git_commit", "git_dirty"})
 _MOST_NAMED: Final = 12
 _NAME: Final = re.compile(r"[a-z0-9_]{1,40}")
@@ -47,21 +49,12 @@ class Parts:
         for name in _OF_THE_MACHINE:
             values = dict.fromkeys(str(part.record.get(name)) for part in self.found)
             record[name] = ", ".join(sorted(values))
-        if "addresses" in record:
-            record["addresses"] = _all_of([part.record.get("addresses") for part in self.found])
+        for name in (*_OF_THE_SERVERS, "weights"):
+            if found := all_of([part.record.get(name) for part in self.found]):
+                record[name] = found
         if self.missing:
             record["missing_shards"] = list(map(str, self.missing))
         return record
-
-
-def _all_of(records: Sequence[object]) -> dict[str, list[object]]:
-    """Return model → what any shard names for it, each once."""
-    named: dict[str, list[object]] = {}
-    for record in records:
-        for model, values in record.items() if isinstance(record, Mapping) else ():
-            known = named.setdefault(model, [])
-            known += [value for value in listed(values) if value not in known]
-    return named
 
 
 def parts_of(folders: Sequence[RunFolder], *, is_partial: bool) -> Parts:
@@ -120,9 +113,12 @@ def _differing(
     """Yield where two records differ, with dots between a field and what is inside it."""
     for name in sorted({*one, *other}):
         first, second = one.get(name), other.get(name)
-        if not prefix and name in {"shard", "addresses", *_OF_THE_MACHINE}:
+        if not prefix and name in {"shard", *_OF_THE_SERVERS, *_OF_THE_MACHINE}:
             continue
         if isinstance(first, Mapping) and isinstance(second, Mapping):
             yield from _differing(first, second, f"{prefix}{name}.")
-        elif first != second and not (name in _MAY_BE_UNKNOWN and None in (first, second)):
+        elif first != second and not (
+            (name in _MAY_BE_UNKNOWN or "weights" in (name, prefix[:-1]))
+            and None in (first, second)
+        ):
             yield f"{prefix}{name if _NAME.fullmatch(name) else 'a field of another name'}"
