@@ -34,10 +34,14 @@ def interview(number: int) -> str:
 
 
 def environment(url: str) -> dict[str, str]:
-    """Return settings that send the agents to the model server: the eight calls of the control."""
+    """Return settings that send the agents to the model server: the eight calls of the control.
+
+    The control has no learned reader either.
+    """
     return {
         "MODEL_DEFAULT": MODEL,
         "DANGER_MODEL": "off",
+        "READER_ENABLED": "false",
         "OPENAI_BASE_URL": f"{url}/v1",
         "MODEL_MAX_CONCURRENCY": UNBOUNDED_CALLS,
         "API_MAX_CONCURRENCY": UNBOUNDED_CALLS,
