@@ -26,7 +26,7 @@ from ai_psychiatrist.api.door_problems import (
     unauthenticated,
 )
 from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
-from ai_psychiatrist.api.own_page import SAFE_METHODS, is_from_elsewhere
+from ai_psychiatrist.api.forgery_check import SAFE_METHODS, is_from_elsewhere
 from ai_psychiatrist.api.own_path import mounted_at, own_path
 from ai_psychiatrist.api.page_policy import is_page
 from ai_psychiatrist.api.problems import Refusal, overloaded

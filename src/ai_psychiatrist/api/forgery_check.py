@@ -1,7 +1,8 @@
 """Whether what a browser asks for was asked for by our own page."""
 
+from collections.abc import Collection
 from typing import Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -10,11 +11,14 @@ from ai_psychiatrist.access.forgery_token import is_forgery_token
 from ai_psychiatrist.api.content_type import FORM_TYPE, content_type
 from ai_psychiatrist.api.door_problems import forgery_suspected, session_over
 from ai_psychiatrist.api.doors_of import PRINCIPAL, SESSION
-from ai_psychiatrist.api.own_page import SAFE_METHODS
 from ai_psychiatrist.api.own_path import own_path
 from ai_psychiatrist.api.session_form import MOST_FIELDS, SESSION_PATH
 from ai_psychiatrist.domain.access import LOCAL
 
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""They change nothing."""
+_OWN: Final = frozenset({"same-origin", "none"})
+"""What a browser says of a request of our own page, and of an address that a person typed."""
 _HEADER: Final = "x-csrf-token"
 _FIELD: Final = "csrf"
 
@@ -77,3 +81,27 @@ def _again(message: Message, receive: Receive) -> Receive:
         return pending.pop() if pending else await receive()
 
     return again
+
+
+def is_from_elsewhere(scope: Scope, friends: Collection[str] = ()) -> bool:
+    """Return whether a page of another origin sends it; programs that are no browsers say nothing.
+
+    `friends`: origins whose pages may call.
+    """
+    headers = Headers(scope=scope)
+    origin = headers.get("origin")
+    if origin is not None and origin in friends:
+        return False
+    site = headers.get("sec-fetch-site")
+    if site is not None and site not in _OWN:
+        return True
+    return origin is not None and not _is_own(origin, headers.get("host", ""))
+
+
+def _is_own(origin: str, host: str) -> bool:
+    """Compare without the scheme: a proxy that has TLS speaks to us without it."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and parts.netloc.casefold() == host.casefold()

@@ -18,7 +18,6 @@ from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
 from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.wiring import Services
-from ai_psychiatrist.wiring.whole_result import whole_result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +37,8 @@ async def make_and_keep(asked: Asked, key: IdempotencyKey | None = None) -> Full
     await asked.records.ask(Archive.refuse_full)
     async with reading_to_score(body, query, asked.request, services) as found:
         assessed = await assess_wanted(found.wanted, asked.request, services, FULL, found.scoring)
-    result = await whole_result(
-        assessed.assessment, assessed.id, services, is_certified=query.certificate
+    result = await services.result_of(
+        assessed.assessment, assessed.id, is_certified=query.certificate
     )
     await keep(asked.records, assessed, result, subject=body.subject, key=key)
     return result
@@ -58,7 +57,7 @@ async def keep_where_set(assessed: Assessed, request: Request, services: Service
     principal = principal_of(request)
     records = records_of(request, principal)
     note_record(request, assessed.id)
-    await keep(records, assessed, await whole_result(assessed.assessment, assessed.id, services))
+    await keep(records, assessed, await services.result_of(assessed.assessment, assessed.id))
     await records.ask(lambda archive: archive.reviews.note_shown(principal.id, (assessed.id,)))
 
 

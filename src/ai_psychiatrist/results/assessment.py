@@ -14,7 +14,6 @@ from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskReport, RiskSignal, RiskSource
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.results.account_result import AgentModels
-from ai_psychiatrist.results.examined import examined_result
 from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.models import (
     BASELINE_NOTICE,
@@ -26,7 +25,7 @@ from ai_psychiatrist.results.models import (
     QuantitativePart,
     QuantitativeResult,
 )
-from ai_psychiatrist.results.risk import risk_model
+from ai_psychiatrist.results.risk import examined_result, risk_model
 from ai_psychiatrist.results.risk_result import (
     RISK_STATEMENT,
     RISK_STATEMENT_WITH_ALL,

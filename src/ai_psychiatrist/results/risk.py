@@ -1,8 +1,20 @@
-"""Signs of danger in what a caller gets; in a problem their levels and places alone."""
+"""Signs of danger in what a caller gets, and which words were not read for them.
 
+In a problem they are levels and places alone.
+"""
+
+from typing import Final
+
+from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.risk import ModelReading, ReadingStatus, RiskReport
-from ai_psychiatrist.results.examined import examined_result
-from ai_psychiatrist.results.risk_result import RiskModelResult
+from ai_psychiatrist.results.risk_result import (
+    ExaminedResult,
+    RiskModelResult,
+    UnexaminedTurnResult,
+)
+from ai_psychiatrist.services.language.language_marks import language_names
+
+_MOST_TURNS: Final = 200
 
 
 def risk_field(report: RiskReport) -> dict[str, object]:
@@ -42,4 +54,26 @@ def risk_model(reading: ModelReading) -> RiskModelResult:
         sign_count=len(reading.signals),
         refused_count=reading.refused_count,
         completed_count=reading.completed_count,
+    )
+
+
+def examined_result(examined: Examined) -> ExaminedResult:
+    """Return what was read, in the form that callers get."""
+    return ExaminedResult(
+        languages=dict(examined.words),
+        share=examined.share,
+        turns_not_examined=tuple(
+            map(UnexaminedTurnResult.model_validate, examined.unread[:_MOST_TURNS])
+        ),
+        count_not_examined=len(examined.unread),
+        statement=_statement(examined) if examined.unread else "",
+    )
+
+
+def _statement(examined: Examined) -> str:
+    names = ", ".join(language_names()[one] for one in examined.languages)
+    return (
+        f"Not examined: what is said in {names}. Only English is read, so signs of danger and "
+        "symptoms in those turns are not found, whatever else this result says. A person who "
+        "knows the language has to read them."
     )

@@ -25,7 +25,6 @@ from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.wiring.job_calls import open_calls
 from ai_psychiatrist.wiring.job_request import read_job_request
 from ai_psychiatrist.wiring.services import Services
-from ai_psychiatrist.wiring.whole_result import whole_result
 
 logger = get_logger(__name__)
 
@@ -82,11 +81,9 @@ class JobAssessment:
         if calls.error is not None:
             raise calls.error
         if assessment.status is AssessmentStatus.FAILED:
-            result = await whole_result(assessment, self.taken.id, services)
+            result = await services.result_of(assessment, self.taken.id)
             raise NothingFinished(end_code(assessment), result)
-        return await whole_result(
-            assessment, self.taken.id, services, is_certified=wanted.is_certified
-        )
+        return await services.result_of(assessment, self.taken.id, is_certified=wanted.is_certified)
 
     @asynccontextmanager
     async def _charged(self) -> AsyncIterator[None]:

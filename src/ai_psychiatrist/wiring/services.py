@@ -1,5 +1,6 @@
 """What server and command line work with, each part opened when it is first needed."""
 
+import asyncio
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,13 +11,14 @@ from ai_psychiatrist.agents.references import required
 from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
 from ai_psychiatrist.infrastructure.digests import using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, logging_to
 from ai_psychiatrist.infrastructure.telemetry.watching import watched_by
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.proof.signing import Signer, signer_of
-from ai_psychiatrist.results.assessment import About
+from ai_psychiatrist.results.assessment import About, full_result
+from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
@@ -75,6 +77,17 @@ class Services:
             chains=self.agent_models,
             crisis_resources=self.crisis_resources,
         )
+
+    async def result_of(
+        self, assessment: Assessment, assessment_id: str, *, is_certified: bool = False
+    ) -> FullResult:
+        """Return all of an assessment as it is stored, with its certificate where it is wanted."""
+        result = full_result(assessment, about=self.about(assessment_id))
+        if not is_certified:
+            return result
+        from ai_psychiatrist.proof.certificate import certified  # noqa: PLC0415  few want one
+
+        return await asyncio.to_thread(certified, result, assessment.transcript, self.signer)
 
     async def scoring(
         self, mode: AssessmentMode | None = None, *, ablates: bool = False
