@@ -215,19 +215,18 @@ OF_ONE_CONTRACT = {
 }
 
 
-ALONE = [
-    (name, task)
+TASKS_OF = {
+    name: [task for task in ONE_OF_EACH if task in OF_ONE_CONTRACT.get(name, ONE_OF_EACH)]
     for name in sorted(FAULTS.keys() - SURVIVED)
-    for task in ONE_OF_EACH
-    if task in OF_ONE_CONTRACT.get(name, ONE_OF_EACH)
-]
+}
+"""Of each fault the tasks that it can befall."""
 
 
 @pytest.mark.parametrize(
     ("way", "name", "task"),
     [
-        pytest.param(WAYS[index % 2], name, task, id=f"{name}-{task}")
-        for index, (name, task) in enumerate(ALONE)
+        pytest.param(WAYS[at % 2], name, tasks[at % len(tasks)], id=name)
+        for at, (name, tasks) in enumerate(TASKS_OF.items())
     ],
 )
 def test_a_fault_of_one_task_leaves_the_other_parts(

@@ -284,8 +284,9 @@ def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_f
     assert any(CANARY in path.read_text("utf-8") for path in exported if path.is_file())
 
 
-@pytest.mark.parametrize("model", ["anthropic:fake", "openai:fake"])
-@pytest.mark.parametrize("log_format", LOG_FORMATS)
+@pytest.mark.parametrize(
+    ("model", "log_format"), zip(["anthropic:fake", "openai:fake"], LOG_FORMATS, strict=True)
+)
 def test_runs_by_batches_keep_words_in_the_ledger(
     tmp_path: Path, model: str, log_format: str
 ) -> None:

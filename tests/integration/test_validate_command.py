@@ -280,7 +280,7 @@ def test_reader_that_goes_away_ends_the_run_quietly(folder: Path) -> None:
     )
     command = [COMMAND, "validate", "--config", "pipeline.yaml", "--step", "s1", "in.jsonl"]
     command += ["--failures", "f.jsonl"]
-    with start(command, folder, environment_of(folder, {}), is_afresh=True) as process:
+    with start(command, folder, environment_of(folder, {})) as process:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -292,7 +292,7 @@ def test_interrupted_run_leaves_nothing_behind(folder: Path) -> None:
     before = sorted(path.name for path in folder.iterdir())
     command = [COMMAND, "validate", "--config", "pipeline.yaml", "--step", "s1"]
     command += ["--valid", "v.jsonl"]
-    with start(command, folder, environment_of(folder, {}), is_afresh=True) as process:
+    with start(command, folder, environment_of(folder, {})) as process:
         wait_until(lambda: any(folder.glob(".v.jsonl.*")))
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
