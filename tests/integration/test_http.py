@@ -61,6 +61,7 @@ ENVELOPE = {
     "assessment_id",
     "schema_version",
     "status",
+    "hosts",
     "risk",
     "notice",
     "participant_id",

@@ -120,6 +120,9 @@ class _TurnBudget(CallBudget):
         else:
             self._run.spend()
 
+    def give_back(self) -> None:
+        """Give nothing back: a run's ceiling is one of calls, whatever they brought."""
+
 
 @dataclass(slots=True, kw_only=True)
 class _Asking:
