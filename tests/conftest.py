@@ -21,6 +21,11 @@ _NUMBERS = itertools.count()
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108  pytest makes a private folder of its own there
 _MEMORY_BYTES: Final = 2_000_000_000
 """A hundred times what the files of all tests take at one time."""
+_INHERITED: Final = (
+    *("HOME", "LANG", "LC_", "LOGNAME", "PATH", "PYTEST_", "PYTHON", "SHELL", "TERM", "TEST_"),
+    *("TMPDIR", "TZ", "USER", "XDG_"),
+)
+"""What variables begin with that tests and their commands are given; a command looks at each."""
 _STDERR: Final = pytest.StashKey[int]()
 _TEARDOWN_SECONDS: Final = 240
 
@@ -30,7 +35,9 @@ settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let files lie in memory and bytecode be kept, in the commands that tests start as well.
+    """Let files lie in memory, bytecode be kept, and nothing else come in from the tester's shell.
+
+    That holds for the commands that tests start as well.
 
     What is made durable waits for the disk, thousands of times; a program without its bytecode is
     compiled anew each time that it starts.
@@ -38,6 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MEMORY_BYTES:
         os.environ.setdefault("TMPDIR", str(_MEMORY))
         tempfile.tempdir = None
+    for name in list(os.environ):
+        if not name.startswith(_INHERITED):
+            del os.environ[name]
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     # While a test runs, what it writes there is caught.
@@ -55,8 +65,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return two workers more than there are cores: tests wait for processes and for browsers."""
-    return (os.cpu_count() or 1) + 2
+    """Return a worker more than there are cores: some tests wait, and each worker has a start."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

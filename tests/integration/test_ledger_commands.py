@@ -1,6 +1,7 @@
 """`revalidate`, `export` and `import`, as they are typed."""
 
 import json
+import shutil
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from ai_psychiatrist.cli.revalidate_command import revalidate
 from ai_psychiatrist.cli.validate_command import validate
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.lock import run_lock
+from tests.conftest import EXAMPLES
 from tests.fakes.pipeline_folder import changed, written
-from tests.integration.command import run as run_command
+from tests.integration.command_here import run_here as run_command
 
 WIDER = changed("score: [0, 3]", "score: [0, 9]")
 STRICTER = changed("score: [0, 3]", "score: [0, 1]")
@@ -380,11 +382,9 @@ def test_answers_are_recorded_all_or_not_at_all(two_steps: Pipeline) -> None:
     assert not (two_steps.folder / "v").exists()
 
 
-def test_an_evaluation_is_judged_again_by_the_agents_own_rules(
-    tmp_path: Path, example_interview: str
-) -> None:
+def test_an_evaluation_is_judged_again_by_the_agents_own_rules(tmp_path: Path) -> None:
     (tmp_path / "interviews").mkdir()
-    (tmp_path / "interviews" / "one.txt").write_text(example_interview, "utf-8")
+    shutil.copy(EXAMPLES / "short_interview.txt", tmp_path / "interviews" / "one.txt")
     made = run_command(["evaluate", "run", "interviews", "--out", "run"], tmp_path)
     assert made.code == 0, made.err
     done = run_command(["revalidate", "run", "--json"], tmp_path)
@@ -398,11 +398,9 @@ def test_an_evaluation_is_judged_again_by_the_agents_own_rules(
     assert (tmp_path / "out" / "schemas" / "judge_accuracy.json").is_file()
 
 
-def test_an_evaluation_without_raw_text_is_not_judged_again(
-    tmp_path: Path, example_interview: str
-) -> None:
+def test_an_evaluation_without_raw_text_is_not_judged_again(tmp_path: Path) -> None:
     (tmp_path / "interviews").mkdir()
-    (tmp_path / "interviews" / "one.txt").write_text(example_interview, "utf-8")
+    shutil.copy(EXAMPLES / "short_interview.txt", tmp_path / "interviews" / "one.txt")
     made = run_command(["evaluate", "run", "interviews", "--out", "run", "--no-raw"], tmp_path)
     assert made.code == 0, made.err
     done = run_command(["revalidate", "run"], tmp_path)
