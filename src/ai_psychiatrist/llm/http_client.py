@@ -3,10 +3,8 @@
 import json
 import socket
 import ssl
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from typing import Final
 
 import aiohttp
@@ -202,18 +200,7 @@ def _look(body: bytes, *, is_call: bool) -> None:
     if len(body) > SMALL_BYTES:
         refuse_costly(body)
     if is_call and body.count(b"{") > _MOST_OBJECTS:
-        objects = islice(_objects(json.loads(body)), _MOST_OBJECTS + 1)
-        if sum(1 for _ in objects) > _MOST_OBJECTS:
+        objects: list[object] = []
+        json.loads(body, object_hook=objects.append)
+        if len(objects) > _MOST_OBJECTS:
             raise TooManyValues
-
-
-def _objects(value: object) -> Iterator[object]:
-    """Yield the objects of a JSON value, at any depth."""
-    held: Iterable[object] = ()
-    if isinstance(value, dict):
-        yield value
-        held = value.values()
-    elif isinstance(value, list):
-        held = value
-    for one in held:
-        yield from _objects(one)

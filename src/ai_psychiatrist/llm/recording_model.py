@@ -9,6 +9,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
+    SystemPromptPart,
     TextPart,
     UserPromptPart,
 )
@@ -94,7 +95,7 @@ class RecordingModel(WrapperModel):
                 digest=lambda: call_digest(
                     *asked_for, None if tool is None else asdict(tool), mode
                 ),
-                messages=lambda: tuple(_sent(messages)),
+                messages=lambda: tuple(sent_messages(messages)),
                 send=lambda: self.wrapped.request(messages, model_settings, parameters),
                 read=lambda reply: read_reply(
                     reply, mode=mode, tool=tool, max_bytes=endpoint.max_reply_bytes
@@ -127,13 +128,6 @@ def _with_schema(
     )
 
 
-def user_text(part: UserPromptPart) -> str:
-    """Return what the model reads of a part that holds texts and cache marks alone."""
-    if isinstance(part.content, str):
-        return part.content
-    return "".join(piece for piece in part.content if isinstance(piece, str))
-
-
 def _texts(messages: Sequence[ModelMessage]) -> list[object]:
     """Return what is sent; marks for a provider's cache are none of it."""
     return [
@@ -143,13 +137,19 @@ def _texts(messages: Sequence[ModelMessage]) -> list[object]:
 
 
 def _words(part: object) -> str:
-    return (
-        user_text(part) if isinstance(part, UserPromptPart) else str(getattr(part, "content", ""))
-    )
+    """Return what the model reads of a part that holds texts and cache marks alone."""
+    content = getattr(part, "content", "")
+    if isinstance(part, UserPromptPart) and not isinstance(content, str):
+        return "".join(piece for piece in content if isinstance(piece, str))
+    return str(content)
 
 
-def _sent(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:
-    """Yield what `prepare_messages` left, in the order in which a model reads it."""
+def sent_messages(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:
+    """Yield the messages as a model reads them: instructions once, though each request has them.
+
+    Raises `NotImplementedError` for other parts: agents here converse in texts, and send no tool
+    call back.
+    """
     instructions = getattr(messages[0], "instructions", None)
     if instructions:
         yield RequestMessage("system", instructions)
@@ -158,8 +158,11 @@ def _sent(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:
             yield RequestMessage("assistant", message.text or "")
             continue
         for part in message.parts:
-            if isinstance(part, UserPromptPart):
-                yield RequestMessage("user", user_text(part))
+            if not isinstance(part, UserPromptPart | SystemPromptPart):
+                msg = f"no message for a part of kind {part.part_kind!r}"
+                raise NotImplementedError(msg)
+            is_user = isinstance(part, UserPromptPart)
+            yield RequestMessage("user" if is_user else "system", _words(part))
 
 
 def last_exchange(messages: list[ModelMessage]) -> list[ModelMessage]:
@@ -242,15 +245,7 @@ class WholePromptModel(WrapperModel):
     ) -> ModelResponse:
         """Send one request; raises `ModelCallFailed` when its prompt was cut."""
         response = await super().request(messages, model_settings, model_request_parameters)
-        if self._window.cuts(_prompt_texts(messages), response.usage.input_tokens):
+        sent = (one.text for one in sent_messages(messages))
+        if self._window.cuts(sent, response.usage.input_tokens):
             raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
         return response
-
-
-def _prompt_texts(messages: Sequence[ModelMessage]) -> Iterator[str]:
-    for message in messages:
-        if isinstance(message, ModelRequest):
-            yield message.instructions or ""
-            for part in message.parts:
-                if isinstance(part, UserPromptPart):
-                    yield user_text(part)

@@ -10,7 +10,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.llm.chat_model import ChatModel, ChatServer, Wire
+from ai_psychiatrist.llm.chat_model import ChatModel
 from ai_psychiatrist.llm.endpoints import (
     BUSY_RETRIES,
     DEFAULT_MAX_REPLY_BYTES,
@@ -257,10 +257,14 @@ def _output_mode(provider: Provider, model: Model, models: ModelCallSettings) ->
 def lone_ollama_model(model: str, address: str, *, timeout_seconds: float) -> Model:
     """Return one model of an Ollama server, over connections of its own."""
     http = http_client(timeout_seconds=timeout_seconds, max_reply_bytes=DEFAULT_MAX_REPLY_BYTES)
-    server = ChatServer(
-        wire="ollama", address=address.rstrip("/"), http=http, timeout_seconds=timeout_seconds
+    access = Access(
+        provider=OLLAMA,
+        address=address.rstrip("/"),
+        key="",
+        http=http,
+        timeout_seconds=timeout_seconds,
     )
-    return ChatModel(model, server)
+    return ChatModel(model, access)
 
 
 def _connected(access: Access, options: EndpointOptions) -> Server:
@@ -274,23 +278,11 @@ def _connected(access: Access, options: EndpointOptions) -> Server:
             name, extra = access.provider.name, access.provider.extra
             msg = f"{name}: models need an extra: pip install 'ai-psychiatrist[{extra}]'"
             raise ConfigurationError(msg) from None
-    is_ollama = access.provider is OLLAMA
-    return _chat(access, "ollama" if is_ollama else "openai", options.ollama.num_ctx)
-
-
-def _chat(access: Access, wire: Wire, num_ctx: int | None) -> Server:
-    server = ChatServer(
-        wire=wire,
-        address=access.address,
-        http=access.http,
-        timeout_seconds=access.timeout_seconds,
-        key=access.key,
-        num_ctx=num_ctx,
-    )
+    num_ctx = options.ollama.num_ctx
     return Server(
         access=access,
-        build=lambda model, settings: ChatModel(model, server, settings=settings),
-        models_path="/api/tags" if wire == "ollama" else "/models",
+        build=lambda model, settings: ChatModel(model, access, num_ctx=num_ctx, settings=settings),
+        models_path="/api/tags" if access.provider is OLLAMA else "/models",
         headers={"Authorization": f"Bearer {access.key}"} if access.key else {},
     )
 
