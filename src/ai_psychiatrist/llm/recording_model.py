@@ -23,10 +23,10 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call
-from ai_psychiatrist.llm.calls import call_digest
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import (
+    ChatReply,
     OutputMode,
     OutputTool,
     read_reply,
@@ -82,21 +82,24 @@ class RecordingModel(WrapperModel):
         """Send a request until it is answered; raises `ModelCallFailed` when it never is."""
         endpoint, mode, tool = self._endpoint, self._mode, self._tool
         parameters = _with_schema(model_request_parameters, mode, tool)
-        asked_for = (
-            endpoint.name,
-            CallPath.AGENT,
-            _texts(messages),
-            dict(model_settings or {}),
-        )
+
+        async def send() -> ChatReply:
+            return ChatReply.of(await self.wrapped.request(messages, model_settings, parameters))
+
         reading = await self._calls.make(
             Call(
                 endpoint=endpoint,
                 path=CallPath.AGENT,
-                digest=lambda: call_digest(
-                    *asked_for, None if tool is None else asdict(tool), mode
+                asked_for=lambda: (
+                    endpoint.name,
+                    CallPath.AGENT,
+                    _texts(messages),
+                    dict(model_settings or {}),
+                    None if tool is None else asdict(tool),
+                    mode,
                 ),
                 messages=lambda: tuple(sent_messages(messages)),
-                send=lambda: self.wrapped.request(messages, model_settings, parameters),
+                send=send,
                 read=lambda reply: read_reply(
                     reply, mode=mode, tool=tool, max_bytes=endpoint.max_reply_bytes
                 ),
