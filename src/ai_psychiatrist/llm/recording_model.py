@@ -1,6 +1,6 @@
 """The border to Pydantic AI's models: every request is recorded, and can be replayed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
@@ -203,42 +203,21 @@ def _in_users_voice(part: ModelRequestPart) -> ModelRequestPart:
     return part
 
 
-class PromptWindow:
-    """What a server's token counts say of the window that a prompt has to fit in.
+class WholePromptModel(WrapperModel):
+    """Fails a call whose prompt was cut on its way to the model, instead of believing the reply.
 
-    A token spans at most one word in all common vocabularies, and less than two on average in those
-    that join words; runs of white space are none, and Chinese has more tokens than words. A server
-    that once counted as many tokens as a prompt needs has room for it: when it then counts fewer,
-    it leaves out those that it had in its cache.
+    The server's count of tokens shows it. A token spans at most one word in all common
+    vocabularies, and less than two on average in those that join words; runs of white space are
+    none, and Chinese has more tokens than words. A server that once counted as many tokens as a
+    prompt needs has room for it: when it then counts fewer, it leaves out those that it had in its
+    cache.
     """
 
-    def __init__(self, num_ctx: int | None = None) -> None:
-        """`num_ctx`: size of the window in tokens, where it is known."""
+    def __init__(self, wrapped: Model, num_ctx: int | None = None) -> None:
+        """`num_ctx`: size of the model's window in tokens, where it is known."""
+        super().__init__(wrapped)
         self._num_ctx = num_ctx
         self._most_tokens = 0
-
-    def cuts(self, texts: Iterable[str], input_tokens: int) -> bool:
-        """Return whether a prompt of some texts was cut; 0 tokens say nothing."""
-        if self._num_ctx is not None and input_tokens >= self._num_ctx - 1:
-            return True
-        self._most_tokens = max(self._most_tokens, input_tokens)
-        if input_tokens < _SMALLEST_WINDOW_TOKENS:
-            return False
-        sent = list(texts)
-        # To count the words copies the prompt; no two of them share a character.
-        most_words = sum((len(text) + 1) // 2 for text in sent)
-        if self._most_tokens >= most_words // _WORDS_PER_TOKEN:
-            return False
-        words = sum(len(text.split()) for text in sent)
-        return self._most_tokens < words // _WORDS_PER_TOKEN
-
-
-class WholePromptModel(WrapperModel):
-    """Fails a call whose prompt was cut on its way to the model, instead of believing the reply."""
-
-    def __init__(self, wrapped: Model, window: PromptWindow) -> None:
-        super().__init__(wrapped)
-        self._window = window
 
     async def request(
         self,
@@ -248,7 +227,21 @@ class WholePromptModel(WrapperModel):
     ) -> ModelResponse:
         """Send one request; raises `ModelCallFailed` when its prompt was cut."""
         response = await super().request(messages, model_settings, model_request_parameters)
-        sent = (one.text for one in sent_messages(messages))
-        if self._window.cuts(sent, response.usage.input_tokens):
+        if self._cuts(messages, response.usage.input_tokens):
             raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
         return response
+
+    def _cuts(self, messages: Sequence[ModelMessage], input_tokens: int) -> bool:
+        """Return whether a prompt was cut of which so many tokens came; 0 say nothing."""
+        if self._num_ctx is not None and input_tokens >= self._num_ctx - 1:
+            return True
+        self._most_tokens = max(self._most_tokens, input_tokens)
+        if input_tokens < _SMALLEST_WINDOW_TOKENS:
+            return False
+        sent = list(sent_messages(messages))
+        # To count the words copies the prompt; no two of them share a character.
+        most_words = sum((len(one.text) + 1) // 2 for one in sent)
+        if self._most_tokens >= most_words // _WORDS_PER_TOKEN:
+            return False
+        words = sum(len(one.text.split()) for one in sent)
+        return self._most_tokens < words // _WORDS_PER_TOKEN

@@ -32,7 +32,7 @@ from ai_psychiatrist.llm.providers import (
 )
 from ai_psychiatrist.llm.pydantic_agent import PlainChat
 from ai_psychiatrist.llm.reasons import shown_address
-from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
+from ai_psychiatrist.llm.recording_model import WholePromptModel
 from ai_psychiatrist.llm.replies import OutputMode
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
@@ -42,6 +42,8 @@ from ai_psychiatrist.llm.settings import (
 )
 
 if TYPE_CHECKING:
+    from pydantic_ai.providers.openai import OpenAIProvider
+
     from ai_psychiatrist.llm.embedders import ServerEmbedder
 
 _ANTHROPIC_VERSION: Final = "2023-06-01"
@@ -111,7 +113,9 @@ class ModelServers:
                 raise ConfigurationError(msg)
             access = self._access_to(OPENAI, given.base_url or OPENAI.default_url or "", key)
         limiter = self._limiter(access.address)
-        return server_embedder(name, access, limiter=limiter, retries=self._retries)
+        return server_embedder(
+            name, _openai_provider(access), limiter=limiter, retries=self._retries
+        )
 
     def decision_endpoint(self, model: str, url: str, key: str) -> ModelEndpoint:
         """Return a decision model."""
@@ -166,8 +170,9 @@ class ModelServers:
 
             is_batched = options.batches.add(name, served)
             served = BatchedModel(name, served) if is_batched else served
-        window = PromptWindow(options.ollama.num_ctx if provider is OLLAMA else None)
-        agent_model = WholePromptModel(served, window)
+        agent_model = WholePromptModel(
+            served, options.ollama.num_ctx if provider is OLLAMA else None
+        )
         retries = self._retries
         return ModelEndpoint(
             name=name,
@@ -201,9 +206,11 @@ class ModelServers:
             server = options.ollama.base_url
             require_local(options.models, f"model {name!r}", server, setting=provider.url_variable)
             return self._access_to(provider, server, "")
-        given: OpenAISettings | AnthropicSettings | GoogleSettings = options.openai
-        if provider in (ANTHROPIC, GOOGLE):
-            given = options.anthropic if provider is ANTHROPIC else options.google
+        hosted: dict[Provider, OpenAISettings | AnthropicSettings | GoogleSettings] = {
+            ANTHROPIC: options.anthropic,
+            GOOGLE: options.google,
+        }
+        given = hosted.get(provider, options.openai)
         address, key = given.base_url or provider.default_url, given.api_key.get_secret_value()
         if address is None:
             msg = (
@@ -287,10 +294,9 @@ def _connected(access: Access, options: EndpointOptions) -> Server:
     )
 
 
-def _openai(access: Access) -> Server:
+def _openai_provider(access: Access) -> "OpenAIProvider":
     # Half a second that only those wait for who ask such a server.
     from openai import AsyncOpenAI  # noqa: PLC0415
-    from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
     # The runner decides what is asked again; retries of an SDK would be calls nobody counts.
@@ -301,7 +307,13 @@ def _openai(access: Access) -> Server:
         max_retries=0,
         http_client=access.http,
     )
-    provider = OpenAIProvider(openai_client=client)
+    return OpenAIProvider(openai_client=client)
+
+
+def _openai(access: Access) -> Server:
+    from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415  half a second
+
+    provider = _openai_provider(access)
     return Server(
         access=access,
         build=lambda model, settings: OpenAIResponsesModel(
