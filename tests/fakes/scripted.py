@@ -20,7 +20,7 @@ from pydantic_ai.usage import RequestUsage
 
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.endpoints import EndpointOptions, FallbackChain, ModelEndpoint
-from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
+from ai_psychiatrist.llm.recording_model import WholePromptModel
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.settings import (
     ModelCallSettings,
@@ -107,7 +107,7 @@ def route(
     num_ctx: int | None = None,
 ) -> ModelEndpoint:
     """Build one link of a chain."""
-    agent_model = None if model is None else WholePromptModel(model.model, PromptWindow(num_ctx))
+    agent_model = None if model is None else WholePromptModel(model.model, num_ctx)
     return ModelEndpoint(
         name=name,
         agent_model=agent_model,

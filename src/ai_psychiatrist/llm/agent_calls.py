@@ -3,15 +3,8 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-    suppress,
-)
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeAlias, TypeVar
@@ -27,28 +20,30 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched
+from ai_psychiatrist.infrastructure.telemetry.work import AgentWork
 from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.llm.call_telemetry import agent_work, call_work, note_result
 from ai_psychiatrist.llm.calls import (
     CallRecorder,
     CallResult,
     Judgement,
+    agent_work,
+    call_digest,
+    call_work,
+    note_result,
     note_spent,
     result_of,
     with_result,
 )
-from ai_psychiatrist.llm.endpoints import ModelEndpoint
+from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
 from ai_psychiatrist.llm.replies import (
     ChatReply,
     ModelOutput,
     OnKept,
     PartialOutput,
     PartsReader,
-    Reply,
     ReplyReading,
     ReplyRejected,
     credible_tokens,
-    unusable,
 )
 
 logger = get_logger(__name__)
@@ -71,12 +66,12 @@ class Call:
 
     endpoint: ModelEndpoint
     path: CallPath
-    digest: Callable[[], str] = field(repr=False)
-    """Makes the digest of everything that is asked for."""
+    asked_for: Callable[[], tuple[object, ...]] = field(repr=False)
+    """Makes everything that is asked for, of which a digest is made where calls are kept."""
     messages: Callable[[], tuple[RequestMessage, ...]] = field(repr=False)
     """Makes the messages that are sent, where calls are kept."""
-    send: Callable[[], Awaitable[Reply]] = field(repr=False)
-    read: Callable[[Reply], ReplyReading] = field(repr=False)
+    send: Callable[[], Awaitable[ChatReply]] = field(repr=False)
+    read: Callable[[ChatReply], ReplyReading] = field(repr=False)
 
 
 class AgentCalls:
@@ -114,14 +109,14 @@ class AgentCalls:
         self._asked = ""
 
     @contextmanager
-    def as_one_run(self, endpoint: ModelEndpoint) -> Iterator[None]:
-        """Let the block be seen as a run of the agent that asks one model; it may raise.
+    def as_one_run(self, chain: FallbackChain) -> Iterator[AgentWork]:
+        """Let the block be seen as a run of the agent over some models; it may raise.
 
         A call that the block leaves open is settled at its end.
         """
-        with watched(agent_work(self._agent, (endpoint,), self.attempts)) as work:
+        with watched(agent_work(self._agent, chain, self.attempts)) as work:
             try:
-                yield
+                yield work
             except ModelCallFailed as failure:
                 work.error = failure.code
                 raise
@@ -221,9 +216,9 @@ class AgentCalls:
             self.close(FailureCode.TIMED_OUT)
             raise ModelCallFailed(FailureCode.TIMED_OUT) from None
 
-    async def _found_or_made(self, call: Call, wait_seconds: float) -> Reply:
+    async def _found_or_made(self, call: Call, wait_seconds: float) -> ChatReply:
         recorder, store = self._recorder, self._recorder.store
-        digest = "" if store is None else call.digest()
+        digest = "" if store is None else call_digest(*call.asked_for())
         occurrence = recorder.made[digest]
         recorder.made[digest] += 1
         kept = None if store is None else await store.recall(digest, occurrence)
@@ -237,7 +232,14 @@ class AgentCalls:
         if wait_seconds > 0:
             await call.endpoint.retries.sleep(wait_seconds)
         async with AsyncExitStack() as admission:
-            async with self._after_the_first(call.endpoint), self._turn_at(call.endpoint):
+            async with AsyncExitStack() as turn:
+                if recorder.ahead is not None:
+                    # Another call puts into the provider's cache what this one begins with.
+                    await turn.enter_async_context(recorder.ahead.turn(call.endpoint))
+                if call.endpoint.limiter is not None:
+                    # The library's own limit would wait inside the call, whose time runs.
+                    with recorder.paused():
+                        await turn.enter_async_context(call.endpoint.limiter)
                 if store is not None:
                     await admission.enter_async_context(store.admitted())
                 attempt = self._begin(call, is_replayed=False)
@@ -263,27 +265,6 @@ class AgentCalls:
         note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))
         return returned
 
-    def _after_the_first(self, endpoint: ModelEndpoint) -> AbstractAsyncContextManager[None]:
-        """Wait where another call puts into the provider's cache what this one begins with."""
-        ahead = self._recorder.ahead
-        return nullcontext() if ahead is None else ahead.turn(endpoint)
-
-    @asynccontextmanager
-    async def _turn_at(self, endpoint: ModelEndpoint) -> AsyncIterator[None]:
-        """Hold one of the calls that may be under way at the server.
-
-        The library's own limit would wait inside the call, whose time runs.
-        """
-        if endpoint.limiter is None:
-            yield
-            return
-        with self._recorder.clock.paused():
-            await endpoint.limiter.acquire()
-        try:
-            yield
-        finally:
-            endpoint.limiter.release()
-
     async def _sent(self, call: Call) -> CallResult:
         started = time.perf_counter()
         try:
@@ -292,9 +273,7 @@ class AgentCalls:
                 # as it was to run; in an empty one there is nothing to keep.
                 end = asyncio.get_running_loop().time() + call.endpoint.timeout_seconds
                 Context().run(timeout.reschedule, end)
-                response = await call.send()
-            code = unusable(response)
-            return response if code is None else ModelCallFailed(code)
+                return await call.send()
         except asyncio.CancelledError:
             if call.endpoint.is_batched:
                 # It waits for its batch: nothing has become of it that could be told.
@@ -304,21 +283,21 @@ class AgentCalls:
             # Told apart by the errors of all libraries that reach servers.
             from ai_psychiatrist.llm.failures import call_failure  # noqa: PLC0415
 
-            return call_failure(error)
+            # Without its frames, which may hold the reply.
+            return call_failure(error).with_traceback(None)
         finally:
             self._known["duration_ms"] = round((time.perf_counter() - started) * 1000, 3)
 
-    def _returned(self, result: CallResult) -> Reply:
+    def _returned(self, result: CallResult) -> ChatReply:
         if isinstance(result, ModelCallFailed):
             self._known |= {"code": result.code, "http_status": result.http_status}
             self._settle(error_type=result.error_type)
             raise result from None
-        usage = result if isinstance(result, ChatReply) else result.usage
-        self._known["input_tokens"] = credible_tokens(usage.input_tokens)
-        self._known["output_tokens"] = credible_tokens(usage.output_tokens)
-        if not isinstance(result, ChatReply):
-            details = result.provider_details or {}
-            self._known["served_model"] = _name(result.model_name)
+        self._known["input_tokens"] = credible_tokens(result.input_tokens)
+        self._known["output_tokens"] = credible_tokens(result.output_tokens)
+        if result.response is not None:
+            details = result.response.provider_details or {}
+            self._known["served_model"] = _name(result.response.model_name)
             self._known["system_fingerprint"] = _name(details.get("system_fingerprint"))
         return result
 

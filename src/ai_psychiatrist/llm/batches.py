@@ -228,26 +228,30 @@ class BatchModels:
         """
         others = {_HANDLES.validate_json(handle).id for handle in known}
         model = self._model(name)
+        client: Any = getattr(model, "client", None)
         try:
-            found = await handed_in_since(model, since, ids)
+            if model.system == "anthropic":
+                found = await _of_anthropic(client, since - _AHEAD, len(ids))
+            elif model.system == "openai":
+                found = await _of_openai(client, since - _AHEAD, ids)
+            else:
+                return None
         except Exception as error:  # noqa: BLE001  a provider may make a library fail in any way
             raise call_failure(error) from None
-        if found is None:
-            return None
         return [
             _HANDLES.dump_json(
                 Batch(
-                    id=one.id,
+                    id=batch_id,
                     model_name=model.model_name,
                     provider_name=model.system,
                     group=kin,
                     status="in_progress",
-                    created_at=one.created_at,
+                    created_at=created_at,
                     request_count=len(ids),
                 )
             ).decode()
-            for one in found
-            if one.id not in others
+            for batch_id, created_at in found.items()
+            if batch_id not in others
         ]
 
     async def forget(self, name: str, handle: str) -> None:
@@ -298,7 +302,12 @@ class BatchedModel(WrapperModel):
             model_request_parameters=model_request_parameters,
         )
         if call.answer is not None:
-            return self.wrapped.batch_decode(_result(call.answer), request)
+            result = BatchResult(
+                custom_id=call.answer.custom_id,
+                status="succeeded" if call.answer.status == "succeeded" else "errored",
+                body=call.answer.body,
+            )
+            return self.wrapped.batch_decode(result, request)
         if call.state is CallState.GIVEN_UP:
             raise ModelCallFailed(FailureCode.TIMED_OUT)
         if call.state is CallState.NEW:
@@ -313,12 +322,6 @@ class BatchedModel(WrapperModel):
                 )
             )
         return await desk.wait()
-
-
-def _result(answer: BatchAnswer) -> BatchResult:
-    if answer.status == "succeeded":
-        return BatchResult(custom_id=answer.custom_id, status="succeeded", body=answer.body)
-    return BatchResult(custom_id=answer.custom_id, status="errored", body=answer.body)
 
 
 def _unmarked_settings(settings: ModelSettings | None) -> ModelSettings | None:
@@ -343,31 +346,9 @@ def _unmarked_part(part: ModelRequestPart) -> ModelRequestPart:
     return replace(part, content=[one for one in part.content if not isinstance(one, CachePoint)])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    """A batch that a provider lists."""
-
-    id: str
-    created_at: datetime
-
-
-async def handed_in_since(
-    model: Model, since: datetime, ids: Collection[str]
-) -> list[Listed] | None:
-    """Return batches of this many calls, and where that can be seen of these calls, made since.
-
-    `None` for a provider whose list says too little.
-    """
-    client: Any = getattr(model, "client", None)
-    if model.system == "anthropic":
-        return await _of_anthropic(client, since - _AHEAD, len(ids))
-    if model.system == "openai":
-        return await _of_openai(client, since - _AHEAD, ids)
-    return None
-
-
-async def _of_anthropic(client: Any, since: datetime, calls: int) -> list[Listed]:  # noqa: ANN401
-    found = []
+async def _of_anthropic(client: Any, since: datetime, calls: int) -> dict[str, datetime]:  # noqa: ANN401
+    """Return id → when it was made, of the batches of this many calls made since."""
+    found = {}
     # The newest come first.
     async for one in client.beta.messages.batches.list(limit=100):
         if one.created_at < since:
@@ -375,17 +356,18 @@ async def _of_anthropic(client: Any, since: datetime, calls: int) -> list[Listed
         counts = one.request_counts
         asked = counts.processing + counts.succeeded + counts.errored
         if asked + counts.canceled + counts.expired == calls:
-            found.append(Listed(id=one.id, created_at=one.created_at))
+            found[one.id] = one.created_at
     return found
 
 
-async def _of_openai(client: Any, since: datetime, ids: Collection[str]) -> list[Listed]:  # noqa: ANN401
-    found = []
+async def _of_openai(client: Any, since: datetime, ids: Collection[str]) -> dict[str, datetime]:  # noqa: ANN401
+    """Return id → when it was made, of the batches of these calls made since."""
+    found = {}
     async for one in client.batches.list(limit=100):
         created_at = datetime.fromtimestamp(one.created_at, tz=UTC)
         if created_at < since:
             break
         first = (await client.files.content(one.input_file_id)).content.partition(b"\n")[0]
         if orjson.loads(first).get("custom_id") in ids:
-            found.append(Listed(id=one.id, created_at=created_at))
+            found[one.id] = created_at
     return found

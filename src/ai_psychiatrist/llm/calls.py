@@ -1,9 +1,10 @@
-"""The model calls of one assessment: how many may be made, where they are kept, what they cost."""
+"""The model calls of one assessment: how many may be made, what is kept and told of them."""
 
 import asyncio
 import json
+import re
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -19,17 +20,24 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.llm.endpoints import ModelEndpoint
-from ai_psychiatrist.llm.replies import ChatReply, Reply, credible_tokens
+from ai_psychiatrist.infrastructure.telemetry.work import AgentWork, CallWork
+from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
+from ai_psychiatrist.llm.providers import GOOGLE, OPENAI_CHAT, provider_of
+from ai_psychiatrist.llm.replies import ChatReply, credible_tokens
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
-CallResult: TypeAlias = "Reply | ModelCallFailed"
-"""What a call gave: a response, or why there is none."""
+CallResult: TypeAlias = ChatReply | ModelCallFailed
+"""What a call gave: a reply, or why there is none."""
 
 DEFAULT_MAX_CALLS: Final = 60
 _DIGEST_DIGITS: Final = 64
+_FINISH_REASONS: Final = frozenset({"stop", "length", "content_filter", "tool_call", "error"})
+_NAMED_OTHERWISE: Final = {OPENAI_CHAT.name: "openai", GOOGLE.name: "gcp.gemini"}
+"""As the conventions of OpenTelemetry call a provider, where that is not our name for it."""
+_OTHER: Final = "_OTHER"
+_VERSION: Final = re.compile(r"(?:[-@:.]?(?:\d+|latest))*")
 
 
 class CallBudget:
@@ -110,16 +118,16 @@ def with_result(call: ModelCall, result: CallResult) -> ModelCall:
         return replace(call, code=result.code, http_status=result.http_status)
     from pydantic_ai.messages import ModelMessagesTypeAdapter  # noqa: PLC0415  half a second
 
-    response = _response_of(result) if isinstance(result, ChatReply) else result
+    response = result.response or _response_of(result)
     return replace(
         call,
         # The library's own JSON has no form for half a character, which a reply may hold.
         reply=json.dumps(ModelMessagesTypeAdapter.dump_python([response], mode="json")),
-        is_cut_off=response.finish_reason == "length",
-        input_tokens=credible_tokens(response.usage.input_tokens),
-        output_tokens=credible_tokens(response.usage.output_tokens),
-        cache_read_tokens=credible_tokens(response.usage.cache_read_tokens),
-        cache_write_tokens=credible_tokens(response.usage.cache_write_tokens),
+        is_cut_off=result.is_cut_off,
+        input_tokens=credible_tokens(result.input_tokens),
+        output_tokens=credible_tokens(result.output_tokens),
+        cache_read_tokens=credible_tokens(result.cache_read_tokens),
+        cache_write_tokens=credible_tokens(result.cache_write_tokens),
     )
 
 
@@ -133,7 +141,7 @@ def result_of(kept: ModelCall) -> CallResult:
     if not isinstance(message, ModelResponse):
         msg = "what was kept is no response"
         raise TypeError(msg)
-    return message
+    return ChatReply.of(message)
 
 
 def _response_of(reply: ChatReply) -> "ModelResponse":
@@ -150,19 +158,6 @@ def _response_of(reply: ChatReply) -> "ModelResponse":
         ),
         finish_reason="length" if reply.is_cut_off else "stop",
     )
-
-
-class Clock(Protocol):
-    """Counts the time of the work that the calls belong to."""
-
-    def paused(self) -> AbstractContextManager[None]:
-        """Stop counting inside the block."""
-        ...
-
-
-class _NoClock:
-    def paused(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
 
 class FirstCallAhead:
@@ -204,8 +199,8 @@ class CallRecorder:
     """In the order in which they ended."""
     deadline: float | None = None
     """When the work ends whatever has come, in the time of the event loop."""
-    clock: Clock = field(default_factory=_NoClock)
-    """Stands still while a call waits for its turn at the backend."""
+    paused: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Has the time of the work stand still while a call waits for its turn at the backend."""
     ahead: FirstCallAhead | None = None
     """Lets the first call to a model go alone; `None` where all go as they come."""
     other_hosts: set[str] = field(default_factory=set)
@@ -251,3 +246,55 @@ def note_spent(*, calls: int = 0, tokens: int = 0) -> None:
     meter = _METER.get()
     if meter is not None:
         meter.spent(calls=calls, tokens=tokens)
+
+
+def agent_work(agent: str, chain: FallbackChain, attempts: Sequence[Attempt]) -> AgentWork:
+    """Return an agent's run as it begins. `attempts`: the list that its calls are added to."""
+    provider = _provider(chain[0]) if chain else _OTHER
+    return AgentWork(agent=agent, provider=provider, attempts=attempts)
+
+
+def call_work(agent: str, endpoint: ModelEndpoint) -> CallWork:
+    """Return a call as it begins."""
+    is_prefixed = provider_of(endpoint.name) is not None
+    return CallWork(
+        agent=agent,
+        model=endpoint.name,
+        provider=_provider(endpoint),
+        requested=endpoint.name.partition(":")[2] if is_prefixed else endpoint.name,
+        is_local=endpoint.is_local,
+    )
+
+
+def note_result(work: CallWork, result: CallResult) -> None:
+    """Write down what a call gave; of its words nothing."""
+    if isinstance(result, ModelCallFailed):
+        work.error, work.http_status = result.code, result.http_status
+        return
+    work.input_tokens = credible_tokens(result.input_tokens)
+    work.output_tokens = credible_tokens(result.output_tokens)
+    work.cache_read_tokens = credible_tokens(result.cache_read_tokens) or 0
+    response = result.response
+    if response is None:
+        work.finish_reason = "length" if result.is_cut_off else "stop"
+        return
+    work.answered_by = _like_requested(response.model_name, work.requested)
+    if response.finish_reason in _FINISH_REASONS:
+        work.finish_reason = response.finish_reason
+
+
+def _provider(endpoint: ModelEndpoint) -> str:
+    if endpoint.is_local:
+        return endpoint.name
+    provider = provider_of(endpoint.name)
+    return _OTHER if provider is None else _NAMED_OTHERWISE.get(provider.name, provider.name)
+
+
+def _like_requested(answered_by: object, requested: str) -> str | None:
+    """Return the name of a model that a server tells, if it is what was asked for, or a version.
+
+    A server can send any text as a name.
+    """
+    if not isinstance(answered_by, str) or not answered_by.startswith(requested):
+        return None
+    return answered_by if _VERSION.fullmatch(answered_by.removeprefix(requested)) else None

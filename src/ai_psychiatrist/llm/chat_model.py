@@ -9,7 +9,6 @@ time of a call.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -17,15 +16,11 @@ import httpx2
 from pydantic_ai.messages import (
     FinishReason,
     ModelMessage,
-    ModelRequest,
-    ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
-    SystemPromptPart,
     TextPart,
     ThinkingPart,
     ToolCallPart,
-    UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters, check_allow_model_requests
 from pydantic_ai.profiles import ModelProfile
@@ -37,7 +32,9 @@ from pydantic_ai.usage import RequestUsage
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.llm.failures import http_failure, told_failure
-from ai_psychiatrist.llm.recording_model import user_text
+from ai_psychiatrist.llm.http_client import Access
+from ai_psychiatrist.llm.providers import OLLAMA
+from ai_psychiatrist.llm.recording_model import sent_messages
 
 Wire: TypeAlias = Literal["openai", "ollama"]
 
@@ -79,34 +76,18 @@ _FINISH_REASONS: Final[Mapping[object, FinishReason]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatServer:
-    """How a server of one of the wires is reached."""
-
-    wire: Wire
-    address: str
-    http: httpx2.AsyncClient = field(repr=False)
-    timeout_seconds: float
-    key: str = field(default="", repr=False)
-    num_ctx: int | None = None
-    """Context window in tokens to ask Ollama for; `None` leaves it to the server."""
-
-    @property
-    def is_openai(self) -> bool:
-        """Whether it is OpenAI itself, which knows schemas and bounds that others do not."""
-        return urlsplit(self.address).hostname == _OPENAI_HOST
-
-
 class ChatModel(Model):
     """One model of a chat server."""
 
     def __init__(
         self,
         model_name: str,
-        server: ChatServer,
+        access: Access,
         *,
+        num_ctx: int | None = None,
         settings: ModelSettings | None = None,
     ) -> None:
+        """`num_ctx`: context window in tokens to ask Ollama for; `None` leaves it to the server."""
         self.left_out: set[str] = set()
         """Parameters that the server refused for this model; `system` for the system's role."""
         super().__init__(
@@ -118,7 +99,11 @@ class ChatModel(Model):
             ),
         )
         self._model_name = model_name
-        self._server = server
+        self._access = access
+        self._num_ctx = num_ctx
+        self._wire: Wire = "ollama" if access.provider is OLLAMA else "openai"
+        self._is_openai = urlsplit(access.address).hostname == _OPENAI_HOST
+        """Whether it is OpenAI itself, which knows schemas and bounds that others do not."""
 
     @property
     def model_name(self) -> str:
@@ -128,7 +113,7 @@ class ChatModel(Model):
     @property
     def system(self) -> str:
         """The provider's name."""
-        return self._server.wire
+        return self._wire
 
     async def request(
         self,
@@ -139,13 +124,13 @@ class ChatModel(Model):
         """Send one request; raises `ModelCallFailed`."""
         check_allow_model_requests()
         settings, parameters = self.prepare_request(model_settings, model_request_parameters)
-        server = self._server
+        access = self._access
         payload = self._payload(messages, settings or ModelSettings(), parameters)
-        response = await server.http.post(
-            server.address + _PATHS[server.wire],
+        response = await access.http.post(
+            access.address + _PATHS[self._wire],
             json=payload,
-            headers={"Authorization": f"Bearer {server.key}"} if server.key else None,
-            timeout=server.timeout_seconds,
+            headers={"Authorization": f"Bearer {access.key}"} if access.key else None,
+            timeout=access.timeout_seconds,
         )
         if not response.is_success:
             failure = http_failure(response.status_code, response.text, response.headers)
@@ -154,7 +139,7 @@ class ChatModel(Model):
         body = json_object(response.content)
         if "error" in body and not (body.get("choices") or body.get("message")):
             raise told_failure(body["error"], response.headers)
-        return _openai_response(body) if server.wire == "openai" else _ollama_response(body)
+        return _response(self._wire, body)
 
     def _payload(
         self,
@@ -162,18 +147,19 @@ class ChatModel(Model):
         settings: ModelSettings,
         parameters: ModelRequestParameters,
     ) -> dict[str, object]:
-        server = self._server
-        payload: dict[str, object] = {"model": self._model_name}
         has_system_role = "system" not in self.left_out
-        payload["messages"] = _chat_messages(messages, has_system_role=has_system_role)
-        if server.wire == "openai":
-            bound = "max_completion_tokens" if server.is_openai else "max_tokens"
+        payload: dict[str, object] = {
+            "model": self._model_name,
+            "messages": _chat_messages(messages, has_system_role=has_system_role),
+        }
+        if self._wire == "openai":
+            bound = "max_completion_tokens" if self._is_openai else "max_tokens"
             if bound in self.left_out:
-                bound = "max_tokens" if server.is_openai else "max_completion_tokens"
-            payload |= _openai_fields(settings, parameters, bound, is_openai=server.is_openai)
+                bound = "max_tokens" if self._is_openai else "max_completion_tokens"
+            payload |= _openai_fields(settings, parameters, bound, is_openai=self._is_openai)
         else:
-            payload |= _ollama_fields(settings, parameters, server.num_ctx)
-        payload |= _thinking_fields(parameters.thinking, server)
+            payload |= _ollama_fields(settings, parameters, self._num_ctx)
+        payload |= _thinking_fields(parameters.thinking, self._wire, is_openai=self._is_openai)
         payload["stream"] = False
         more = settings.get("extra_body")
         payload |= more if isinstance(more, dict) else {}
@@ -205,14 +191,14 @@ def _error_words(response: httpx2.Response) -> str:
     return " ".join(words).lower()
 
 
-def _thinking_fields(thinking: object, server: ChatServer) -> dict[str, object]:
+def _thinking_fields(thinking: object, wire: Wire, *, is_openai: bool) -> dict[str, object]:
     """Return how much to think, as each kind of server has it; none is left to the server."""
     if thinking is None:
         return {}
     is_on = thinking is not False
-    if server.wire == "ollama":
+    if wire == "ollama":
         return {"think": thinking if is_on else False}
-    if server.is_openai:
+    if is_openai:
         return {"reasoning_effort": thinking if is_on else "none"}
     # vLLM, SGLang and llama.cpp hand these to the template: Qwen's name of it, and DeepSeek's.
     template = {"enable_thinking": is_on, "thinking": is_on}
@@ -285,103 +271,44 @@ def _ollama_fields(
 def _chat_messages(
     messages: list[ModelMessage], *, has_system_role: bool
 ) -> list[dict[str, object]]:
-    """Return the messages as both wires have them: the system's once, though each names it.
+    """Return the messages as both wires have them.
 
     For a model without a role of the system, its words begin the user's.
     """
-    written: list[dict[str, object]] = []
-    for message in messages:
-        if isinstance(message, ModelResponse):
-            written.append({"role": "assistant", "content": message.text or ""})
-        else:
-            written.extend(map(_asked, message.parts))
-    named = [one.instructions for one in messages if isinstance(one, ModelRequest)]
-    system = named[0] if named and named[0] else ""
-    if system and has_system_role:
-        return [{"role": "system", "content": system}, *written]
-    if system and written:
-        written[0]["content"] = f"{system}\n\n{written[0]['content']}"
-    return written
+    sent = list(sent_messages(messages))
+    if sent[0].role == "system" and not has_system_role:
+        system, first, *rest = sent
+        sent = [first._replace(text=f"{system.text}\n\n{first.text}"), *rest]
+    return [{"role": one.role, "content": one.text} for one in sent]
 
 
-def _asked(part: ModelRequestPart) -> dict[str, object]:
-    """Return one part; agents here converse in texts, and send no tool call back."""
-    if isinstance(part, UserPromptPart):
-        return {"role": "user", "content": user_text(part)}
-    if isinstance(part, SystemPromptPart):
-        return {"role": "system", "content": part.content}
-    msg = f"no chat message for a part of kind {part.part_kind!r}"
-    raise NotImplementedError(msg)
-
-
-def _openai_response(body: Mapping[str, object]) -> ModelResponse:
+def _response(wire: Wire, body: Mapping[str, object]) -> ModelResponse:
+    """Read the words and, under the names of both wires, what is told about them."""
     choices = body.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
+    listed = choices[0] if isinstance(choices, list) and choices else None
+    choice = body if wire == "ollama" else listed
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
     if message.get("refusal"):
         raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
-    usage = body.get("usage")
+    usage, model = body.get("usage"), body.get("model")
     counts = (usage,) if isinstance(usage, dict) else ()
-    return _response(
-        message,
-        thinking=message.get("reasoning") or message.get("reasoning_content"),
-        usage=RequestUsage(
-            input_tokens=_count(body, "usage", "prompt_tokens"),
-            output_tokens=_count(body, "usage", "completion_tokens"),
-            cache_read_tokens=_count(body, "usage", "prompt_tokens_details", "cached_tokens"),
-        ),
-        provider="openai",
-        model=body.get("model"),
-        fingerprint=body.get("system_fingerprint"),
-        finish_reason=choice.get("finish_reason"),
-        logprobs=_at(choice, "logprobs", "content"),
-        odd_fields=_odd_fields("openai", body, choice, message, *counts),
-    )
-
-
-def _ollama_response(body: Mapping[str, object]) -> ModelResponse:
-    message = body.get("message")
-    if not isinstance(message, dict):
-        raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
-    return _response(
-        message,
-        thinking=message.get("thinking"),
-        usage=RequestUsage(
-            input_tokens=_count(body, "prompt_eval_count"),
-            output_tokens=_count(body, "eval_count"),
-        ),
-        provider="ollama",
-        model=body.get("model"),
-        fingerprint=None,
-        finish_reason=body.get("done_reason"),
-        logprobs=body.get("logprobs"),
-        odd_fields=_odd_fields("ollama", body, body, message),
-    )
-
-
-def _response(
-    message: Mapping[str, object],
-    *,
-    thinking: object,
-    usage: RequestUsage,
-    provider: str,
-    model: object,
-    fingerprint: object,
-    finish_reason: object,
-    logprobs: object,
-    odd_fields: tuple[str, ...],
-) -> ModelResponse:
+    thinking = message.get("reasoning") or message.get("reasoning_content")
+    finish_reason = choice.get("finish_reason") or choice.get("done_reason")
     return ModelResponse(
-        parts=list(_parts(message, thinking)),
-        usage=usage,
+        parts=list(_parts(message, thinking or message.get("thinking"))),
+        usage=RequestUsage(
+            input_tokens=_count(usage, "prompt_tokens") or _count(body, "prompt_eval_count"),
+            output_tokens=_count(usage, "completion_tokens") or _count(body, "eval_count"),
+            cache_read_tokens=_count(usage, "prompt_tokens_details", "cached_tokens"),
+        ),
         model_name=model if isinstance(model, str) else None,
-        provider_name=provider,
+        provider_name=wire,
         provider_details={
-            "logprobs": logprobs,
-            "system_fingerprint": fingerprint,
-            ODD_FIELDS: odd_fields,
+            "logprobs": _at(choice, "logprobs", "content") or body.get("logprobs"),
+            "system_fingerprint": body.get("system_fingerprint"),
+            ODD_FIELDS: _odd_fields(wire, body, choice, message, *counts),
         },
         finish_reason=_FINISH_REASONS.get(finish_reason, "stop")
         if isinstance(finish_reason, str)
@@ -445,7 +372,7 @@ def _at(value: object, *path: str) -> Any:  # noqa: ANN401  JSON of any server
     return value
 
 
-def _count(body: Mapping[str, object], *path: str) -> int:
+def _count(body: object, *path: str) -> int:
     """Return the count at a path of a response, 0 when there is none."""
     value = _at(body, *path)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0

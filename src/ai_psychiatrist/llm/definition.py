@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ModelOutput, OutputMode, OutputTool, PartsReader
 
 OutputT = TypeVar("OutputT", bound=ModelOutput)
@@ -55,17 +54,3 @@ class AgentDefinition(Generic[OutputT]):
     replies count."""
     tool: OutputTool | None = None
     """The schema of the output; `None` where there is none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What an agent asks one model, and in which form the reply is wanted."""
-
-    endpoint: ModelEndpoint
-    prompt: Prompt = field(repr=False)
-    mode: OutputMode
-    tool: OutputTool | None
-    temperature: float | None
-    """`None`: none is sent."""
-    max_tokens: int | None
-    """Longest reply, where it is not to be the model's own."""

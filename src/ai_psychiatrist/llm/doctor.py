@@ -5,9 +5,9 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeVar
 
 import httpx2
 from pydantic_ai.direct import model_request
@@ -23,10 +23,12 @@ from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.failures import call_failure, http_failure
 from ai_psychiatrist.llm.providers import OLLAMA, OPENAI_CHAT
 from ai_psychiatrist.llm.reasons import hint, thinking_hint
-from ai_psychiatrist.llm.replies import is_thinking_alone, unusable
+from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.servers import Server, call_settings
 from ai_psychiatrist.llm.settings import ModelCallSettings
 from ai_psychiatrist.validation.reply.thinking import without_thinking
+
+FoundT = TypeVar("FoundT")
 
 THINKING_FIELDS: Final = frozenset({"think", "reasoning_effort", "chat_template_kwargs"})
 """In which servers are told how much to think."""
@@ -117,30 +119,6 @@ class ModelProbe:
         return self.address is None or self.first_reply.is_ok
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FirstReply:
-    failure: ModelCallFailed | None = None
-    response: ModelResponse | None = field(default=None, repr=False)
-    seconds: float | None = None
-
-    @property
-    def tokens(self) -> int | None:
-        return None if self.response is None else self.response.usage.output_tokens or None
-
-    @property
-    def is_only_thinking(self) -> bool:
-        """Whether there is no answer, in whichever way the server tells of thinking."""
-        if self.response is None:
-            return False
-        text = "".join(part.content for part in self.response.parts if part.part_kind == "text")
-        try:
-            return is_thinking_alone(self.response) or bool(
-                text.strip() and not without_thinking(text)
-            )
-        except OutputRejected:
-            return True
-
-
 async def unserved(server: Server, model: str) -> ModelCallFailed | None:
     """Return why a server would not answer for a model, as far as it can be known beforehand.
 
@@ -214,69 +192,76 @@ async def probe(server: Server, endpoint: ModelEndpoint, models: ModelCallSettin
     """
     name = endpoint.name.partition(":")[2]
     failure = await unserved(server, name)
-    # A list is not the last word: some servers answer under names that they do not list.
-    is_worth_asking = failure is None or failure.code is FailureCode.MODEL_NOT_FOUND
     settings = call_settings(endpoint.name, models)
     if models.temperature is not None:
         settings["temperature"] = models.temperature
     model = server.build(name, settings)
-    reply = await _first_reply(endpoint, model) if is_worth_asking else _FirstReply(failure=failure)
-    failure, response = reply.failure, reply.response
-    unreachable = _UNREACHABLE if is_worth_asking else _UNREACHABLE | _NO_LIST
-    unknown = unreachable | _NO_ENTRY
-    first_reply = _step(endpoint, failure, after=unknown | _NO_MODEL)
-    json_schema = log_probabilities = _NOT_TRIED
-    if reply.is_only_thinking:
+    # A list is not the last word: some servers answer under names that they do not list.
+    if failure is not None and failure.code is not FailureCode.MODEL_NOT_FOUND:
+        return _failed_probe(endpoint, model, failure, unreachable=_UNREACHABLE | _NO_LIST)
+    started = time.perf_counter()
+    reply = await _tried(endpoint, _first_reply(model))
+    seconds = time.perf_counter() - started
+    if isinstance(reply, ModelCallFailed):
+        return _failed_probe(endpoint, model, reply, unreachable=_UNREACHABLE)
+    first_reply, json_schema, log_probabilities = _OK, _NOT_TRIED, _NOT_TRIED
+    if _is_only_thinking(reply):
         cure = await _answering_cure(endpoint, settings, lambda given: server.build(name, given))
         first_reply = Check(
             outcome=CheckOutcome.FAILED,
             code=RejectionCode.ONLY_THINKING,
-            cure=thinking_hint(endpoint.name, reply.tokens, cure),
+            cure=thinking_hint(endpoint.name, reply.output_tokens, cure),
         )
-    elif failure is None:
+    else:
         json_schema = await _checked(endpoint, _keeps_to_schema(model))
         asked = _LOG_PROBABILITIES.get(server.access.provider.name)
         if asked is not None:
             log_probabilities = await _checked(endpoint, _tells_probabilities(model, asked))
-    details = {} if response is None else response.provider_details or {}
-    is_timed = response is not None and reply.tokens and reply.seconds
+    parts = () if reply.response is None else reply.response.parts
+    details = None if reply.response is None else reply.response.provider_details
     return ModelProbe(
         model=endpoint.name,
         address=endpoint.address,
-        reachable=_step(endpoint, failure, own=unreachable),
-        key_accepted=_step(endpoint, failure, own=_NO_ENTRY, after=unreachable),
-        model_present=_step(endpoint, failure, own=_NO_MODEL, after=unknown),
         first_reply=first_reply,
-        reply_seconds=reply.seconds,
-        tokens_per_second=(reply.tokens or 0) / (reply.seconds or 1) if is_timed else None,
+        reply_seconds=seconds,
+        tokens_per_second=reply.output_tokens / seconds if reply.output_tokens else None,
         json_schema=json_schema,
         log_probabilities=log_probabilities,
-        thinks=response is not None
-        and any(isinstance(part, ThinkingPart) and part.content for part in response.parts),
-        left_out=tuple(sorted(_left_out(model))),
-        odd_fields=details.get(ODD_FIELDS, ()),
+        thinks=any(isinstance(part, ThinkingPart) and part.content for part in parts),
+        left_out=_left_out(model),
+        odd_fields=(details or {}).get(ODD_FIELDS, ()),
     )
 
 
 _UNREACHABLE: Final = frozenset({FailureCode.CONNECTION_FAILED})
 _NO_LIST: Final = frozenset({FailureCode.TIMED_OUT, FailureCode.BACKEND_ERROR})
-_NO_ENTRY: Final = frozenset({FailureCode.NOT_AUTHORISED})
-_NO_MODEL: Final = frozenset({FailureCode.MODEL_NOT_FOUND})
 
 
-def _step(
+def _failed_probe(
     endpoint: ModelEndpoint,
-    failure: ModelCallFailed | None,
+    model: Model,
+    failure: ModelCallFailed,
     *,
-    own: frozenset[FailureCode] = frozenset(FailureCode),
-    after: frozenset[FailureCode] = frozenset(),
-) -> Check:
-    """Say of one step whether the failure is an earlier one's, its own, a later one's or none."""
-    if failure is None:
-        return _OK
-    if failure.code in after:
-        return _NOT_TRIED
-    return _failed(endpoint, failure) if failure.code in own else _OK
+    unreachable: frozenset[FailureCode],
+) -> ModelProbe:
+    """Return the step that a failure is of as failed: those before went well, no other was tried.
+
+    `unreachable`: codes that say that no server was reached.
+    """
+    own = (unreachable, {FailureCode.NOT_AUTHORISED}, {FailureCode.MODEL_NOT_FOUND})
+    before = next((step for step, codes in enumerate(own) if failure.code in codes), len(own))
+    after = [_NOT_TRIED] * (len(own) - before)
+    checks = [*[_OK] * before, _failed(endpoint, failure), *after]
+    reachable, key_accepted, model_present, first_reply = checks
+    return ModelProbe(
+        model=endpoint.name,
+        address=endpoint.address,
+        reachable=reachable,
+        key_accepted=key_accepted,
+        model_present=model_present,
+        first_reply=first_reply,
+        left_out=_left_out(model),
+    )
 
 
 def _failed(endpoint: ModelEndpoint, failure: ModelCallFailed) -> Check:
@@ -293,19 +278,20 @@ def _failed(endpoint: ModelEndpoint, failure: ModelCallFailed) -> Check:
     )
 
 
-async def _first_reply(endpoint: ModelEndpoint, model: Model) -> _FirstReply:
-    started = time.perf_counter()
-    try:
-        async with asyncio.timeout(endpoint.timeout_seconds):
-            response = await _asked(model, _PROMPT)
-        if (code := unusable(response)) is not None:
-            raise ModelCallFailed(code)
-        reply = _FirstReply(response=response, seconds=time.perf_counter() - started)
-        if not reply.is_only_thinking and not (response.text or "").strip():
-            raise ModelCallFailed(FailureCode.OUTPUT_REJECTED)
-    except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
-        return _FirstReply(failure=call_failure(error))
+async def _first_reply(model: Model) -> ChatReply:
+    reply = ChatReply.of(await _asked(model, _PROMPT))
+    if not _is_only_thinking(reply) and not reply.text.strip():
+        raise ModelCallFailed(FailureCode.OUTPUT_REJECTED)
     return reply
+
+
+def _is_only_thinking(reply: ChatReply) -> bool:
+    """Return whether there is no answer, in whichever way the server tells of thinking."""
+    try:
+        is_left_empty = bool(reply.text.strip()) and not without_thinking(reply.text)
+    except OutputRejected:
+        return True
+    return reply.is_only_thinking or is_left_empty
 
 
 async def _answering_cure(
@@ -321,11 +307,11 @@ async def _answering_cure(
         if given.get("thinking") == before:
             continue
         model = build(given)
-        reply = await _first_reply(endpoint, model)
-        refused = _left_out(model) & THINKING_FIELDS
+        reply = await _tried(endpoint, _first_reply(model))
+        refused = THINKING_FIELDS & {*_left_out(model)}
         # How much to think goes out in a second field as well.
         is_sent = not refused or (name == "low" and refused == {"chat_template_kwargs"})
-        if is_sent and reply.response is not None and not reply.is_only_thinking:
+        if is_sent and isinstance(reply, ChatReply) and not _is_only_thinking(reply):
             told = f"set MODEL_THINKING to {name}" if name else "leave MODEL_THINKING empty"
             return f"{told}, with which it answers here"
         tried.append(name or "empty")
@@ -335,19 +321,24 @@ async def _answering_cure(
     )
 
 
-def _left_out(model: Model) -> set[str]:
-    return model.left_out if isinstance(model, ChatModel) else set()
+def _left_out(model: Model) -> tuple[str, ...]:
+    return tuple(sorted(model.left_out)) if isinstance(model, ChatModel) else ()
+
+
+async def _tried(endpoint: ModelEndpoint, step: Awaitable[FoundT]) -> FoundT | ModelCallFailed:
+    """Return what a step found, or why it found nothing in the time of one call."""
+    try:
+        async with asyncio.timeout(endpoint.timeout_seconds):
+            return await step
+    except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
+        return call_failure(error)
 
 
 async def _checked(endpoint: ModelEndpoint, step: Awaitable[bool]) -> Check:
-    try:
-        async with asyncio.timeout(endpoint.timeout_seconds):
-            works = await step
-    except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
-        return _failed(endpoint, call_failure(error))
-    if works:
-        return _OK
-    return Check(outcome=CheckOutcome.FAILED, code=FailureCode.OUTPUT_REJECTED)
+    works = await _tried(endpoint, step)
+    if isinstance(works, ModelCallFailed):
+        return _failed(endpoint, works)
+    return _OK if works else Check(outcome=CheckOutcome.FAILED, code=FailureCode.OUTPUT_REJECTED)
 
 
 async def _keeps_to_schema(model: Model) -> bool:
@@ -387,5 +378,5 @@ async def _asked(
             )
         except ModelCallFailed as failure:
             # Without the schema there would be nothing left to try.
-            if not failure.is_adjusted or (parameters and _left_out(model) & SCHEMA_FIELDS):
+            if not failure.is_adjusted or (parameters and SCHEMA_FIELDS & {*_left_out(model)}):
                 raise

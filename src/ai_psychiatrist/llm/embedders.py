@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from openai import AsyncOpenAI
 from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -15,7 +14,6 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.llm.endpoints import CallRetries
 from ai_psychiatrist.llm.failures import call_failure
-from ai_psychiatrist.llm.http_client import NO_KEY, Access
 from ai_psychiatrist.services.retrieval.embedding import Vectors
 
 _BATCH: Final = 8
@@ -73,19 +71,10 @@ class ServerEmbedder:
 
 
 def server_embedder(
-    name: str, access: Access, *, limiter: asyncio.Semaphore, retries: CallRetries
+    name: str, provider: OpenAIProvider, *, limiter: asyncio.Semaphore, retries: CallRetries
 ) -> ServerEmbedder:
     """Return the embedder of this name at a server, whose address ends with `/v1`."""
-    client = AsyncOpenAI(
-        base_url=access.address,
-        api_key=access.key or NO_KEY,
-        timeout=access.timeout_seconds,
-        max_retries=0,
-        http_client=access.http,
-    )
-    model = OpenAIEmbeddingModel(
-        name.partition(":")[2], provider=OpenAIProvider(openai_client=client)
-    )
+    model = OpenAIEmbeddingModel(name.partition(":")[2], provider=provider)
     return ServerEmbedder(name=name, model=model, limiter=limiter, retries=retries)
 
 

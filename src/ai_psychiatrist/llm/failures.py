@@ -1,7 +1,7 @@
 """What a failed call was: one code, the HTTP status, and how long the backend asks to wait."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import httpx2
@@ -81,9 +81,11 @@ _MARKS: Final = (
 
 def call_failure(error: Exception) -> ModelCallFailed:
     """Classify whatever a call to a backend raised; of its text only known words are looked for."""
-    for link in _chain(error):
+    link: BaseException | None = error
+    while link is not None:
         if isinstance(link, ModelCallFailed):
             return link if link is error else _without_history(link)
+        link = link.__cause__
     if isinstance(error, ModelHTTPError):
         return _of_response(error)
     response = getattr(error, "response", None)
@@ -145,9 +147,3 @@ def _code_of_response(error: ModelHTTPError) -> FailureCode:
         if kind is not ModelAPIError and isinstance(error, kind):
             return code
     return FailureCode.BACKEND_ERROR if error.status_code >= 500 else FailureCode.REQUEST_REFUSED
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__

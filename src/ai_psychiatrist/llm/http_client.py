@@ -3,10 +3,8 @@
 import json
 import socket
 import ssl
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from typing import Final
 
 import aiohttp
@@ -136,16 +134,17 @@ class _Transport(httpx2.AsyncBaseTransport):
             ),
         ) as response:
             headers = httpx2.Headers(response.raw_headers)
-            if (code := _unreadable(response.status, headers)) is not None:
-                raise ModelCallFailed(code, http_status=response.status)
+            status = response.status
+            if status // 100 == 3:
+                raise ModelCallFailed(FailureCode.REQUEST_REFUSED, http_status=status)
+            if headers.get("Content-Encoding", "identity") != "identity":
+                raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE, http_status=status)
             body = bytearray()
             async for chunk in response.content.iter_any():
                 body += chunk
                 if len(body) > self._most_bytes:
-                    raise _failure(response.status, headers)
-            return httpx2.Response(
-                response.status, headers=headers, content=bytes(body), request=request
-            )
+                    raise _failure(status, headers)
+            return httpx2.Response(status, headers=headers, content=bytes(body), request=request)
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -167,14 +166,6 @@ def _small_socket(address: aiohttp.AddrInfoType) -> socket.socket:
     made = socket.socket(family, kind, protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _MOST_READ_BYTES)
     return made
-
-
-def _unreadable(status: int, headers: httpx2.Headers) -> FailureCode | None:
-    if status // 100 == 3:
-        return FailureCode.REQUEST_REFUSED
-    if headers.get("Content-Encoding", "identity") != "identity":
-        return FailureCode.MALFORMED_RESPONSE
-    return None
 
 
 def _failure(status: int, headers: httpx2.Headers) -> ModelCallFailed:
@@ -202,18 +193,7 @@ def _look(body: bytes, *, is_call: bool) -> None:
     if len(body) > SMALL_BYTES:
         refuse_costly(body)
     if is_call and body.count(b"{") > _MOST_OBJECTS:
-        objects = islice(_objects(json.loads(body)), _MOST_OBJECTS + 1)
-        if sum(1 for _ in objects) > _MOST_OBJECTS:
+        objects: list[object] = []
+        json.loads(body, object_hook=objects.append)
+        if len(objects) > _MOST_OBJECTS:
             raise TooManyValues
-
-
-def _objects(value: object) -> Iterator[object]:
-    """Yield the objects of a JSON value, at any depth."""
-    held: Iterable[object] = ()
-    if isinstance(value, dict):
-        yield value
-        held = value.values()
-    elif isinstance(value, list):
-        held = value
-    for one in held:
-        yield from _objects(one)

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 from pydantic_ai.direct import model_request
-from pydantic_ai.messages import ModelRequest, ModelResponse, UserPromptPart
+from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.models import Model
 from pydantic_ai.models.decision import (
     DecisionModel,
@@ -28,13 +28,11 @@ from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
 from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call
-from ai_psychiatrist.llm.calls import call_digest
 from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import (
     ChatReply,
     ModelOutput,
-    Reply,
     ReplyReading,
     ReplyRejected,
     read_reply,
@@ -75,8 +73,9 @@ async def token_shares(
     call = Call(
         endpoint=endpoint,
         path=CallPath.PLAIN,
-        digest=lambda: call_digest(
-            endpoint.name, "token", prompt.system, prompt.user, question.answers, MOST_LISTED
+        asked_for=lambda: (
+            *(endpoint.name, "token", prompt.system, prompt.user),
+            *(question.answers, MOST_LISTED),
         ),
         messages=lambda: (
             RequestMessage("system", prompt.system),
@@ -85,21 +84,22 @@ async def token_shares(
         send=lambda: _asked(model, prompt),
         read=lambda reply: _read(reply, question.answers),
     )
-    with calls.as_one_run(endpoint):
+    with calls.as_one_run((endpoint,)):
         reading = await calls.make(call)
         found = await calls.judge(_extract, reading.text)
     whole = math.fsum(found.shares.values())
     return {answer: found.shares.get(answer, 0.0) / whole for answer in question.answers}
 
 
-async def _asked(model: Model, prompt: Prompt) -> ModelResponse:
+async def _asked(model: Model, prompt: Prompt) -> ChatReply:
     wanted = {"logprobs": True, "top_logprobs": MOST_LISTED}
     settings = ModelSettings(temperature=0.0, max_tokens=1, extra_body=wanted)
     request = ModelRequest(parts=[UserPromptPart(prompt.user)], instructions=prompt.system)
-    return await model_request(model, [request], model_settings=settings, instrument=False)
+    response = await model_request(model, [request], model_settings=settings, instrument=False)
+    return ChatReply.of(response)
 
 
-def _read(reply: Reply, answers: tuple[str, ...]) -> ReplyReading:
+def _read(reply: ChatReply, answers: tuple[str, ...]) -> ReplyReading:
     """Read the first token's alternatives; what stands there is JSON of this program's making."""
     listed = _listed(reply)
     shares = dict.fromkeys(answers, 0.0)
@@ -117,9 +117,9 @@ def _no_probabilities() -> ReplyRejected:
     )
 
 
-def _listed(reply: Reply) -> list[tuple[str, float]]:
+def _listed(reply: ChatReply) -> list[tuple[str, float]]:
     """Return the first token's alternatives with their log-probabilities; servers send anything."""
-    details = getattr(reply, "provider_details", None)
+    details = None if reply.response is None else reply.response.provider_details
     tokens = details.get("logprobs") if isinstance(details, dict) else None
     first = tokens[0] if isinstance(tokens, list) and tokens else None
     listed = first.get("top_logprobs") if isinstance(first, dict) else None
@@ -183,7 +183,7 @@ async def decide(endpoint: ModelEndpoint, asked: Question, calls: AgentCalls) ->
     call = Call(
         endpoint=endpoint,
         path=CallPath.PLAIN,
-        digest=lambda: call_digest(endpoint.name, "decision", sent, questions),
+        asked_for=lambda: (endpoint.name, "decision", sent, questions),
         messages=lambda: (
             RequestMessage("system", json.dumps(questions, ensure_ascii=False)),
             RequestMessage("user", sent),
@@ -191,7 +191,7 @@ async def decide(endpoint: ModelEndpoint, asked: Question, calls: AgentCalls) ->
         send=lambda: _decided(model, asked),
         read=lambda reply: read_reply(reply, max_bytes=endpoint.max_reply_bytes),
     )
-    with calls.as_one_run(endpoint):
+    with calls.as_one_run((endpoint,)):
         reading = await calls.make(call)
         return await calls.judge(lambda text: _rated(text, asked), reading.text)
 

@@ -1,20 +1,22 @@
 """Agents of Pydantic AI: an extractor reads the replies, and has some sent back."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import pydantic_ai
 from pydantic_ai import Agent, ModelRetry, RunContext, TextOutput
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.messages import CachePoint, ModelRequest, TextPart, UserContent, UserPromptPart
+from pydantic_ai.messages import CachePoint, ModelRequest, UserContent, UserPromptPart
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.llm.agent_calls import AgentCalls
-from ai_psychiatrist.llm.definition import AgentDefinition, Asked, OutputT, Prompt, asking_in
+from ai_psychiatrist.llm.definition import AgentDefinition, OutputT, Prompt, asking_in
+from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.failures import call_failure
 from ai_psychiatrist.llm.recording_model import RecordingModel
 from ai_psychiatrist.llm.replies import (
@@ -22,8 +24,6 @@ from ai_psychiatrist.llm.replies import (
     OutputMode,
     OutputTool,
     ReplyRejected,
-    is_thinking_alone,
-    unusable,
 )
 
 # The first run of a process would print the library's logo and advice among the results.
@@ -74,18 +74,30 @@ def reply_agent(
 
 
 async def run_agent(
-    agent: Agent[AgentCalls | None, OutputT], model: Model, asked: Asked, calls: AgentCalls
+    agent: Agent[AgentCalls | None, OutputT],
+    model: Model,
+    prompt: Prompt,
+    calls: AgentCalls,
+    *,
+    endpoint: ModelEndpoint,
+    mode: OutputMode,
+    tool: OutputTool | None,
+    temperature: float | None,
+    max_tokens: int | None,
 ) -> OutputT:
-    """Return the output; raises `ModelCallFailed` when no reply is accepted, or none comes."""
-    prompt, mode, tool = asked.prompt, asked.mode, asked.tool
-    settings = _sampling(asked.temperature)
+    """Return the output; raises `ModelCallFailed` when no reply is accepted, or none comes.
+
+    `endpoint`: that of the model; `mode`: how the reply to a `tool` is wanted; `temperature`:
+    `None` sends none; `max_tokens`: longest reply, where it is not to be the model's own.
+    """
+    settings = _sampling(temperature)
     if tool is not None:
         prompt = asking_in(mode, prompt, tool)
-        settings = _provider_settings(model, prompt, tool, mode, asked.temperature)
-    if asked.max_tokens is not None:
-        settings["max_tokens"] = asked.max_tokens
+        settings = _provider_settings(model, prompt, tool, mode, temperature)
+    if max_tokens is not None:
+        settings["max_tokens"] = max_tokens
     calls.prompt_digest = prompt.digest
-    recording = RecordingModel(asked.endpoint, model, calls, mode=mode, tool=tool)
+    recording = RecordingModel(endpoint, model, calls, mode=mode, tool=tool)
     try:
         result = await agent.run(
             _user_content(model, prompt), model=recording, deps=calls, model_settings=settings
@@ -161,14 +173,4 @@ class PlainChat:
             )
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
             raise call_failure(error) from None
-        if (code := unusable(response)) is not None:
-            raise ModelCallFailed(code)
-        return ChatReply(
-            text="".join(part.content for part in response.parts if isinstance(part, TextPart)),
-            is_cut_off=response.finish_reason == "length",
-            input_tokens=response.usage.input_tokens or None,
-            output_tokens=response.usage.output_tokens or None,
-            cache_read_tokens=response.usage.cache_read_tokens or None,
-            cache_write_tokens=response.usage.cache_write_tokens or None,
-            is_only_thinking=is_thinking_alone(response),
-        )
+        return replace(ChatReply.of(response), response=None)

@@ -113,8 +113,8 @@ def hint(
     `model`: as in the settings; `address`: the URL that was tried, of which no password is shown;
     `http_status`: what the backend answered with.
     """
-    provider = provider_of(model) or Provider(name=model, url_variable="MODEL_DEFAULT")
-    sentence = _ONE_PROVIDER.get((provider.name, code)) or _ANY_MODEL.get(code, _WITHOUT_HINT)
+    of_provider = _ONE_PROVIDER.get((model.partition(":")[0], code))
+    sentence = of_provider or _ANY_MODEL.get(code, _WITHOUT_HINT)
     if code is FailureCode.BACKEND_ERROR and http_status in NO_ROOM:
         sentence = _NO_ROOM
     return _filled(sentence, model, address)
@@ -130,7 +130,7 @@ def _filled(sentence: str, model: str, address: str | None, **more: str) -> str:
     provider = provider_of(model) or Provider(name=model, url_variable="MODEL_DEFAULT")
     return sentence.format(
         model=model.partition(":")[2] or model,
-        server=_server(provider, address),
+        server=f"the server of {provider.name}" if address is None else shown_address(address),
         provider=provider.name,
         url_variable=provider.url_variable,
         key_variable=provider.key_variable,
@@ -211,7 +211,3 @@ def shown_address(url: str) -> str:
     parts = urlsplit(url)
     bare = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
     return urlunsplit(bare)
-
-
-def _server(provider: Provider, address: str | None) -> str:
-    return f"the server of {provider.name}" if address is None else shown_address(address)

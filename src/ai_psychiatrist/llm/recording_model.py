@@ -1,6 +1,6 @@
 """The border to Pydantic AI's models: every request is recorded, and can be replayed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
@@ -9,6 +9,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
+    SystemPromptPart,
     TextPart,
     UserPromptPart,
 )
@@ -22,10 +23,10 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call
-from ai_psychiatrist.llm.calls import call_digest
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import (
+    ChatReply,
     OutputMode,
     OutputTool,
     read_reply,
@@ -81,21 +82,24 @@ class RecordingModel(WrapperModel):
         """Send a request until it is answered; raises `ModelCallFailed` when it never is."""
         endpoint, mode, tool = self._endpoint, self._mode, self._tool
         parameters = _with_schema(model_request_parameters, mode, tool)
-        asked_for = (
-            endpoint.name,
-            CallPath.AGENT,
-            _texts(messages),
-            dict(model_settings or {}),
-        )
+
+        async def send() -> ChatReply:
+            return ChatReply.of(await self.wrapped.request(messages, model_settings, parameters))
+
         reading = await self._calls.make(
             Call(
                 endpoint=endpoint,
                 path=CallPath.AGENT,
-                digest=lambda: call_digest(
-                    *asked_for, None if tool is None else asdict(tool), mode
+                asked_for=lambda: (
+                    endpoint.name,
+                    CallPath.AGENT,
+                    _texts(messages),
+                    dict(model_settings or {}),
+                    None if tool is None else asdict(tool),
+                    mode,
                 ),
-                messages=lambda: tuple(_sent(messages)),
-                send=lambda: self.wrapped.request(messages, model_settings, parameters),
+                messages=lambda: tuple(sent_messages(messages)),
+                send=send,
                 read=lambda reply: read_reply(
                     reply, mode=mode, tool=tool, max_bytes=endpoint.max_reply_bytes
                 ),
@@ -127,13 +131,6 @@ def _with_schema(
     )
 
 
-def user_text(part: UserPromptPart) -> str:
-    """Return what the model reads of a part that holds texts and cache marks alone."""
-    if isinstance(part.content, str):
-        return part.content
-    return "".join(piece for piece in part.content if isinstance(piece, str))
-
-
 def _texts(messages: Sequence[ModelMessage]) -> list[object]:
     """Return what is sent; marks for a provider's cache are none of it."""
     return [
@@ -143,13 +140,19 @@ def _texts(messages: Sequence[ModelMessage]) -> list[object]:
 
 
 def _words(part: object) -> str:
-    return (
-        user_text(part) if isinstance(part, UserPromptPart) else str(getattr(part, "content", ""))
-    )
+    """Return what the model reads of a part that holds texts and cache marks alone."""
+    content = getattr(part, "content", "")
+    if isinstance(part, UserPromptPart) and not isinstance(content, str):
+        return "".join(piece for piece in content if isinstance(piece, str))
+    return str(content)
 
 
-def _sent(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:
-    """Yield what `prepare_messages` left, in the order in which a model reads it."""
+def sent_messages(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:
+    """Yield the messages as a model reads them: instructions once, though each request has them.
+
+    Raises `NotImplementedError` for other parts: agents here converse in texts, and send no tool
+    call back.
+    """
     instructions = getattr(messages[0], "instructions", None)
     if instructions:
         yield RequestMessage("system", instructions)
@@ -158,8 +161,11 @@ def _sent(messages: Sequence[ModelMessage]) -> Iterator[RequestMessage]:
             yield RequestMessage("assistant", message.text or "")
             continue
         for part in message.parts:
-            if isinstance(part, UserPromptPart):
-                yield RequestMessage("user", user_text(part))
+            if not isinstance(part, UserPromptPart | SystemPromptPart):
+                msg = f"no message for a part of kind {part.part_kind!r}"
+                raise NotImplementedError(msg)
+            is_user = isinstance(part, UserPromptPart)
+            yield RequestMessage("user" if is_user else "system", _words(part))
 
 
 def last_exchange(messages: list[ModelMessage]) -> list[ModelMessage]:
@@ -197,42 +203,21 @@ def _in_users_voice(part: ModelRequestPart) -> ModelRequestPart:
     return part
 
 
-class PromptWindow:
-    """What a server's token counts say of the window that a prompt has to fit in.
+class WholePromptModel(WrapperModel):
+    """Fails a call whose prompt was cut on its way to the model, instead of believing the reply.
 
-    A token spans at most one word in all common vocabularies, and less than two on average in those
-    that join words; runs of white space are none, and Chinese has more tokens than words. A server
-    that once counted as many tokens as a prompt needs has room for it: when it then counts fewer,
-    it leaves out those that it had in its cache.
+    The server's count of tokens shows it. A token spans at most one word in all common
+    vocabularies, and less than two on average in those that join words; runs of white space are
+    none, and Chinese has more tokens than words. A server that once counted as many tokens as a
+    prompt needs has room for it: when it then counts fewer, it leaves out those that it had in its
+    cache.
     """
 
-    def __init__(self, num_ctx: int | None = None) -> None:
-        """`num_ctx`: size of the window in tokens, where it is known."""
+    def __init__(self, wrapped: Model, num_ctx: int | None = None) -> None:
+        """`num_ctx`: size of the model's window in tokens, where it is known."""
+        super().__init__(wrapped)
         self._num_ctx = num_ctx
         self._most_tokens = 0
-
-    def cuts(self, texts: Iterable[str], input_tokens: int) -> bool:
-        """Return whether a prompt of some texts was cut; 0 tokens say nothing."""
-        if self._num_ctx is not None and input_tokens >= self._num_ctx - 1:
-            return True
-        self._most_tokens = max(self._most_tokens, input_tokens)
-        if input_tokens < _SMALLEST_WINDOW_TOKENS:
-            return False
-        sent = list(texts)
-        # To count the words copies the prompt; no two of them share a character.
-        most_words = sum((len(text) + 1) // 2 for text in sent)
-        if self._most_tokens >= most_words // _WORDS_PER_TOKEN:
-            return False
-        words = sum(len(text.split()) for text in sent)
-        return self._most_tokens < words // _WORDS_PER_TOKEN
-
-
-class WholePromptModel(WrapperModel):
-    """Fails a call whose prompt was cut on its way to the model, instead of believing the reply."""
-
-    def __init__(self, wrapped: Model, window: PromptWindow) -> None:
-        super().__init__(wrapped)
-        self._window = window
 
     async def request(
         self,
@@ -242,15 +227,21 @@ class WholePromptModel(WrapperModel):
     ) -> ModelResponse:
         """Send one request; raises `ModelCallFailed` when its prompt was cut."""
         response = await super().request(messages, model_settings, model_request_parameters)
-        if self._window.cuts(_prompt_texts(messages), response.usage.input_tokens):
+        if self._cuts(messages, response.usage.input_tokens):
             raise ModelCallFailed(FailureCode.CONTEXT_TRUNCATED)
         return response
 
-
-def _prompt_texts(messages: Sequence[ModelMessage]) -> Iterator[str]:
-    for message in messages:
-        if isinstance(message, ModelRequest):
-            yield message.instructions or ""
-            for part in message.parts:
-                if isinstance(part, UserPromptPart):
-                    yield user_text(part)
+    def _cuts(self, messages: Sequence[ModelMessage], input_tokens: int) -> bool:
+        """Return whether a prompt was cut of which so many tokens came; 0 say nothing."""
+        if self._num_ctx is not None and input_tokens >= self._num_ctx - 1:
+            return True
+        self._most_tokens = max(self._most_tokens, input_tokens)
+        if input_tokens < _SMALLEST_WINDOW_TOKENS:
+            return False
+        sent = list(sent_messages(messages))
+        # To count the words copies the prompt; no two of them share a character.
+        most_words = sum((len(one.text) + 1) // 2 for one in sent)
+        if self._most_tokens >= most_words // _WORDS_PER_TOKEN:
+            return False
+        words = sum(len(one.text.split()) for one in sent)
+        return self._most_tokens < words // _WORDS_PER_TOKEN

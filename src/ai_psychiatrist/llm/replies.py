@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ai_psychiatrist.domain.errors import OutputRejected
+from ai_psychiatrist.domain.errors import ModelCallFailed, OutputRejected
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
 from ai_psychiatrist.validation.reply.limits import STRICT_LIMITS
@@ -36,6 +36,31 @@ class ChatReply:
     cache_write_tokens: int | None = None
     is_only_thinking: bool = False
     """Whether the model thought, and wrote no answer."""
+    response: "ModelResponse | None" = field(default=None, repr=False)
+    """As the library gave it; `None` from a plain client, which tells no more than the above."""
+
+    @classmethod
+    def of(cls, response: "ModelResponse") -> Self:
+        """Return what a response says; raises `ModelCallFailed` for one that is no reply.
+
+        Parts may lack their types, where a backend's null came through.
+        """
+        if not all(map(_is_well_formed, response.parts)):
+            raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+        # A filter leaves out what it stopped, so that the rest may say something else.
+        if response.finish_reason == "content_filter":
+            raise ModelCallFailed(FailureCode.CONTENT_FILTERED)
+        kinds = {part.part_kind for part in response.parts if getattr(part, "content", True)}
+        return cls(
+            text="".join(part.content for part in response.parts if part.part_kind == "text"),
+            is_cut_off=response.finish_reason == "length",
+            input_tokens=response.usage.input_tokens or None,
+            output_tokens=response.usage.output_tokens or None,
+            cache_read_tokens=response.usage.cache_read_tokens or None,
+            cache_write_tokens=response.usage.cache_write_tokens or None,
+            is_only_thinking=kinds == {"thinking"},
+            response=response,
+        )
 
 
 class SimpleChatClient(Protocol):
@@ -49,10 +74,6 @@ class SimpleChatClient(Protocol):
     async def simple_chat(self, user_prompt: str, *, system_prompt: str = "") -> ChatReply | str:
         """Send the two texts and return the reply; raises `ModelCallFailed` when none comes."""
         ...
-
-
-Reply: TypeAlias = "ModelResponse | ChatReply"
-"""What a call gave: a response of the library, or what a plain client made of one."""
 
 
 class ModelOutput(BaseModel):
@@ -176,21 +197,6 @@ def credible_tokens(count: int | None) -> int | None:
     return count if count and 0 < count <= _MOST_TOKENS else None
 
 
-def unusable(response: Reply) -> FailureCode | None:
-    """Return why a response is no reply; `None` where it is one.
-
-    Parts may lack their types, where a backend's null came through.
-    """
-    if isinstance(response, ChatReply):
-        is_well_formed = isinstance(getattr(response, "text", None), str)
-    else:
-        is_well_formed = all(map(_is_well_formed, response.parts))
-        # A filter leaves out what it stopped, so that the rest may say something else.
-        if is_well_formed and response.finish_reason == "content_filter":
-            return FailureCode.CONTENT_FILTERED
-    return None if is_well_formed else FailureCode.MALFORMED_RESPONSE
-
-
 def _is_well_formed(part: "ModelResponsePart") -> bool:
     # Read by name: for the type checker the fields cannot be anything else.
     if part.part_kind == "text":
@@ -203,36 +209,24 @@ def _is_well_formed(part: "ModelResponsePart") -> bool:
 
 
 def read_reply(
-    response: Reply,
+    reply: ChatReply,
     *,
     max_bytes: int,
     mode: OutputMode = OutputMode.TEXT,
     tool: OutputTool | None = None,
 ) -> ReplyReading:
-    """Read a response in the mode in which it was asked for."""
-    if isinstance(response, ChatReply):
-        text, calls, is_cut_off = response.text, [], response.is_cut_off
-        is_only_thinking = response.is_only_thinking
-    else:
-        text = "".join(part.content for part in response.parts if part.part_kind == "text")
-        calls = [part for part in response.parts if part.part_kind == "tool-call"]
-        is_cut_off = response.finish_reason == "length"
-        is_only_thinking = is_thinking_alone(response)
-    if is_only_thinking:
+    """Read a reply in the mode in which it was asked for."""
+    if reply.is_only_thinking:
         feedback = "The reply is empty: all of it was thinking. Do the task."
         return ReplyReading(text="", refusal=ReplyRejected(RejectionCode.ONLY_THINKING, feedback))
+    parts = () if reply.response is None else reply.response.parts
+    calls = [part for part in parts if part.part_kind == "tool-call"]
     if tool is not None and mode is OutputMode.TOOL:
-        reading = _read_call(text, calls, tool)
+        reading = _read_call(reply.text, calls, tool)
     else:
-        reading = ReplyReading(text=text, refusal=_needless_call(text, calls))
-    refusal = _unusable(reading.text, max_bytes, is_cut_off=is_cut_off)
+        reading = ReplyReading(text=reply.text, refusal=_needless_call(reply.text, calls))
+    refusal = _unusable(reading.text, max_bytes, is_cut_off=reply.is_cut_off)
     return reading if refusal is None else ReplyReading(text=reading.text, refusal=refusal)
-
-
-def is_thinking_alone(response: "ModelResponse") -> bool:
-    """Return whether a model thought, and wrote no answer."""
-    kinds = {part.part_kind for part in response.parts if getattr(part, "content", True)}
-    return kinds == {"thinking"}
 
 
 def _unusable(text: str, max_bytes: int, *, is_cut_off: bool) -> ReplyRejected | None:

@@ -23,11 +23,9 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.model_call import RequestMessage
 from ai_psychiatrist.infrastructure.failure_log import record_failure
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call, Review
-from ai_psychiatrist.llm.call_telemetry import agent_work
-from ai_psychiatrist.llm.calls import CallRecorder, call_digest
-from ai_psychiatrist.llm.definition import AgentDefinition, Asked, OutputT, Prompt, asking_in
+from ai_psychiatrist.llm.calls import CallRecorder
+from ai_psychiatrist.llm.definition import AgentDefinition, OutputT, Prompt, asking_in
 from ai_psychiatrist.llm.endpoints import FallbackChain, ModelEndpoint
 from ai_psychiatrist.llm.replies import (
     ChatReply,
@@ -148,7 +146,7 @@ class AgentRunner(Generic[OutputT]):
         `on_kept` gets what is valid of refused replies, for a caller that is broken off after them.
         """
         calls = AgentCalls(self.definition.name, recorder, review=review, on_kept=on_kept)
-        with watched(agent_work(self.definition.name, self.chain, calls.attempts)) as work:
+        with calls.as_one_run(self.chain) as work:
             outcome = await self._asked(prompt, calls)
             work.error = outcome.failure
         return outcome
@@ -226,15 +224,17 @@ class AgentRunner(Generic[OutputT]):
         # Loaded with the model already; models of this process do without.
         from ai_psychiatrist.llm.pydantic_agent import run_agent  # noqa: PLC0415
 
-        asked = Asked(
+        return await run_agent(
+            self._agent,
+            model,
+            prompt,
+            calls,
             endpoint=endpoint,
-            prompt=prompt,
             mode=self._mode(endpoint),
             tool=self.definition.tool,
             temperature=self._temperature,
             max_tokens=self._max_tokens,
         )
-        return await run_agent(self._agent, model, asked, calls)
 
     def _mode(self, endpoint: ModelEndpoint) -> OutputMode:
         if self.definition.tool is None:
@@ -263,7 +263,7 @@ class AgentRunner(Generic[OutputT]):
         call = Call(
             endpoint=endpoint,
             path=path,
-            digest=lambda: call_digest(*asked_for),
+            asked_for=lambda: asked_for,
             messages=lambda: (
                 RequestMessage("system", prompt.system),
                 RequestMessage("user", prompt.user),
@@ -282,4 +282,9 @@ class AgentRunner(Generic[OutputT]):
 
 async def _chat(chat: SimpleChatClient, prompt: Prompt) -> ChatReply:
     reply = await chat.simple_chat(prompt.user, system_prompt=prompt.system)
-    return ChatReply(text=reply) if isinstance(reply, str) else reply
+    if isinstance(reply, str):
+        return ChatReply(text=reply)
+    # A client of another's making may pass a backend's null on.
+    if not isinstance(getattr(reply, "text", None), str):
+        raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+    return reply

@@ -10,7 +10,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.llm.chat_model import ChatModel, ChatServer, Wire
+from ai_psychiatrist.llm.chat_model import ChatModel
 from ai_psychiatrist.llm.endpoints import (
     BUSY_RETRIES,
     DEFAULT_MAX_REPLY_BYTES,
@@ -32,7 +32,7 @@ from ai_psychiatrist.llm.providers import (
 )
 from ai_psychiatrist.llm.pydantic_agent import PlainChat
 from ai_psychiatrist.llm.reasons import shown_address
-from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
+from ai_psychiatrist.llm.recording_model import WholePromptModel
 from ai_psychiatrist.llm.replies import OutputMode
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
@@ -42,6 +42,8 @@ from ai_psychiatrist.llm.settings import (
 )
 
 if TYPE_CHECKING:
+    from pydantic_ai.providers.openai import OpenAIProvider
+
     from ai_psychiatrist.llm.embedders import ServerEmbedder
 
 _ANTHROPIC_VERSION: Final = "2023-06-01"
@@ -111,7 +113,9 @@ class ModelServers:
                 raise ConfigurationError(msg)
             access = self._access_to(OPENAI, given.base_url or OPENAI.default_url or "", key)
         limiter = self._limiter(access.address)
-        return server_embedder(name, access, limiter=limiter, retries=self._retries)
+        return server_embedder(
+            name, _openai_provider(access), limiter=limiter, retries=self._retries
+        )
 
     def decision_endpoint(self, model: str, url: str, key: str) -> ModelEndpoint:
         """Return a decision model."""
@@ -166,8 +170,9 @@ class ModelServers:
 
             is_batched = options.batches.add(name, served)
             served = BatchedModel(name, served) if is_batched else served
-        window = PromptWindow(options.ollama.num_ctx if provider is OLLAMA else None)
-        agent_model = WholePromptModel(served, window)
+        agent_model = WholePromptModel(
+            served, options.ollama.num_ctx if provider is OLLAMA else None
+        )
         retries = self._retries
         return ModelEndpoint(
             name=name,
@@ -201,9 +206,11 @@ class ModelServers:
             server = options.ollama.base_url
             require_local(options.models, f"model {name!r}", server, setting=provider.url_variable)
             return self._access_to(provider, server, "")
-        given: OpenAISettings | AnthropicSettings | GoogleSettings = options.openai
-        if provider in (ANTHROPIC, GOOGLE):
-            given = options.anthropic if provider is ANTHROPIC else options.google
+        hosted: dict[Provider, OpenAISettings | AnthropicSettings | GoogleSettings] = {
+            ANTHROPIC: options.anthropic,
+            GOOGLE: options.google,
+        }
+        given = hosted.get(provider, options.openai)
         address, key = given.base_url or provider.default_url, given.api_key.get_secret_value()
         if address is None:
             msg = (
@@ -257,10 +264,14 @@ def _output_mode(provider: Provider, model: Model, models: ModelCallSettings) ->
 def lone_ollama_model(model: str, address: str, *, timeout_seconds: float) -> Model:
     """Return one model of an Ollama server, over connections of its own."""
     http = http_client(timeout_seconds=timeout_seconds, max_reply_bytes=DEFAULT_MAX_REPLY_BYTES)
-    server = ChatServer(
-        wire="ollama", address=address.rstrip("/"), http=http, timeout_seconds=timeout_seconds
+    access = Access(
+        provider=OLLAMA,
+        address=address.rstrip("/"),
+        key="",
+        http=http,
+        timeout_seconds=timeout_seconds,
     )
-    return ChatModel(model, server)
+    return ChatModel(model, access)
 
 
 def _connected(access: Access, options: EndpointOptions) -> Server:
@@ -274,31 +285,18 @@ def _connected(access: Access, options: EndpointOptions) -> Server:
             name, extra = access.provider.name, access.provider.extra
             msg = f"{name}: models need an extra: pip install 'ai-psychiatrist[{extra}]'"
             raise ConfigurationError(msg) from None
-    is_ollama = access.provider is OLLAMA
-    return _chat(access, "ollama" if is_ollama else "openai", options.ollama.num_ctx)
-
-
-def _chat(access: Access, wire: Wire, num_ctx: int | None) -> Server:
-    server = ChatServer(
-        wire=wire,
-        address=access.address,
-        http=access.http,
-        timeout_seconds=access.timeout_seconds,
-        key=access.key,
-        num_ctx=num_ctx,
-    )
+    num_ctx = options.ollama.num_ctx
     return Server(
         access=access,
-        build=lambda model, settings: ChatModel(model, server, settings=settings),
-        models_path="/api/tags" if wire == "ollama" else "/models",
+        build=lambda model, settings: ChatModel(model, access, num_ctx=num_ctx, settings=settings),
+        models_path="/api/tags" if access.provider is OLLAMA else "/models",
         headers={"Authorization": f"Bearer {access.key}"} if access.key else {},
     )
 
 
-def _openai(access: Access) -> Server:
+def _openai_provider(access: Access) -> "OpenAIProvider":
     # Half a second that only those wait for who ask such a server.
     from openai import AsyncOpenAI  # noqa: PLC0415
-    from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
     # The runner decides what is asked again; retries of an SDK would be calls nobody counts.
@@ -309,7 +307,13 @@ def _openai(access: Access) -> Server:
         max_retries=0,
         http_client=access.http,
     )
-    provider = OpenAIProvider(openai_client=client)
+    return OpenAIProvider(openai_client=client)
+
+
+def _openai(access: Access) -> Server:
+    from pydantic_ai.models.openai import OpenAIResponsesModel  # noqa: PLC0415  half a second
+
+    provider = _openai_provider(access)
     return Server(
         access=access,
         build=lambda model, settings: OpenAIResponsesModel(

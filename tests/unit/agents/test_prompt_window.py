@@ -8,7 +8,7 @@ from pydantic_ai.usage import RequestUsage
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.llm.recording_model import PromptWindow, WholePromptModel
+from ai_psychiatrist.llm.recording_model import WholePromptModel
 
 ENGLISH = "I wake up at four nearly every night and cannot get back to sleep. " * 1_000
 """14,000 words, which are some 15,000 tokens."""
@@ -21,7 +21,7 @@ def asked(prompt: str, *counts: int, num_ctx: int | None = None) -> list[Failure
     async def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=[TextPart("fine")], usage=RequestUsage(input_tokens=next(left)))
 
-    model = WholePromptModel(FunctionModel(answer), PromptWindow(num_ctx))
+    model = WholePromptModel(FunctionModel(answer), num_ctx)
 
     async def ask() -> FailureCode | None:
         try:

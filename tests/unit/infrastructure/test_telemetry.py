@@ -25,7 +25,7 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     Work,
 )
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef
-from ai_psychiatrist.llm.call_telemetry import call_work, note_result
+from ai_psychiatrist.llm.calls import call_work, note_result
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.wiring import telemetry
@@ -140,7 +140,7 @@ def test_a_server_cannot_write_words_into_the_name_of_its_model(
     from pydantic_ai.messages import ModelResponse  # noqa: PLC0415  a second, for this test alone
 
     work = call_work("evidence", route("openai:gpt-5"))
-    note_result(work, ModelResponse(parts=[], model_name=told))
+    note_result(work, ChatReply.of(ModelResponse(parts=[], model_name=told)))
     assert work.answered_by == shown
 
 

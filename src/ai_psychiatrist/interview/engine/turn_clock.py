@@ -37,4 +37,4 @@ class TurnClock:
 async def timed(calls: CallRecorder, seconds: float) -> AsyncIterator[CallRecorder]:
     """Give the log for calls of a turn that may take so long; raises `TimeoutError`."""
     async with asyncio.timeout(seconds) as timeout:
-        yield replace(calls, clock=TurnClock(timeout))
+        yield replace(calls, paused=TurnClock(timeout).paused)
