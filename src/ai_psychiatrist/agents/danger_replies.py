@@ -16,6 +16,7 @@ from ai_psychiatrist.agents.extractors import (
     MAX_QUOTES,
     FieldReading,
     asking_again,
+    refuse_for,
     refuse_too_many,
     valid_part,
 )
@@ -34,7 +35,6 @@ from ai_psychiatrist.validation.reply.limits import (
     HALF_CHARACTER,
     PARTS_LIMITS,
     Effort,
-    marked_halves,
 )
 from ai_psychiatrist.validation.reply.parse import parse_value
 from ai_psychiatrist.validation.reply.repair import repaired_value
@@ -95,9 +95,7 @@ def extract_danger(text: str) -> DangerOutput:
     readings = [_SignReading(f"signs[{at}]", value) for at, value in enumerate(given.signs)]
     signs = [one.sign for reading in readings for one in reading.signs]
     problems = [problem for reading in readings for problem in reading.problems.values()]
-    if problems:
-        told = dict.fromkeys(problem.feedback for problem in problems)
-        raise OutputRejected(problems[0].code, " ".join([*told][:_MOST_PROBLEMS_TOLD]))
+    refuse_for(problems, most=_MOST_PROBLEMS_TOLD)
     return DangerOutput(
         signs=tuple(dict.fromkeys(signs)),
         repaired=parsed.repaired,
@@ -108,7 +106,7 @@ def extract_danger(text: str) -> DangerOutput:
 @valid_part
 def danger_in_part(text: str) -> PartialDanger | None:
     """Read all signs of a refused reply that have words; of no more than may be given."""
-    values = _values_in(marked_halves(text, has_escapes=True))
+    values = _values_in(text)
     if len(values) > MAX_QUOTES:
         return None
     found = [_SignReading("", value).signs for value in values]

@@ -2,12 +2,13 @@
 
 Each extractor raises a `ReplyRejected` that is a `ModelRetry`, with feedback for the model that
 says what is wrong and what is wanted and never repeats the reply. What `…_in_part` reads is what is
-valid of a reply that was refused.
+valid of a reply that was refused. Both read the reply field by field in the same way: a whole
+output is a reading without a problem, a partial one a reading with its problems noted.
 """
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import wraps
 from typing import Final, TypeVar
@@ -18,7 +19,6 @@ from ai_psychiatrist.agents.output_models import (
     JudgeMetricOutput,
     JudgesOutput,
     MetaReviewOutput,
-    MetricJudgement,
     PartialJudgement,
     PartialJudgements,
     PartialMetaReview,
@@ -38,12 +38,16 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     validate_evidence_schema,
 )
-from ai_psychiatrist.validation.checks.coercion.text_values import WholeNumber, read_whole_number
+from ai_psychiatrist.validation.checks.coercion.text_values import (
+    read_whole_number,
+    whole_number_of,
+)
 from ai_psychiatrist.validation.reply.json_decoder import NotJson, Parsed, decode
 from ai_psychiatrist.validation.reply.limits import (
     HALF_CHARACTER,
     PARTS_LIMITS,
     STRICT_LIMITS,
+    ParseLimits,
     marked_halves,
     refuse_broken_text,
 )
@@ -89,16 +93,26 @@ def asking_again(extract: Callable[[str], OutputT]) -> Callable[[str], OutputT]:
 
 
 def valid_part(read: Callable[[str], OutputT | None]) -> Callable[[str], OutputT | None]:
-    """Let a reading of what is valid of a refused reply find nothing where it finds no answer."""
+    """Let a reading of what is valid of a refused reply find nothing where it finds no answer.
+
+    It gets the reply with a mark in the place of each half of a character.
+    """
 
     @wraps(read)
     def reader(text: str) -> OutputT | None:
-        try:
-            return read(text)
-        except (OutputRejected, ValueError, RecursionError):
-            return None
+        with suppress(OutputRejected, ValueError, RecursionError):
+            return read(marked_halves(text, has_escapes="{" in text or "[" in text))
+        return None
 
     return reader
+
+
+def refuse_for(problems: Iterable[OutputRejected], *, most: int | None = None) -> None:
+    """Refuse a reply that has problems, by the code of the first and the feedback of so many."""
+    listed = list(problems)
+    if listed:
+        feedback = dict.fromkeys(problem.feedback for problem in listed)
+        raise OutputRejected(listed[0].code, " ".join([*feedback][:most]))
 
 
 def refuse_too_many(quotes: Sequence[object], place: str) -> None:
@@ -126,6 +140,14 @@ class FieldReading:
         except OutputRejected as problem:
             self.problems[part] = problem.detached()
             return unread
+
+    def number(self, value: object, low: int, high: int, problem: OutputRejected) -> int:
+        """Return a whole number of a scale; raises the problem for anything else."""
+        number = read_whole_number(value, low=low, high=high)
+        if number is None:
+            raise problem
+        self.coercions += number.coerced
+        return number.value
 
 
 # Texts between tags
@@ -230,7 +252,6 @@ _EXPLANATION: Final = re.compile(
 )
 _ECHOED_EXPLANATION: Final = "what you found"
 """The words of the task, not of the model."""
-_NO_WHOLE_SCORE: Final = "The score has to be a whole number from 1 to 5."
 # A second number right after the first, such as: 2, no wait, 3
 _SAID_AGAIN: Final = re.compile(
     r"[ \t,;.*~…→>-]{0,8}\d"
@@ -245,121 +266,129 @@ _LONGEST_MATCH_CHARACTERS: Final = 512
 @asking_again
 def extract_judge_metric(text: str) -> JudgeMetricOutput:
     """Read the last score of a judge's reply, and the explanation."""
-    return _judgement(without_thinking(text))
+    return _Judgement(without_thinking(text)).whole()
 
 
 @valid_part
 def judgement_in_part(text: str) -> PartialJudgement | None:
     """Read the score of a refused reply whose explanation is missing or cannot be read."""
-    return _judgement_in_part(without_thinking(marked_halves(text, has_escapes=False)))
+    return _Judgement(without_thinking(text), PARTS_LIMITS).in_part()
 
 
 @asking_again
 def extract_judges(text: str) -> JudgesOutput:
     """Read the metrics that are there; a reply in which none can be read is refused."""
-    reply = without_thinking(text)
-    said = _whole_object(reply)
-    read, refused = _by_metric(
-        lambda metric: (
-            _judgement(without_thinking(_words_in_tag(reply, metric)))
-            if said is None
-            else _judgement_of(said.get(metric))
-        )
-    )
+    read, refused = _by_metric(text, _Judgement.whole)
     if not read:
         raise refused[0].detached()
-    return JudgesOutput(
-        scores={
-            metric: MetricJudgement(score=one.score, explanation=one.explanation)
-            for metric, one in read.items()
-        }
-    )
+    return JudgesOutput(scores={**read})
 
 
 @valid_part
 def judgements_in_part(text: str) -> PartialJudgements | None:
     """Read the scores of a refused reply about all metrics."""
-    reply = without_thinking(marked_halves(text, has_escapes=False))
-    scores, _ = _by_metric(lambda metric: _judgement_in_part(_words_in_tag(reply, metric)))
+    scores, _ = _by_metric(text, _Judgement.in_part, PARTS_LIMITS)
     return PartialJudgements(scores=scores) if scores else None
 
 
 def _by_metric(
-    read: Callable[[str], OutputT],
+    text: str, take: Callable[["_Judgement"], OutputT], limits: ParseLimits = STRICT_LIMITS
 ) -> tuple[dict[Metric, OutputT], list[OutputRejected]]:
-    """Return what is read of the metrics by their names, and why the others are refused."""
+    """Return what is taken of the metrics that can be read, and why the others are refused."""
+    reply = without_thinking(text)
+    fields = _whole_object(reply, limits)
     found: dict[Metric, OutputT] = {}
     refused: list[OutputRejected] = []
     for metric in Metric:
         try:
-            found[metric] = read(metric.value)
+            said = _words_in_tag(reply, metric) if fields is None else fields.get(metric)
+            said = without_thinking(said) if isinstance(said, str) else said
+            found[metric] = take(_Judgement(said, limits))
         except OutputRejected as rejection:
             refused.append(rejection.detached())
     return found, refused
 
 
-def _whole_object(reply: str) -> dict[str, object] | None:
+def _whole_object(reply: str, limits: ParseLimits) -> dict[str, object] | None:
     """Return the object that a reply is, `None` for one that is or holds anything else."""
     value: object = None
     if reply.lstrip().startswith("{"):
         with suppress(NotJson):
-            value = decode(reply.strip(), STRICT_LIMITS)
+            value = decode(reply.strip(), limits)
     return value if isinstance(value, dict) else None
 
 
-def _judgement_of(said: object) -> JudgeMetricOutput:
-    """Return what an object says of a metric; raises `OutputRejected`."""
-    fields = said if isinstance(said, dict) else {}
-    if "score" not in fields:
-        raise OutputRejected(RejectionCode.SCORE_MISSING, "A metric has no score. Give each one.")
-    number = read_whole_number(fields["score"], low=1, high=5)
-    if number is None:
-        raise OutputRejected(RejectionCode.SCORE_INVALID, _NO_WHOLE_SCORE)
-    explanation = fields.get("explanation")
-    words = words_of(explanation) if isinstance(explanation, str) else ""
-    return JudgeMetricOutput(
-        score=number.value, explanation=_explaining(words), coercions=int(number.coerced)
-    )
+class _Judgement(FieldReading):
+    """Reads a score and its explanation, from an object or from between labels.
+
+    Raises `OutputRejected` where the score cannot be read: nothing stands without it.
+    """
+
+    def __init__(self, said: object, limits: ParseLimits = STRICT_LIMITS) -> None:
+        super().__init__(_whole_object(said, limits) if isinstance(said, str) else said)
+        if isinstance(said, str) and "score" not in self.fields:
+            self.fields = _labelled(said)
+        if "score" not in self.fields:
+            raise OutputRejected(
+                RejectionCode.SCORE_MISSING, "A metric has no score. Give each one."
+            )
+        rule = "The score has to be a whole number from 1 to 5."
+        problem = OutputRejected(RejectionCode.SCORE_INVALID, rule)
+        self._score = self.number(self.fields["score"], 1, 5, problem)
+        self._explanation = self.part(UnreadPart.EXPLANATION, self._explaining, "")
+
+    def whole(self) -> JudgeMetricOutput:
+        """Return all of it; raises `OutputRejected` without an explanation."""
+        refuse_for(self.problems.values())
+        return JudgeMetricOutput(
+            score=self._score, explanation=self._explanation, coercions=self.coercions
+        )
+
+    def in_part(self) -> PartialJudgement:
+        """Return the score with what there is of an explanation."""
+        return PartialJudgement(
+            score=self._score, explanation=self._explanation, unread=tuple(self.problems)
+        )
+
+    def _explaining(self) -> str:
+        value = self.fields.get("explanation")
+        words = words_of(value) if isinstance(value, str) and HALF_CHARACTER not in value else ""
+        if not words or words.lower().rstrip(".") == _ECHOED_EXPLANATION:
+            raise OutputRejected(
+                RejectionCode.EMPTY_FIELD, "The explanation is missing. Explain the score first."
+            )
+        return words
 
 
-def _judgement(reply: str) -> JudgeMetricOutput:
-    said = _whole_object(reply)
-    if said is not None and "score" in said:
-        return _judgement_of(said)
-    score, found = _judged_score(reply)
-    return JudgeMetricOutput(score=score, explanation=_explanation(reply, found))
+def _labelled(reply: str) -> dict[str, object]:
+    """Return the last score and its explanation as an object would hold them.
 
-
-def _judgement_in_part(reply: str) -> PartialJudgement:
-    score, found = _judged_score(reply)
-    explanation = ""
-    try:
-        explanation = _explanation(reply, found)
-    except OutputRejected as rejection:
-        if rejection.code is not RejectionCode.EMPTY_FIELD:
-            raise
-    if not explanation or HALF_CHARACTER in explanation:
-        return PartialJudgement(score=score, explanation="", unread=(UnreadPart.EXPLANATION,))
-    return PartialJudgement(score=score, explanation=explanation, unread=())
-
-
-def _judged_score(reply: str) -> tuple[int, re.Match[str]]:
-    """Return the last score, and where it stands; raises `OutputRejected`."""
+    Raises `OutputRejected` where it is not clear which score is the last.
+    """
     lines = (_last_match(_LABELLED_LINE, reply), _LAST_LINE.search(reply))
     ends = [line for line in lines if line is not None]
-    found = max(ends, key=lambda line: line.end(1)) if ends else _last_match(_LABELLED, reply)
-    if found is None or found[1] is None:
+    score = max(ends, key=lambda line: line.end(1)) if ends else _last_match(_LABELLED, reply)
+    if score is None or score[1] is None:
         raise OutputRejected(
             RejectionCode.SCORE_MISSING, "No score was found. End with a line such as: Score: 3"
         )
-    number = read_whole_number(found[1], low=1, high=5)
-    if number is None or found[2] not in {None, "5"}:
-        raise OutputRejected(RejectionCode.SCORE_INVALID, _NO_WHOLE_SCORE)
-    if _SAID_AGAIN.match(reply, found.end()):
+    if _SAID_AGAIN.match(reply, score.end()):
         raise OutputRejected(
             RejectionCode.SCORE_INVALID, "The score line names several numbers. Give one score."
         )
-    return number.value, found
+    label = _last_match(_EXPLANATION, reply)
+    words = reply[label.end() if label else 0 : score.start()]
+    if label is not None and label.end() > score.start():
+        if _last_match(_EXPLANATION, reply[: score.start()]) is not None:
+            # A second explanation whose score is missing.
+            raise OutputRejected(
+                RejectionCode.SCORE_MISSING, "The last explanation has no score. Give both again."
+            )
+        words = reply[label.end() :]
+    return {
+        "score": whole_number_of(score[1]) if score[2] in {None, "5"} else None,
+        "explanation": words_of(words).strip(" \t\r\n*_\"'{},"),
+    }
 
 
 def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -374,28 +403,6 @@ def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
             last = match
         at = end if last is None else max(end, last.end())
     return last
-
-
-def _explanation(reply: str, score: re.Match[str]) -> str:
-    label = _last_match(_EXPLANATION, reply)
-    words = reply[label.end() if label else 0 : score.start()]
-    if label is not None and label.end() > score.start():
-        if _last_match(_EXPLANATION, reply[: score.start()]) is not None:
-            # A second explanation whose score is missing.
-            raise OutputRejected(
-                RejectionCode.SCORE_MISSING, "The last explanation has no score. Give both again."
-            )
-        words = reply[label.end() :]
-    return _explaining(words_of(words).strip(" \t\r\n*_\"'{},"))
-
-
-def _explaining(words: str) -> str:
-    """Return words that explain a score; raises `OutputRejected` for none."""
-    if not words or words.lower().rstrip(".") == _ECHOED_EXPLANATION:
-        raise OutputRejected(
-            RejectionCode.EMPTY_FIELD, "The explanation is missing. Explain the score first."
-        )
-    return words
 
 
 # The meta-review
@@ -413,28 +420,13 @@ _SEVERITY_WORDS: Final = (
 @asking_again
 def extract_meta_review(text: str) -> MetaReviewOutput:
     """Read the severity 0-4 and its explanation; a severity outside is refused, never clamped."""
-    reply = without_thinking(text)
-    if not _is_json_review(reply):
-        severity = _severity(_words_in_tag(reply, "severity"))
-        explanation = _words_in_tag(reply, "explanation")
-        return MetaReviewOutput(severity=severity.value, explanation=explanation)
-    parsed = parse_object(text)
-    written = parsed.value.get("explanation")
-    if "severity" not in parsed.value or not isinstance(written, str):
-        raise OutputRejected(
-            RejectionCode.MISSING_TAG,
-            "The tags <severity> and <explanation> are missing. Reply with both.",
-        )
-    if not words_of(written):
-        raise OutputRejected(
-            RejectionCode.EMPTY_FIELD, "The explanation is empty. Explain the severity."
-        )
-    severity = _severity(parsed.value["severity"], marks="")
+    review = _Review(text, STRICT_LIMITS)
+    refuse_for(review.problems.values(), most=1)
     return MetaReviewOutput(
-        severity=severity.value,
-        explanation=written,
-        repaired=parsed.repaired,
-        coercions=int(severity.coerced),
+        severity=review.severity,
+        explanation=review.explanation,
+        repaired=review.repaired,
+        coercions=0 if review.is_tagged else review.coercions,
     )
 
 
@@ -444,43 +436,52 @@ def meta_review_in_part(text: str) -> PartialMetaReview | None:
 
     What would come after the cut may be another severity.
     """
-    reply = without_thinking(marked_halves(text, has_escapes=False))
-    if _is_json_review(reply):
-        said = parse_object(marked_halves(text, has_escapes=True), PARTS_LIMITS).value
-    else:
-        said = {tag: _words_if_any(reply, tag) for tag in ("severity", "explanation")}
-    reading = FieldReading(said)
-    number = reading.part(UnreadPart.SEVERITY, lambda: _severity(said.get("severity")).value, None)
-    explanation, unread = said.get("explanation"), tuple(reading.problems)
-    if not isinstance(explanation, str) or is_unread_text(explanation) or not words_of(explanation):
-        explanation, unread = "", (*unread, UnreadPart.EXPLANATION)
-    if number is None and not explanation:
+    review, cut_off = _Review(text, PARTS_LIMITS), RejectionCode.TRUNCATED
+    is_cut_off = any(problem.code is cut_off for problem in review.problems.values())
+    if is_cut_off or (review.severity is None and not review.explanation):
         return None
-    return PartialMetaReview(severity=number, explanation=explanation, unread=unread)
+    return PartialMetaReview(
+        severity=review.severity, explanation=review.explanation, unread=tuple(review.problems)
+    )
 
 
-def _is_json_review(reply: str) -> bool:
-    is_untagged = "<severity>" not in reply.lower() and "{" in reply
-    return is_untagged or _whole_object(reply) is not None
+class _Review(FieldReading):
+    """Reads a severity and its explanation, from an object or from between tags."""
 
+    def __init__(self, text: str, limits: ParseLimits) -> None:
+        self._reply = without_thinking(text)
+        is_untagged = "<severity>" not in self._reply.lower() and "{" in self._reply
+        self.is_tagged = not is_untagged and _whole_object(self._reply, limits) is None
+        parsed = None if self.is_tagged else parse_object(text, limits)
+        super().__init__(parsed and parsed.value)
+        self.repaired = parsed is not None and parsed.repaired
+        self.severity = self.part(UnreadPart.SEVERITY, self._severity, None)
+        self.explanation = self.part(UnreadPart.EXPLANATION, self._explanation, "")
 
-def _words_if_any(reply: str, tag: str) -> str | None:
-    """Return the words between two tags, `None` where there are none; raises for a cut reply."""
-    _refuse_cut_off(reply, tag)
-    with suppress(OutputRejected):
-        return _words_in_tag(reply, tag)
-    return None
+    def _said(self, name: str) -> object:
+        if self.is_tagged:
+            return _words_in_tag(self._reply, name)
+        if name not in self.fields:
+            raise OutputRejected(
+                RejectionCode.MISSING_TAG,
+                "The tags <severity> and <explanation> are missing. Reply with both.",
+            )
+        return self.fields[name]
 
+    def _severity(self) -> int:
+        value = self._said("severity")
+        value = value.strip(_MARKS) if isinstance(value, str) and self.is_tagged else value
+        rule = "<severity> has to hold one whole number from 0 to 4 and nothing else."
+        problem = OutputRejected(RejectionCode.SCORE_INVALID, rule)
+        return self.number(_number_of_words(value, _SEVERITY_WORDS), 0, 4, problem)
 
-def _severity(value: object, *, marks: str = _MARKS) -> WholeNumber:
-    value = value.strip(marks) if isinstance(value, str) else value
-    severity = read_whole_number(_number_of_words(value, _SEVERITY_WORDS), low=0, high=4)
-    if severity is None:
-        raise OutputRejected(
-            RejectionCode.SCORE_INVALID,
-            "<severity> has to hold one whole number from 0 to 4 and nothing else.",
-        )
-    return severity
+    def _explanation(self) -> str:
+        words = self._said("explanation")
+        if not isinstance(words, str) or HALF_CHARACTER in words or not words_of(words):
+            raise OutputRejected(
+                RejectionCode.EMPTY_FIELD, "The explanation is empty. Explain the severity."
+            )
+        return words
 
 
 _NUMBER_AND_WORDS: Final = re.compile(r"(\d)\s?[-–=:(]\s?([a-z -]{3,40}?)\)?\.?", re.IGNORECASE)
@@ -619,26 +620,20 @@ _COSTS_THE_ITEM: Final = frozenset({UnreadPart.ITEM, UnreadPart.SCORE, UnreadPar
 @asking_again
 def extract_quantitative(text: str) -> QuantitativeOutput:
     """Read the proposed score of each of the eight items."""
-    parsed = parse_value(text)
-    value = _unwrapped(parsed.value)
-    named = _NamedItems(as_object(Parsed(value=value, repaired=parsed.repaired)).value)
-    missing = [key for key in PHQ8_DOMAIN_KEYS if not isinstance(named.values.get(key), dict)]
-    readings = [
-        _ItemReading(key, named.values[key]) for key in PHQ8_DOMAIN_KEYS if key not in missing
-    ]
-    problems = [problem for one in readings for problem in one.problems.values()]
+    said = _Scores(text, STRICT_LIMITS)
+    missing = [one.key for one in said.readings if UnreadPart.ITEM in one.problems]
+    there = (one for one in said.readings if one.key not in missing)
+    problems = [problem for one in there for problem in one.problems.values()]
     if missing:
-        listed = ", ".join(missing)
-        feedback = f"Each of the eight items needs an object. Missing or wrong: {listed}."
-        problems.insert(0, OutputRejected(RejectionCode.MISSING_ITEM, feedback))
-    if problems:
-        feedback = " ".join(problem.feedback for problem in problems)
-        raise OutputRejected(problems[0].code, feedback)
-    others = named.renamed + (value is not parsed.value)
+        feedback = "Each of the eight items needs an object. Missing or wrong: "
+        problems.insert(
+            0, OutputRejected(RejectionCode.MISSING_ITEM, f"{feedback}{', '.join(missing)}.")
+        )
+    refuse_for(problems)
     return QuantitativeOutput(
-        items={reading.key: reading.item for reading in readings},
-        repaired=parsed.repaired,
-        coercions=others + sum(reading.coercions for reading in readings),
+        items={one.key: one.item for one in said.readings},
+        repaired=said.repaired,
+        coercions=said.coercions + sum(one.coercions for one in said.readings),
     )
 
 
@@ -648,19 +643,25 @@ def scores_in_part(text: str) -> PartialScores | None:
 
     A fault of one value costs its item, or its field where the score can stand without that.
     """
-    parsed = parse_value(marked_halves(text, has_escapes=True), PARTS_LIMITS)
-    said = _NamedItems(_unwrapped(parsed.value, least=1), voids_repeated=True).values
-    items: dict[str, ItemScoreOutput] = {}
-    unread: dict[str, tuple[UnreadPart, ...]] = {}
-    for key in PHQ8_DOMAIN_KEYS:
-        reading = _ItemReading(key, said.get(key))
-        is_object = isinstance(said.get(key), dict)
-        parts = tuple(reading.problems) if is_object else (UnreadPart.ITEM,)
-        if _COSTS_THE_ITEM.isdisjoint(parts):
-            items[key] = reading.item
-        if parts:
-            unread[key] = parts
+    said = _Scores(text, PARTS_LIMITS).readings
+    items = {one.key: one.item for one in said if _COSTS_THE_ITEM.isdisjoint(one.unread)}
+    unread = {one.key: one.unread for one in said if one.unread}
     return PartialScores(items=items, unread=unread) if items else None
+
+
+class _Scores:
+    """Reads the items of a scoring reply; by the limits for parts one of them is enough."""
+
+    def __init__(self, text: str, limits: ParseLimits) -> None:
+        voids = limits.voids_repeated_keys
+        parsed = parse_value(text, limits)
+        value = _unwrapped(parsed.value, least=1 if voids else len(PHQ8_DOMAIN_KEYS))
+        self.repaired = parsed.repaired
+        said = as_object(Parsed(value=value, repaired=parsed.repaired)).value
+        named = _NamedItems(said, voids_repeated=voids)
+        self.readings = [_ItemReading(key, named.values.get(key)) for key in PHQ8_DOMAIN_KEYS]
+        self.coercions = named.renamed + (value is not parsed.value)
+        """How much is written otherwise around what the items hold."""
 
 
 class _ItemReading(FieldReading):
@@ -676,6 +677,11 @@ class _ItemReading(FieldReading):
             confidence=self.part(UnreadPart.CONFIDENCE, self._confidence, None),
         )
         """A part that has a problem is as if it had not been given."""
+        if not isinstance(value, dict):
+            self.problems = {
+                UnreadPart.ITEM: self._problem(RejectionCode.MISSING_ITEM, " needs an object.")
+            }
+        self.unread = tuple(self.problems)
 
     def _problem(self, code: RejectionCode, what: str) -> OutputRejected:
         return OutputRejected(code, f"{self.key}{what}")
@@ -688,21 +694,16 @@ class _ItemReading(FieldReading):
         value = self.fields["score"]
         if self._is_unknown(value):
             return None
-        number = read_whole_number(_number_of_words(value, _SCORE_WORDS), low=0, high=3)
-        return self._whole(number, RejectionCode.SCORE_INVALID, "score has to be 0-3 or N/A")
+        rule = ": score has to be 0-3 or N/A, a whole number."
+        problem = self._problem(RejectionCode.SCORE_INVALID, rule)
+        return self.number(_number_of_words(value, _SCORE_WORDS), 0, 3, problem)
 
     def _confidence(self) -> int | None:
         value = self.fields.get("confidence")
         if self._is_unknown(value):
             return None
-        number = read_whole_number(value, low=1, high=5)
-        return self._whole(number, RejectionCode.CONFIDENCE_INVALID, "confidence has to be 1-5")
-
-    def _whole(self, number: WholeNumber | None, code: RejectionCode, rule: str) -> int:
-        if number is None:
-            raise self._problem(code, f": {rule}, a whole number.")
-        self.coercions += number.coerced
-        return number.value
+        rule = ": confidence has to be 1-5, a whole number."
+        return self.number(value, 1, 5, self._problem(RejectionCode.CONFIDENCE_INVALID, rule))
 
     def _is_unknown(self, value: object) -> bool:
         if not isinstance(value, str):

@@ -51,6 +51,23 @@ def _not_blank(text: str) -> str:
 Words = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
 
 
+class _Part(BaseModel):
+    """A part of a reply."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class _ReadInPart(PartialOutput):
+    """A single answer of which a part cannot be read."""
+
+    unread: tuple[UnreadPart, ...]
+
+    @property
+    def unread_count(self) -> int:
+        """How many fields cannot be read."""
+        return len(self.unread)
+
+
 class QualitativeOutput(ModelOutput):
     """The narrative of the qualitative agent; a domain without content says that it has none."""
 
@@ -72,10 +89,8 @@ class EvidenceOutput(ModelOutput):
     """How many keys of the reply name no item."""
 
 
-class ItemScoreOutput(BaseModel):
+class ItemScoreOutput(_Part):
     """The score of one item as the model proposes it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     score: Scale3 | None
     """0-3, or `None` for N/A."""
@@ -121,20 +136,15 @@ class PartialScores(PartialOutput):
         )
 
 
-class JudgeMetricOutput(ModelOutput):
-    """The judge's score for one metric, 1 (poor) to 5 (very good)."""
-
-    score: Scale5
-    explanation: Words
-
-
-class MetricJudgement(BaseModel):
+class MetricJudgement(_Part):
     """The score of one metric among several in one reply."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
     score: Scale5
     explanation: Words
+
+
+class JudgeMetricOutput(MetricJudgement, ModelOutput):
+    """The judge's score for one metric, 1 (poor) to 5 (very good)."""
 
 
 class JudgesOutput(ModelOutput):
@@ -143,17 +153,11 @@ class JudgesOutput(ModelOutput):
     scores: Annotated[dict[Metric, MetricJudgement], Field(min_length=1)]
 
 
-class PartialJudgement(PartialOutput):
+class PartialJudgement(_ReadInPart):
     """The score of a metric whose explanation cannot be read; that is empty then."""
 
     score: Scale5
     explanation: str
-    unread: tuple[UnreadPart, ...]
-
-    @property
-    def unread_count(self) -> int:
-        """How many fields cannot be read."""
-        return len(self.unread)
 
 
 class PartialJudgements(PartialOutput):
@@ -179,17 +183,11 @@ class MetaReviewOutput(ModelOutput):
     explanation: Words
 
 
-class PartialMetaReview(PartialOutput):
+class PartialMetaReview(_ReadInPart):
     """A meta-review whose severity or explanation cannot be read."""
 
     severity: Scale4 | None
     explanation: str
-    unread: tuple[UnreadPart, ...]
-
-    @property
-    def unread_count(self) -> int:
-        """How many fields cannot be read."""
-        return len(self.unread)
 
     @property
     def lost_count(self) -> int:
@@ -197,10 +195,8 @@ class PartialMetaReview(PartialOutput):
         return int(self.severity is None)
 
 
-class DangerSign(BaseModel):
+class DangerSign(_Part):
     """One sign of danger as the model gives it, its quote not yet checked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     quote: Words
     kind: RiskKind
@@ -214,10 +210,8 @@ class DangerOutput(ModelOutput):
     signs: tuple[DangerSign, ...]
 
 
-class CompletedSign(BaseModel):
+class CompletedSign(_Part):
     """A sign whose unread parts count as said: high, affirmed, of no kind that is known."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     sign: DangerSign
     unread: tuple[UnreadPart, ...] = ()
