@@ -51,7 +51,7 @@ every_verb = pytest.mark.parametrize("verb", TOOLS)
 
 def options(**urls: str) -> EndpointOptions:
     return EndpointOptions(
-        models=ModelCallSettings(),
+        models=ModelCallSettings(extra_body={"anthropic:claude-fake": {"service_tier": "auto"}}),
         openai=OpenAISettings(base_url=urls.get("openai")),
         ollama=OllamaSettings(host=urls.get("ollama", "127.0.0.1"), timeout_seconds=5),
         anthropic=AnthropicSettings(
@@ -124,6 +124,8 @@ class TestAnthropic:
         assert outcome.output is not None
         assert [attempt.code for attempt in attempts] == [None]
         assert request.body["tool_choice"] == {"type": "tool", "name": TOOLS[verb]}
+        # What MODEL_EXTRA_BODY adds stands beside it.
+        assert request.body["service_tier"] == "auto"
         (tool,) = request.body["tools"]
         mark = tool.pop("cache_control")
         assert mark == CACHED

@@ -137,7 +137,10 @@ def _provider_settings(
     if mode is OutputMode.TOOL:
         settings["anthropic_cache_tool_definitions"] = True
         if model.profile.get("supports_forced_tool_choice", True):
-            settings["extra_body"] = {"tool_choice": {"type": "tool", "name": tool.name}}
+            # These take the place of the model's own, MODEL_EXTRA_BODY, instead of joining them.
+            own = (model.settings or ModelSettings()).get("extra_body")
+            choice = {"tool_choice": {"type": "tool", "name": tool.name}}
+            settings["extra_body"] = {**own, **choice} if isinstance(own, dict) else choice
     return settings
 
 

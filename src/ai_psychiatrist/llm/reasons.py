@@ -101,7 +101,10 @@ _NO_ROOM: Final = (
 _ALL_THINKING: Final = (
     "{tokens} of a reply of {model!r} went into thinking, and none into an answer: {what}."
 )
-_LESS_THINKING: Final = "set MODEL_THINKING to off or low, or raise MODEL_MAX_OUTPUT_TOKENS"
+_LESS_THINKING: Final = (
+    "set MODEL_THINKING to off or low, or raise MODEL_MAX_OUTPUT_TOKENS; ai-psychiatrist doctor "
+    "tries which of them helps"
+)
 _WITHOUT_HINT: Final = "The log says more; ai-psychiatrist doctor looks for the cause."
 
 
