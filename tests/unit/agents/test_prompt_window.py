@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 from pydantic_ai.direct import model_request
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
@@ -14,7 +14,12 @@ ENGLISH = "I wake up at four nearly every night and cannot get back to sleep. " 
 """14,000 words, which are some 15,000 tokens."""
 
 
-def asked(prompt: str, *counts: int, num_ctx: int | None = None) -> list[FailureCode | None]:
+def asked(
+    prompt: str,
+    *counts: int,
+    num_ctx: int | None = None,
+    messages: list[ModelMessage] | None = None,
+) -> list[FailureCode | None]:
     """Return what becomes of calls with one prompt, of which the server counts so many tokens."""
     left = iter(counts)
 
@@ -22,10 +27,11 @@ def asked(prompt: str, *counts: int, num_ctx: int | None = None) -> list[Failure
         return ModelResponse(parts=[TextPart("fine")], usage=RequestUsage(input_tokens=next(left)))
 
     model = WholePromptModel(FunctionModel(answer), num_ctx)
+    sent = messages or [ModelRequest.user_text_prompt(prompt)]
 
     async def ask() -> FailureCode | None:
         try:
-            await model_request(model, [ModelRequest.user_text_prompt(prompt)])
+            await model_request(model, sent)
         except ModelCallFailed as error:
             return error.code
         return None
@@ -64,3 +70,13 @@ def test_a_whole_prompt_is_not_taken_for_a_cut_one(prompt: str, tokens: int) -> 
 
 def test_tokens_that_a_cache_leaves_out_are_not_missed() -> None:
     assert asked(ENGLISH, 15_000, 700, 40, 0, 2_048) == [None] * 5
+
+
+def test_instructions_count_once_however_many_requests_name_them() -> None:
+    messages: list[ModelMessage] = [
+        ModelRequest(parts=[UserPromptPart("Rate it.")], instructions=ENGLISH),
+        ModelResponse(parts=[TextPart("no")]),
+        ModelRequest(parts=[UserPromptPart("Rate it again.")], instructions=ENGLISH),
+    ]
+    assert asked("", 9_000, messages=messages) == [None]
+    assert asked("", 3_000, messages=messages) == [FailureCode.CONTEXT_TRUNCATED]
