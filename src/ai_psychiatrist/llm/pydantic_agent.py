@@ -1,7 +1,6 @@
 """Agents of Pydantic AI: an extractor reads the replies, and has some sent back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 import pydantic_ai
@@ -176,4 +175,4 @@ class PlainChat:
             )
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
             raise call_failure(error) from None
-        return replace(ChatReply.of(response), response=None)
+        return ChatReply.of(response)
