@@ -16,7 +16,7 @@ from ai_psychiatrist.llm.providers import OPENAI_CHAT, provider_of
 
 _NOT_TRIED: Final = "not tried"
 _NO_SCHEMA_CURE: Final = (
-    "Assessments need none. Interviews do: set INTERVIEW_OUTPUT_MODE to tool or text."
+    "Set MODEL_OUTPUT_MODE=text, and for interviews INTERVIEW_OUTPUT_MODE to tool or text."
 )
 _PERMANENT: Final = {
     "temperature": "an empty MODEL_TEMPERATURE",
