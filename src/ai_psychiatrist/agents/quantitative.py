@@ -235,8 +235,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         validator = _ScoreValidator(self, context, evidence.report)
         prompt = scoring_prompt(context, evidence)
         outcome = await self._scorer.run(prompt, context.calls, review=validator)
-        said = outcome.output or outcome.kept
-        kept = said if isinstance(said, PartialScores) else None
+        refused = outcome.kept if outcome.output is None else None
+        kept = refused if isinstance(refused, PartialScores) else None
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
         output = kept.as_whole() if kept else outcome.output or validator.sent_back
         if output is None:

@@ -34,15 +34,12 @@ class Beliefs(Protocol):
     @property
     def is_asking(self) -> bool:
         """Whether a model has been asked, and not all have answered or failed."""
-        ...
 
     async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> None:
         """Ask models about items, whose evidence is found."""
-        ...
 
     def of(self, scores: PHQ8Assessment) -> PHQ8Assessment:
         """Return the items with their distributions by now."""
-        ...
 
 
 class Believer(Protocol):
@@ -51,11 +48,9 @@ class Believer(Protocol):
     @property
     def most_calls(self) -> int:
         """How many calls one assessment costs at most."""
-        ...
 
     def begin(self, mode: AssessmentMode) -> Beliefs:
         """Return the distributions of one assessment in a mode, of which nothing is known yet."""
-        ...
 
 
 class ListenerFailed(Exception):
