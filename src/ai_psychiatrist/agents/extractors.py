@@ -327,7 +327,10 @@ class _Judgement(FieldReading):
 
     def __init__(self, said: object, limits: ParseLimits = STRICT_LIMITS) -> None:
         super().__init__(_whole_object(said, limits) if isinstance(said, str) else said)
-        if isinstance(said, str) and "score" not in self.fields:
+        # A refused reply has its score wherever it can be found.
+        is_found = read_whole_number(self.fields.get("score"), low=1, high=5) is not None
+        is_refused = "score" not in self.fields or limits.voids_repeated_keys
+        if isinstance(said, str) and is_refused and not is_found:
             self.fields = _labelled(said)
         if "score" not in self.fields:
             raise OutputRejected(
@@ -471,7 +474,7 @@ class _Review(FieldReading):
 
     def _severity(self) -> int:
         value = self._said("severity")
-        value = value.strip(_MARKS) if isinstance(value, str) and self.is_tagged else value
+        value = value.strip(_MARKS) if isinstance(value, str) else value
         rule = "<severity> has to hold one whole number from 0 to 4 and nothing else."
         problem = OutputRejected(RejectionCode.SCORE_INVALID, rule)
         return self.number(_number_of_words(value, _SEVERITY_WORDS), 0, 4, problem)
@@ -560,7 +563,15 @@ class _Items:
     def __init__(self, text: str, limits: ParseLimits = STRICT_LIMITS) -> None:
         voids_repeated = limits.voids_repeated_keys
         parsed = parse_value(text, limits)
-        inner = unwrapped(parsed.value, _WRAPPERS, STRICT_LIMITS)
+        told = parsed.value
+        if isinstance(told, dict):
+            # Other texts are remarks.
+            told = {
+                key: said
+                for key, said in told.items()
+                if isinstance(said, dict | list) or folded(key) in _WRAPPERS
+            }
+        inner = unwrapped(told, _WRAPPERS, STRICT_LIMITS)
         named = _ITEM_OF_NAME.keys() & map(folded, inner if isinstance(inner, dict) else ())
         is_wrapped = len(named) >= (1 if voids_repeated else len(PHQ8_DOMAIN_KEYS))
         self.value = inner if is_wrapped else parsed.value
