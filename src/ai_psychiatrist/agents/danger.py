@@ -62,28 +62,26 @@ class DangerAgent(ModelAgent[None]):
         """
         prompt = context.prompt(context.tasks[DANGER.name])
         outcome = await self._reader.run(prompt, context.calls, on_kept=on_kept)
-        if outcome.output is None:
-            return await reading_in_part(context, outcome.kept, outcome.failure)
-        kept = outcome.kept if isinstance(outcome.kept, PartialDanger) else None
-        return await _reading(context, outcome.output, kept)
+        return await reading_in_part(
+            context, outcome.kept, outcome.failure, accepted=outcome.output
+        )
 
 
 async def reading_in_part(
-    context: AssessmentContext, kept: PartialOutput | None, code: FailureCode | None
-) -> ModelReading:
-    """Return the statements of refused replies, where no reply was accepted for a reason."""
-    if not isinstance(kept, PartialDanger):
-        return ModelReading(status=ReadingStatus.FAILED, code=code)
-    return await _reading(context, None, kept)
-
-
-async def _reading(
-    context: AssessmentContext, accepted: DangerOutput | None, kept: PartialDanger | None
+    context: AssessmentContext,
+    kept: PartialOutput | None,
+    code: FailureCode | None,
+    *,
+    accepted: DangerOutput | None = None,
 ) -> ModelReading:
     """Ground the statements of an accepted reply, and those that only refused ones hold.
 
-    What a model says again of the same words takes the place of what it said before.
+    What a model says again of the same words takes the place of what it said before. `code`: why
+    no reply was accepted.
     """
+    kept = kept if isinstance(kept, PartialDanger) else None
+    if accepted is None and kept is None:
+        return ModelReading(status=ReadingStatus.FAILED, code=code)
     whole = () if accepted is None else accepted.signs
     said = {sign.quote for sign in whole}
     earlier = [one for one in (kept.signs if kept else ()) if one.sign.quote not in said]

@@ -10,14 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import Final, Literal, TypeGuard, TypeVar
+from typing import Final, Literal, TypeVar
 
 from ai_psychiatrist.agents.extractors import (
     MAX_QUOTES,
     FieldReading,
     asking_again,
+    folded,
     refuse_for,
     refuse_too_many,
+    unwrapped,
     valid_part,
 )
 from ai_psychiatrist.agents.output_models import (
@@ -46,12 +48,9 @@ _Level = Literal[RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH]
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 _A_WORD: Final = re.compile(r"\w")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
-_NO_LETTER: Final = re.compile(r"[\W_]+")
 _FLAT_OBJECT: Final = re.compile(r"\{[^{}]{3,16384}\}")
 _QUOTE_OF_CUT_OBJECT: Final = re.compile(r'^\{\s*"quote"\s*:\s*"([^"\\]{1,4000})"[^{}]*\Z')
 _MOST_PROBLEMS_TOLD: Final = 5
-_MOST_WRITTEN: Final = 8
-"""Texts of one object that may be JSON: one holds the signs, and each is read to find that out."""
 
 _LEVELS: Final = (RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH)
 _LEVEL_OF_WORD: Final[dict[str, _Level]] = {
@@ -140,7 +139,7 @@ def _given(value: object, *, is_wrapped: bool = False) -> _Given | None:
 
 
 def _given_in(value: dict[str, object], *, is_wrapped: bool) -> _Given | None:
-    names = [key for key in value if _folded(key) == _SIGNS]
+    names = [key for key in value if folded(key) == _SIGNS]
     if len(names) == 1:
         signs = value[names[0]]
         listed = signs if isinstance(signs, list) else _listed(signs)
@@ -148,24 +147,8 @@ def _given_in(value: dict[str, object], *, is_wrapped: bool) -> _Given | None:
         return None if listed is None else _Given(signs=listed, coercions=odd)
     if _is_sign(value):
         return _Given(signs=[value], coercions=1)
-    if sum(map(_is_written_json, value.values())) > _MOST_WRITTEN:
-        return None
-    held = [key for key, said in value.items() if isinstance(_unpacked(said), dict | list)]
-    if len(held) == 1 and _folded(held[0]) in _WRAPPERS:
-        return _given(_unpacked(value[held[0]]), is_wrapped=True)
-    return None
-
-
-def _unpacked(value: object) -> object:
-    """Return the JSON that a text holds, else the value as it is."""
-    if _is_written_json(value):
-        with suppress(OutputRejected):
-            return parse_value(value, PARTS_LIMITS).value
-    return value
-
-
-def _is_written_json(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
+    inner = unwrapped(value, _WRAPPERS, PARTS_LIMITS)
+    return None if inner is None else _given(inner, is_wrapped=True)
 
 
 def _listed(signs: object) -> list[object] | None:
@@ -174,7 +157,7 @@ def _listed(signs: object) -> list[object] | None:
         case None:
             return []
         case str():
-            return None if _folded(signs) in _NO_LEVEL else [signs]
+            return None if folded(signs) in _NO_LEVEL else [signs]
         case dict() if _is_sign(signs):
             return [signs]
         case dict() if all(isinstance(one, dict | str) for one in signs.values()):
@@ -184,13 +167,9 @@ def _listed(signs: object) -> list[object] | None:
 
 def _is_sign(value: dict[str, object]) -> bool:
     """Return whether an object is one sign: it has words, and something that is said of them."""
-    names = {_folded(key) for key in value}
-    holds = [isinstance(said, str) for key, said in value.items() if _folded(key) in _QUOTE_KEYS]
+    names = {folded(key) for key in value}
+    holds = [isinstance(said, str) for key, said in value.items() if folded(key) in _QUOTE_KEYS]
     return any(holds) or len(names & _MARKS_OF_A_SIGN) >= 2
-
-
-def _folded(name: str) -> str:
-    return _NO_LETTER.sub("", name).lower()
 
 
 def _values_in(text: str) -> list[object]:
@@ -287,7 +266,7 @@ class _SignReading(FieldReading):
 
     def _named_quotes(self) -> list[str]:
         """Return the words: one stretch under a name for them is right, all else is noted."""
-        by_name = {_folded(key): said for key, said in self.fields.items()}
+        by_name = {folded(key): said for key, said in self.fields.items()}
         for name in _QUOTE_KEYS:
             said = by_name.get(name)
             if words := _spoken(said):
@@ -323,7 +302,7 @@ class _SignReading(FieldReading):
         words = {word.lower() for word in _LETTERS.findall(written)}
         levels = {_LEVEL_OF_WORD[word] for word in words if word in _LEVEL_OF_WORD}
         is_level = words <= _LEVEL_OF_WORD.keys() | _BESIDE_A_LEVEL and len(levels) == 1
-        is_none = _folded(written) in _NO_LEVEL and polarity in _OF_NO_LEVEL
+        is_none = folded(written) in _NO_LEVEL and polarity in _OF_NO_LEVEL
         if not is_level and not is_none:
             raise self._is_no_choice("level", _LEVELS)
         (level,) = levels or {RiskLevel.LOW}
@@ -356,6 +335,6 @@ def _spoken(value: object) -> list[str]:
         case list():
             return [*chain.from_iterable(map(_spoken, value))]
         case dict():
-            named = [said for key, said in value.items() if _folded(key) in _QUOTE_KEYS]
+            named = [said for key, said in value.items() if folded(key) in _QUOTE_KEYS]
             return [*chain.from_iterable(map(_spoken, named))]
     return []

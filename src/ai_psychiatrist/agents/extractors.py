@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import wraps
-from typing import Final, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
 from ai_psychiatrist.agents.output_models import (
     EvidenceOutput,
@@ -42,7 +42,7 @@ from ai_psychiatrist.validation.checks.coercion.text_values import (
     read_whole_number,
     whole_number_of,
 )
-from ai_psychiatrist.validation.reply.json_decoder import NotJson, Parsed, decode
+from ai_psychiatrist.validation.reply.json_decoder import NotJson, decode
 from ai_psychiatrist.validation.reply.limits import (
     HALF_CHARACTER,
     PARTS_LIMITS,
@@ -50,8 +50,9 @@ from ai_psychiatrist.validation.reply.limits import (
     ParseLimits,
     marked_halves,
     refuse_broken_text,
+    rejected,
 )
-from ai_psychiatrist.validation.reply.parse import as_object, parse_object, parse_value, parse_whole
+from ai_psychiatrist.validation.reply.parse import parse_object, parse_value
 from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
 from ai_psychiatrist.validation.reply.thinking import without_thinking
 
@@ -85,9 +86,9 @@ def asking_again(extract: Callable[[str], OutputT]) -> Callable[[str], OutputT]:
         # With the first rejection: a reply that is accepted needs no library to be read.
         from ai_psychiatrist.llm.pydantic_agent import asked_again  # noqa: PLC0415
 
-        rejected = ReplyRejected(refused.code, refused.feedback, refused.violations)
+        refusal = ReplyRejected(refused.code, refused.feedback, refused.violations)
         # The cause would carry the reply into tracebacks.
-        raise asked_again(rejected) from None
+        raise asked_again(refusal) from None
 
     return extractor
 
@@ -326,7 +327,10 @@ class _Judgement(FieldReading):
 
     def __init__(self, said: object, limits: ParseLimits = STRICT_LIMITS) -> None:
         super().__init__(_whole_object(said, limits) if isinstance(said, str) else said)
-        if isinstance(said, str) and "score" not in self.fields:
+        # A refused reply has its score wherever it can be found.
+        is_found = read_whole_number(self.fields.get("score"), low=1, high=5) is not None
+        is_refused = "score" not in self.fields or limits.voids_repeated_keys
+        if isinstance(said, str) and is_refused and not is_found:
             self.fields = _labelled(said)
         if "score" not in self.fields:
             raise OutputRejected(
@@ -470,7 +474,7 @@ class _Review(FieldReading):
 
     def _severity(self) -> int:
         value = self._said("severity")
-        value = value.strip(_MARKS) if isinstance(value, str) and self.is_tagged else value
+        value = value.strip(_MARKS) if isinstance(value, str) else value
         rule = "<severity> has to hold one whole number from 0 to 4 and nothing else."
         problem = OutputRejected(RejectionCode.SCORE_INVALID, rule)
         return self.number(_number_of_words(value, _SEVERITY_WORDS), 0, 4, problem)
@@ -504,26 +508,80 @@ def is_unread_text(value: object) -> bool:
 
 # Objects of items
 
+MOST_WRITTEN: Final = 8
+"""Texts of one object that may be JSON: one holds the answer, and each is read to find that out."""
 _WRAPPERS: Final = frozenset(
-    {"answer", "final_answer", "result", "results", "data", "output", "response", "json"}
-    | {"evidence", "quotes", "scores", "items", "assessment", "phq8", "phq-8"}
+    {"answer", "finalanswer", "result", "results", "data", "output", "response", "json"}
+    | {"evidence", "quotes", "scores", "items", "assessment", "phq8"}
 )
-_NO_LETTER: Final = re.compile(r"[\W_]")
-_ITEM_OF_NAME: Final = {_NO_LETTER.sub("", key).lower(): key for key in PHQ8_DOMAIN_KEYS}
+_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 
-class _NamedItems:
-    """What an object says of each item that it names, in whatever writing of the keys.
+def folded(name: str) -> str:
+    """Return a name without case and marks."""
+    return _NO_LETTER.sub("", name).lower()
 
-    An item that is given twice is refused, or with `voids_repeated` has no value.
+
+def unwrapped(value: object, names: frozenset[str], limits: ParseLimits) -> object:
+    """Return what a value wraps, read from JSON where it is a text; `None` where it wraps nothing.
+
+    That is the only entry of a list, or the only object or list of an object, under such a name.
+    """
+    match value:
+        case [only]:
+            return _unpacked(only, limits)
+        case dict() if sum(map(_is_written_json, value.values())) <= MOST_WRITTEN:
+            inner = ((key, _unpacked(said, limits)) for key, said in value.items())
+            held = [(key, said) for key, said in inner if isinstance(said, dict | list)]
+            if len(held) == 1 and folded(held[0][0]) in names:
+                return held[0][1]
+    return None
+
+
+def _unpacked(value: object, limits: ParseLimits) -> object:
+    """Return the JSON that a text holds, else the value as it is."""
+    if _is_written_json(value):
+        with suppress(OutputRejected):
+            return parse_value(value, limits).value
+    return value
+
+
+def _is_written_json(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
+
+
+_ITEM_OF_NAME: Final = {folded(key): key for key in PHQ8_DOMAIN_KEYS}
+
+
+class _Items:
+    """What a reply says of each item that it names, in whatever writing of the keys.
+
+    An item that is given twice is refused, or by the limits for parts has no value. By those one
+    item is enough for the object that is read to be one that another wraps.
     """
 
-    def __init__(self, value: object, *, voids_repeated: bool = False) -> None:
+    def __init__(self, text: str, limits: ParseLimits = STRICT_LIMITS) -> None:
+        voids_repeated = limits.voids_repeated_keys
+        parsed = parse_value(text, limits)
+        told = parsed.value
+        if isinstance(told, dict):
+            # Other texts are remarks.
+            told = {
+                key: said
+                for key, said in told.items()
+                if isinstance(said, dict | list) or folded(key) in _WRAPPERS
+            }
+        inner = unwrapped(told, _WRAPPERS, STRICT_LIMITS)
+        named = _ITEM_OF_NAME.keys() & map(folded, inner if isinstance(inner, dict) else ())
+        is_wrapped = len(named) >= (1 if voids_repeated else len(PHQ8_DOMAIN_KEYS))
+        self.value = inner if is_wrapped else parsed.value
+        self.repaired = parsed.repaired
+        self.coercions = int(is_wrapped)
+        """How much around the items is written otherwise than the task shows."""
         self.values: dict[str, object] = {}
-        self.renamed = self.unknown_keys = 0
-        """How many keys are written in another way than the task has them; how many name none."""
-        for key, said in value.items() if isinstance(value, dict) else ():
-            item = _ITEM_OF_NAME.get(_NO_LETTER.sub("", key).lower())
+        self.unknown_keys = 0
+        for key, said in self.value.items() if isinstance(self.value, dict) else ():
+            item = _ITEM_OF_NAME.get(folded(key))
             if item is None:
                 self.unknown_keys += 1
                 continue
@@ -532,31 +590,7 @@ class _NamedItems:
                     RejectionCode.DUPLICATE_KEY, f"{item} is given twice. Give each item once."
                 )
             self.values[item] = None if item in self.values else said
-            self.renamed += key != item
-
-
-def _unwrapped(value: object, *, least: int = len(PHQ8_DOMAIN_KEYS)) -> object:
-    """Return the object of at least so many items that a value wraps, else the value as it is."""
-    match value:
-        case [only]:
-            inner = only
-        case dict():
-            held = {key: said for key, said in value.items() if isinstance(said, dict | list | str)}
-            holders = [key for key in held if key.casefold() in _WRAPPERS]
-            if len(holders) != 1 or any(
-                isinstance(said, dict | list) for key, said in held.items() if key not in holders
-            ):
-                return value
-            inner = held[holders[0]]
-        case _:
-            return value
-    if isinstance(inner, str):
-        with suppress(OutputRejected):
-            inner = parse_whole(inner.strip()).value
-    if not isinstance(inner, dict):
-        return value
-    items = _NamedItems(inner, voids_repeated=least < len(PHQ8_DOMAIN_KEYS))
-    return inner if len(items.values) >= least else value
+            self.coercions += key != item
 
 
 # Evidence
@@ -567,11 +601,11 @@ _ECHO: Final = re.compile(r"Reply with one JSON object and nothing else")
 @asking_again
 def extract_evidence(text: str) -> EvidenceOutput:
     """Read the quotes per item; a value that is not a list of texts is refused, never coerced."""
-    parsed = parse_value(text)
-    value = _unwrapped(parsed.value)
-    named = _NamedItems(value)
+    said = _Items(text)
     try:
-        quotes = validate_evidence_schema(named.values if isinstance(value, dict) else value)
+        quotes = validate_evidence_schema(
+            said.values if isinstance(said.value, dict) else said.value
+        )
     except EvidenceSchemaError as error:
         logger.error(
             "evidence_schema_validation_failed",
@@ -591,16 +625,16 @@ def extract_evidence(text: str) -> EvidenceOutput:
         )
     for key, listed in quotes.items():
         refuse_too_many(listed, key)
-    if named.unknown_keys and not named.values:
+    if said.unknown_keys and not said.values:
         raise OutputRejected(
             RejectionCode.MISSING_ITEM,
             f"No key names an item. Use these keys: {', '.join(PHQ8_DOMAIN_KEYS)}.",
         )
     return EvidenceOutput(
         quotes=quotes,
-        unknown_keys=named.unknown_keys,
-        repaired=parsed.repaired,
-        coercions=named.renamed + (value is not parsed.value),
+        unknown_keys=said.unknown_keys,
+        repaired=said.repaired,
+        coercions=said.coercions,
     )
 
 
@@ -620,9 +654,12 @@ _COSTS_THE_ITEM: Final = frozenset({UnreadPart.ITEM, UnreadPart.SCORE, UnreadPar
 @asking_again
 def extract_quantitative(text: str) -> QuantitativeOutput:
     """Read the proposed score of each of the eight items."""
-    said = _Scores(text, STRICT_LIMITS)
-    missing = [one.key for one in said.readings if UnreadPart.ITEM in one.problems]
-    there = (one for one in said.readings if one.key not in missing)
+    said = _Items(text)
+    if not isinstance(said.value, dict):
+        raise rejected(RejectionCode.NOT_AN_OBJECT)
+    readings = [_ItemReading(key, said.values.get(key)) for key in PHQ8_DOMAIN_KEYS]
+    missing = [one.key for one in readings if UnreadPart.ITEM in one.problems]
+    there = (one for one in readings if one.key not in missing)
     problems = [problem for one in there for problem in one.problems.values()]
     if missing:
         feedback = "Each of the eight items needs an object. Missing or wrong: "
@@ -631,9 +668,9 @@ def extract_quantitative(text: str) -> QuantitativeOutput:
         )
     refuse_for(problems)
     return QuantitativeOutput(
-        items={one.key: one.item for one in said.readings},
+        items={one.key: one.item for one in readings},
         repaired=said.repaired,
-        coercions=said.coercions + sum(one.coercions for one in said.readings),
+        coercions=said.coercions + sum(one.coercions for one in readings),
     )
 
 
@@ -643,25 +680,11 @@ def scores_in_part(text: str) -> PartialScores | None:
 
     A fault of one value costs its item, or its field where the score can stand without that.
     """
-    said = _Scores(text, PARTS_LIMITS).readings
-    items = {one.key: one.item for one in said if _COSTS_THE_ITEM.isdisjoint(one.unread)}
-    unread = {one.key: one.unread for one in said if one.unread}
+    said = _Items(text, PARTS_LIMITS).values
+    readings = [_ItemReading(key, said.get(key)) for key in PHQ8_DOMAIN_KEYS]
+    items = {one.key: one.item for one in readings if _COSTS_THE_ITEM.isdisjoint(one.unread)}
+    unread = {one.key: one.unread for one in readings if one.unread}
     return PartialScores(items=items, unread=unread) if items else None
-
-
-class _Scores:
-    """Reads the items of a scoring reply; by the limits for parts one of them is enough."""
-
-    def __init__(self, text: str, limits: ParseLimits) -> None:
-        voids = limits.voids_repeated_keys
-        parsed = parse_value(text, limits)
-        value = _unwrapped(parsed.value, least=1 if voids else len(PHQ8_DOMAIN_KEYS))
-        self.repaired = parsed.repaired
-        said = as_object(Parsed(value=value, repaired=parsed.repaired)).value
-        named = _NamedItems(said, voids_repeated=voids)
-        self.readings = [_ItemReading(key, named.values.get(key)) for key in PHQ8_DOMAIN_KEYS]
-        self.coercions = named.renamed + (value is not parsed.value)
-        """How much is written otherwise around what the items hold."""
 
 
 class _ItemReading(FieldReading):

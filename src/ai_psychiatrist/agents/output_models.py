@@ -43,8 +43,7 @@ _BLANKS: Final = (
 def _not_blank(text: str) -> str:
     words = words_of(text)
     if not words:
-        msg = "there are no words"
-        raise ValueError(msg)
+        raise ValueError("there are no words")
     return words
 
 
@@ -107,8 +106,7 @@ class QuantitativeOutput(ModelOutput):
     def model_post_init(self, _: object, /) -> None:
         """Insist on exactly the eight items."""
         if set(self.items) != set(PHQ8_DOMAIN_KEYS):
-            msg = "an assessment has exactly the eight items"
-            raise ValueError(msg)
+            raise ValueError("an assessment has exactly the eight items")
 
 
 class PartialScores(PartialOutput):

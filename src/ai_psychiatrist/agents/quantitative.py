@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
@@ -235,8 +235,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         validator = _ScoreValidator(self, context, evidence.report)
         prompt = scoring_prompt(context, evidence)
         outcome = await self._scorer.run(prompt, context.calls, review=validator)
-        said = outcome.output or outcome.kept
-        kept = said if isinstance(said, PartialScores) else None
+        refused = outcome.kept if outcome.output is None else None
+        kept = refused if isinstance(refused, PartialScores) else None
         # A model that cannot be asked again, or then replies with nothing usable, has insisted.
         output = kept.as_whole() if kept else outcome.output or validator.sent_back
         if output is None:
@@ -269,6 +269,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         return {one.assessment.item: one.assessment.score for one in judged}
 
 
+@dataclass(slots=True)
 class _ScoreValidator:
     """Output validator with one retry: scores that the clinical rules speak against are sent back.
 
@@ -276,20 +277,14 @@ class _ScoreValidator:
     reason. Asking on would only wear the model down.
     """
 
-    def __init__(
-        self,
-        agent: QuantitativeAssessmentAgent,
-        context: AssessmentContext,
-        report: GroundingReport,
-    ) -> None:
-        self.sent_back: QuantitativeOutput | None = None
-        self._agent = agent
-        self._context = context
-        self._report = report
-        self._known: tuple[QuantitativeOutput, tuple[JudgedItem, ...]] | None = None
+    agent: QuantitativeAssessmentAgent
+    context: AssessmentContext
+    report: GroundingReport
+    sent_back: QuantitativeOutput | None = None
+    _known: tuple[QuantitativeOutput, tuple[JudgedItem, ...]] | None = None
 
     async def __call__(self, output: ModelOutput) -> None:
-        if not self._agent.is_checked or not isinstance(output, QuantitativeOutput):
+        if not self.agent.is_checked or not isinstance(output, QuantitativeOutput):
             return
         judged = await self.judged(output)
         objections = [error for item in judged for error in item.errors]
@@ -307,9 +302,9 @@ class _ScoreValidator:
         return self._known[1]
 
     async def _judged(self, output: QuantitativeOutput) -> tuple[JudgedItem, ...]:
-        context, report, answers = self._context, self._report, output.items
+        context, report, answers = self.context, self.report, output.items
         evidence = {key: answer.evidence for key, answer in answers.items()}
-        cited = await self._agent.grounded(context, evidence)
+        cited = await self.agent.grounded(context, evidence)
         given = {
             key: distinct_quotes([*cited.accepted[key], *report.accepted[key]]) for key in answers
         }
@@ -325,7 +320,7 @@ class _ScoreValidator:
                 quote_use=quote_use,
                 unread_answer=asked.get(Item(key)),
                 is_shared=Item(key) not in unshared,
-                is_checked=self._agent.is_checked,
+                is_checked=self.agent.is_checked,
             )
             for key, answer in answers.items()
         )

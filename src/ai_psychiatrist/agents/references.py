@@ -26,24 +26,20 @@ class ReferenceSource(Protocol):
     @property
     def digest(self) -> str:
         """Of all that there is: 64 hexadecimal digits."""
-        ...
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """Where a search for likeness sends the evidence; empty for one in this process."""
-        ...
 
     async def references_for(
         self, evidence: Evidence, excluded: Identity
     ) -> Mapping[Item, ItemReferences]:
         """Return those that are like the evidence; raises `ModelCallFailed`."""
-        ...
 
     async def random_references(
         self, evidence: Evidence, excluded: Identity
     ) -> Mapping[Item, ItemReferences]:
         """Return such as are drawn blindly for the same items."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +97,10 @@ async def shown_references(
 def required(mode: AssessmentMode, source: ReferenceSource | None) -> ReferenceSource:
     """Return the source; raises `RequestConflict` with the cure where there is none."""
     if source is None:
-        msg = (
+        raise RequestConflict(
             f"mode {mode.value} shows references, and none are configured: set REFERENCES_DIR to a "
             "folder that `ai-psychiatrist references build` made, or use mode "
-            f"{AssessmentMode.ZERO_SHOT.value}"
+            f"{AssessmentMode.ZERO_SHOT.value}",
+            field="mode",
         )
-        raise RequestConflict(msg, field="mode")
     return source

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.agents.context import AssessmentContext
@@ -58,12 +57,6 @@ def open_drives(scores: PHQ8Assessment, code: FailureCode) -> Mapping[Item, Item
     return _verdicts(
         scores, {(one.item, change): failed for one in scores.items for change in Change}
     )
-
-
-def with_drives(scores: PHQ8Assessment, drives: Mapping[Item, ItemDrive]) -> PHQ8Assessment:
-    """Return the items with their verdicts."""
-    items = tuple(replace(one, drive=drives.get(one.item)) for one in scores.items)
-    return replace(scores, items=items)
 
 
 def _verdicts(scores: PHQ8Assessment, found: Scores) -> Mapping[Item, ItemDrive]:

@@ -35,7 +35,6 @@ from ai_psychiatrist.assessment.refinement import FeedbackLoop, narrative_of
 from ai_psychiatrist.domain.assessment import (
     AS_SET,
     Assessment,
-    JudgedRound,
     Metric,
     PHQ8Assessment,
     WantedScoring,
@@ -232,16 +231,11 @@ class _Run:
 
     async def _narrate(self, context: AssessmentContext) -> None:
         """Make the findings, and have them judged and refined where that is wanted."""
-        loop, rounds = self.agents.feedback_loop, self.progress.rounds
-        if Part.JUDGEMENT in self.parts:
-            await loop.run(context, rounds)
-        else:
-            findings = await loop.qualitative.assess(context)
-            if findings is not None:
-                rounds.append(JudgedRound(round=0, findings=findings, scores={}))
+        rounds, is_judged = self.progress.rounds, Part.JUDGEMENT in self.parts
+        await self.agents.feedback_loop.run(context, rounds, is_judged=is_judged)
         if rounds:
             self.progress.finish(Part.FINDINGS)
-        elif Part.JUDGEMENT in self.parts:
+        elif is_judged:
             record_skipped(Part.JUDGEMENT)
 
     async def _in_time(self, work: _Work) -> None:

@@ -1,12 +1,12 @@
 """What of an assessment has finished, and what becomes of the rest."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER
-from ai_psychiatrist.assessment.ablation import open_drives, with_drives
+from ai_psychiatrist.assessment.ablation import open_drives
 from ai_psychiatrist.assessment.parts import OnFinished, Part, record_late
 from ai_psychiatrist.assessment.refinement import narrative_of
 from ai_psychiatrist.domain.assessment import (
@@ -34,15 +34,12 @@ class Beliefs(Protocol):
     @property
     def is_asking(self) -> bool:
         """Whether a model has been asked, and not all have answered or failed."""
-        ...
 
     async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> None:
         """Ask models about items, whose evidence is found."""
-        ...
 
     def of(self, scores: PHQ8Assessment) -> PHQ8Assessment:
         """Return the items with their distributions by now."""
-        ...
 
 
 class Believer(Protocol):
@@ -51,11 +48,9 @@ class Believer(Protocol):
     @property
     def most_calls(self) -> int:
         """How many calls one assessment costs at most."""
-        ...
 
     def begin(self, mode: AssessmentMode) -> Beliefs:
         """Return the distributions of one assessment in a mode, of which nothing is known yet."""
-        ...
 
 
 class ListenerFailed(Exception):
@@ -104,10 +99,9 @@ class Progress:
 
     def record_late_parts(self, parts: frozenset[Part]) -> None:
         """Record which of these parts were not done in time."""
-        finished = set(self.finished())
-        for part in Part:
-            if part in parts and part not in finished:
-                record_late(part.value)
+        late = parts.difference(self.finished())
+        for part in [one for one in Part if one in late]:
+            record_late(part.value)
 
     def record_late_doubts(self, context: AssessmentContext) -> None:
         """Record what of how sure the scores are was not there in time."""
@@ -140,7 +134,9 @@ class Progress:
         if finished >= parts and not (scores is not None and scores.lost_all_evidence):
             status = AssessmentStatus.COMPLETE
         if scores is not None and self.drives is not None:
-            scores = with_drives(scores, self.drives)
+            found = self.drives
+            items = tuple(replace(one, drive=found.get(one.item)) for one in scores.items)
+            scores = replace(scores, items=items)
         if scores is not None and self.beliefs is not None:
             scores = self.beliefs.of(scores)
         shows_references = Part.SCORES in parts and context.scoring.mode.shows_references

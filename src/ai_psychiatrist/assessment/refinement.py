@@ -12,7 +12,6 @@ from ai_psychiatrist.domain.assessment import (
     Metric,
     MetricScore,
     Narrative,
-    QualitativeAssessment,
 )
 
 
@@ -24,29 +23,27 @@ class FeedbackLoop:
     judge: JudgeAgent
     settings: FeedbackSettings
 
-    async def run(self, context: AssessmentContext, rounds: list[JudgedRound]) -> None:
-        """Add one round after the other to `rounds`.
+    async def run(
+        self, context: AssessmentContext, rounds: list[JudgedRound], *, is_judged: bool = True
+    ) -> None:
+        """Add one round after the other to `rounds`; just the first where nothing is judged.
 
         Findings are added before they are judged, so that nothing is lost when the loop is stopped.
         """
         findings = await self.qualitative.assess(context)
         before = None
         while findings is not None:
-            judged = await self._judged(context, findings, rounds)
+            rounds.append(JudgedRound(round=len(rounds), findings=findings, scores={}))
+            if not is_judged:
+                return
+            scores = await self.judge.evaluate(context, findings)
+            rounds[-1] = judged = replace(rounds[-1], scores=scores)
             weaknesses = self._weaknesses(judged)
             is_spent = len(rounds) > self.settings.max_iterations
             if not weaknesses or is_spent or not _is_raised(before, judged):
                 return
             before = judged
             findings = await self.qualitative.refine(context, findings, weaknesses)
-
-    async def _judged(
-        self, context: AssessmentContext, findings: QualitativeAssessment, rounds: list[JudgedRound]
-    ) -> JudgedRound:
-        rounds.append(JudgedRound(round=len(rounds), findings=findings, scores={}))
-        scores = await self.judge.evaluate(context, findings)
-        rounds[-1] = replace(rounds[-1], scores=scores)
-        return rounds[-1]
 
     def _weaknesses(self, judged: JudgedRound) -> dict[Metric, MetricScore]:
         if not self.settings.enabled:

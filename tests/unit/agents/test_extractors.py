@@ -15,6 +15,7 @@ from tests.fakes.replies import (
     ITEMS,
     evidence_text,
     judge_text,
+    judges_text,
     meta_review_text,
     qualitative_text,
     scoring_answer,
@@ -28,10 +29,16 @@ from ai_psychiatrist.agents.extractors import (
     extract_qualitative,
     extract_quantitative,
 )
-from ai_psychiatrist.agents.output_models import ItemScoreOutput, JudgeMetricOutput
+from ai_psychiatrist.agents.output_models import (
+    ItemScoreOutput,
+    JudgeMetricOutput,
+    PartialJudgement,
+    PartialJudgements,
+)
 from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
 from ai_psychiatrist.agents.pydantic_agents import DANGER, JUDGE, JUDGES, META_REVIEW, QUANTITATIVE
-from ai_psychiatrist.domain.failures import RejectionCode
+from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.replies import ModelOutput, PartsReader, ReplyRejected
@@ -431,6 +438,7 @@ class TestMetaReview:
 WRAPPINGS = [
     pytest.param(lambda answer: {"answer": answer}, id="key"),
     pytest.param(lambda answer: {"status": "done", "PHQ8": answer}, id="key_beside_a_text"),
+    pytest.param(lambda answer: {"notes": "[1]", "answer": answer}, id="key_beside_written_json"),
     pytest.param(lambda answer: [answer], id="list"),
     pytest.param(lambda answer: {"answer": json.dumps(answer)}, id="text"),
 ]
@@ -557,6 +565,54 @@ IN_PART = [one.parts for one in DEFINITIONS if one.parts is not None]
 def test_no_reply_raises_where_its_valid_part_is_read(parts: PartsReader, text: str) -> None:
     part = parts.read(text)
     assert part is None or part.unread_count >= part.lost_count >= 0
+
+
+JUDGEMENT = {"explanation": "It is whole.", "score": 4}
+
+
+@pytest.mark.parametrize(
+    ("definition", "reply"),
+    [
+        pytest.param(QUANTITATIVE, scoring_text(scoring_answer(QUOTES)), id="scores"),
+        pytest.param(JUDGE[Metric.COHERENCE], judge_text("4"), id="judge"),
+        pytest.param(JUDGE[Metric.COHERENCE], json.dumps(JUDGEMENT), id="judge_as_json"),
+        pytest.param(JUDGES, judges_text(coherence="2"), id="judges"),
+        pytest.param(JUDGES, json.dumps(dict.fromkeys(Metric, JUDGEMENT)), id="judges_as_json"),
+        pytest.param(META_REVIEW, meta_review_text("2"), id="meta_review"),
+        pytest.param(META_REVIEW, '{"severity": 2, "explanation": "So."}', id="review_as_json"),
+    ],
+)
+def test_a_whole_reply_is_read_in_part_as_the_same(
+    definition: AgentDefinition[Any], reply: str
+) -> None:
+    assert definition.parts is not None
+    part = definition.parts.read(reply)
+    assert part is not None
+    assert part.unread_count == part.lost_count == 0
+    whole = definition.extract(reply).model_dump(exclude={"repaired", "coercions"})
+    assert _values(part.model_dump()) == _values(whole)
+
+
+def _values(said: Any) -> Any:
+    """Return what a reply says, without the notes on how it was read."""
+    if not isinstance(said, dict):
+        return said
+    return {key: _values(value) for key, value in said.items() if key != "unread"}
+
+
+def test_of_a_refused_object_of_all_metrics_each_score_that_can_be_read_stands() -> None:
+    said = {"coherence": {"score": 2}, "accuracy": {"explanation": "So.", "score": 9}}
+    reply = json.dumps(said)
+    assert rejection(JUDGES.extract, reply).code is Code.EMPTY_FIELD
+    assert JUDGES.parts is not None
+    part = JUDGES.parts.read(reply)
+    assert part == PartialJudgements(
+        scores={
+            Metric.COHERENCE: PartialJudgement(
+                score=2, explanation="", unread=(UnreadPart.EXPLANATION,)
+            )
+        }
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,7 @@ async def answer(prompt: str) -> str:
     """
     request = read_request(prompt)
     if request.task not in _ANSWERS:
-        msg = f"the rule baseline knows no task {request.task!r}"
-        raise ValueError(msg)
+        raise ValueError(f"the rule baseline knows no task {request.task!r}")
     return await work_on_text(request.transcript, _answered, request, await _analysis(request))
 
 
@@ -167,20 +166,17 @@ def read_request(prompt: str) -> Request:
     """Read a prompt. Raises `ValueError` when it holds no transcript block or no task."""
     opening = _OPENING.search(prompt)
     if opening is None:
-        msg = "the prompt holds no transcript block"
-        raise ValueError(msg)
+        raise ValueError("the prompt holds no transcript block")
     boundary = opening["boundary"]
     # The transcript's author cannot know the boundary, but a model may echo the closing tag into
     # findings that a later prompt quotes; so the first one counts.
     closing = prompt.find(f"\n</transcript-{boundary}>", opening.end() - 1)
     if closing < 0:
-        msg = "the prompt's transcript block is not closed"
-        raise ValueError(msg)
+        raise ValueError("the prompt's transcript block is not closed")
     instructions = prompt[closing + 1 :]
     task = _TASK.search(instructions)
     if task is None:
-        msg = "the prompt names no task"
-        raise ValueError(msg)
+        raise ValueError("the prompt names no task")
     return Request(
         task=task["name"].strip(),
         transcript=prompt[opening.end() : max(closing, opening.end())],

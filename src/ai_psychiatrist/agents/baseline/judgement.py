@@ -1,8 +1,8 @@
 """The judge's tasks: each metric of the findings is a share that can be counted."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Final
 
 from ai_psychiatrist.agents.baseline.narrative import item_names
@@ -77,7 +77,7 @@ def judge_accuracy(findings: str, analysis: Analysis) -> str:
     spoken = "\n".join(
         _normalised(transcript.words(turn)) for turn in transcript.participant_turns()
     )
-    quotes = list(islice(_quotes(findings), MOST_QUOTES))
+    quotes = _quotes(findings)[:MOST_QUOTES]
     said = sum(quote in spoken for quote in quotes)
     return _verdict(
         _share(said, len(quotes), otherwise=2 if analysis.signals else 4),
@@ -139,17 +139,13 @@ def _is_specific(statement: str) -> bool:
     )
 
 
-def _quotes(findings: str) -> Iterator[str]:
-    """Yield each quote once."""
+def _quotes(findings: str) -> list[str]:
+    """Return each quote once."""
     lines = _section(findings, "exact_quotes").splitlines()
     marked = (found[1] or found[2] for found in _QUOTED.finditer(findings))
     bullets = (found[1] for found in map(_BULLET.match, lines) if found is not None)
-    met = {"", NOT_ASSESSED}
-    for written in chain(marked, bullets):
-        quote = _normalised(written).strip("\"'“”‘’ ")
-        if quote not in met:
-            met.add(quote)
-            yield quote
+    quotes = (_normalised(written).strip("\"'“”‘’ ") for written in chain(marked, bullets))
+    return [quote for quote in dict.fromkeys(quotes) if quote not in {"", NOT_ASSESSED}]
 
 
 def _normalised(text: str) -> str:

@@ -161,17 +161,12 @@ def _qualified(times: Timeline, start: int, end: int, hit: Hit) -> str:
     """Return what a clause says of a risk, read like any symptom."""
     matched = match_concepts(times.words[start:end])
     # "Don't want to die" has no word left to govern what it denies.
-    is_led = not _denying().isdisjoint(matched.texts[: hit.first][-1:])
+    is_led = not {*word_list("spoken", "denying")}.isdisjoint(matched.texts[: hit.first][-1:])
     if is_led or not is_symptom_there(matched, hit._replace(cue="theme.symptom"), is_bad=None):
         return ", denied"
     first, last = matched.words.spans[hit.first][0], matched.words.spans[hit.last][1]
     time = times.timeframe_of(start + first, start + last)
     return ", in the past" if time is Timeframe.PAST else ""
-
-
-@cache
-def _denying() -> frozenset[str]:
-    return frozenset(word_list("spoken", "denying"))
 
 
 @cache

@@ -4,8 +4,7 @@ A reply becomes an agent's output, or feedback says what is wrong with it and ne
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -86,7 +85,7 @@ def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutput
         parsed = parse_object(text)
         if parsed.value.keys() & _NOTES_OF_OURS:
             raise _rejected([_UNKNOWN_FIELD])
-        if sum(1 for _ in islice(_values(parsed.value), _MOST_VALUES + 1)) > _MOST_VALUES:
+        if _count(parsed.value) > _MOST_VALUES:
             raise OutputRejected(
                 RejectionCode.WRONG_COUNT, "The reply lists far too much. Give what matters most."
             )
@@ -101,18 +100,10 @@ def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutput
     return extract
 
 
-def _values(value: object) -> Iterator[object]:
-    """Yield all that a value holds, at any depth."""
-    match value:
-        case dict():
-            held: Iterable[object] = value.values()
-        case list():
-            held = value
-        case _:
-            return
-    for one in held:
-        yield one
-        yield from _values(one)
+def _count(value: object) -> int:
+    """Return how many values a value holds, at any depth."""
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return len(held) + sum(map(_count, held))
 
 
 def _rejected(violations: list[Violation]) -> OutputRejected:
