@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -296,6 +297,12 @@ SPECS = st.builds(
     is_folded=st.booleans(),
     range=st.none() | st.just(UNIT_RANGE) | st.just(RangeRule(low=0, high=1, is_low_open=True)),
     reads_numbers=st.booleans(),
+).map(
+    # Texts are read as numbers where a range wants one and no text is meant.
+    lambda spec: replace(
+        spec,
+        reads_numbers=spec.reads_numbers and spec.range is not None and not spec.takes_text,
+    )
 )
 INNER = (
     SMALL | st.dictionaries(st.just("b"), SMALL) | st.lists(st.dictionaries(st.just("b"), SMALL))
