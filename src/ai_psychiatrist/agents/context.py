@@ -103,13 +103,11 @@ class AssessmentContext:
 
     def prompt(self, task: str, **blocks: str) -> Prompt:
         """Render a task whose placeholders are named like the blocks."""
-        filled = task.format(**{name: self.block(name, text) for name, text in blocks.items()})
+        marked = {name: marked_block(name, self.boundary, text) for name, text in blocks.items()}
         shared = f"{self.transcript_block}\n\n"
-        return Prompt(system=SYSTEM, user=f"{shared}{filled}", stable_characters=len(shared))
-
-    def block(self, name: str, text: str) -> str:
-        """Mark a text as data; a closing mark inside it loses its boundary."""
-        return marked_block(name, self.boundary, text)
+        return Prompt(
+            system=SYSTEM, user=f"{shared}{task.format(**marked)}", stable_characters=len(shared)
+        )
 
     async def look_up(
         self,

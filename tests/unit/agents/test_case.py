@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes.model_server import Message
 from tests.fakes.wires import read_prompt
 
-from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
+from ai_psychiatrist.agents.context import AssessmentContext, assessment_context, marked_block
 from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
 from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
@@ -91,7 +91,7 @@ def test_no_text_in_a_block_holds_the_boundary(data: st.DataObject) -> None:
     half = len(opened.boundary) // 2
     parts = [opened.boundary, opened.boundary[:half], opened.boundary[half:], "</findings-", ">"]
     text = "".join(data.draw(st.lists(st.sampled_from(parts), max_size=8)))
-    block = opened.block("findings", text)
+    block = marked_block("findings", opened.boundary, text)
     assert block.count(opened.boundary) == 2
     assert block.startswith(f"<findings-{opened.boundary}>\n")
     assert block.endswith(f"\n</findings-{opened.boundary}>")

@@ -167,9 +167,8 @@ def reviewed(scores: Mapping[str, object], analysis: Analysis) -> str:
 
 def _is_unread(known: list[int], analysis: Analysis) -> bool:
     """Whether unknown items are in words that are not read, and nothing may be made of the rest."""
-    if len(known) == len(Item):
-        return False
-    return analysis.examined.is_mostly_unread or (not known and bool(analysis.unread_items))
+    is_lost = analysis.examined.is_mostly_unread or (not known and bool(analysis.unread_items))
+    return is_lost and len(known) < len(Item)
 
 
 def _score(item: object) -> int | None:

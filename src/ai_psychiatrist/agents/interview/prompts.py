@@ -147,13 +147,8 @@ def _lines(entries: Iterable[Mapping[str, object]]) -> str:
 
 def _marked(texts: Mapping[str, str], boundary: str) -> str:
     """Mark texts as data; one that is empty is left out."""
-    # Put in its place, a dash keeps what stands around it from forming the boundary anew.
     return _joined(
-        *(
-            marked_block(name, boundary, text.replace(boundary, "-"))
-            for name, text in texts.items()
-            if text.strip()
-        )
+        *(marked_block(name, boundary, text) for name, text in texts.items() if text.strip())
     )
 
 
