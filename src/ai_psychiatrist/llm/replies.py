@@ -36,7 +36,7 @@ class ChatReply:
     cache_write_tokens: int | None = None
     is_only_thinking: bool = False
     """Whether the model thought, and wrote no answer."""
-    response: "ModelResponse | None" = field(default=None, repr=False)
+    response: "ModelResponse | None" = field(default=None, repr=False, compare=False)
     """As the library gave it; `None` from a plain client, which tells no more than the above."""
 
     @classmethod
