@@ -135,6 +135,11 @@ class RiskLevel(StrEnum):
         """0 for none to 4 for high."""
         return list(RiskLevel).index(self)
 
+    @property
+    def is_urgent(self) -> bool:
+        """Whether a person should look at once: from moderate on."""
+        return self.rank >= RiskLevel.MODERATE.rank
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskSignal:
@@ -256,7 +261,7 @@ class Grouped(Protocol):
 def is_to_be_read(signal: Grouped) -> bool:
     """Whether a person has to read it: it may be so now, and is more than a faint sign."""
     is_now = signal.group is RiskGroup.READ_NOW
-    return is_now and signal.level.rank >= RiskLevel.MODERATE.rank
+    return is_now and signal.level.is_urgent
 
 
 def urgency(signal: RiskSignal) -> tuple[int, int, bool]:

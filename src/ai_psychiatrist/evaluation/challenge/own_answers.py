@@ -72,4 +72,4 @@ def _danger(level: RiskLevel) -> bool | None:
     """Return whether somebody should look at once; unknown where words were not read."""
     if level is RiskLevel.NOT_EXAMINED:
         return None
-    return level.rank >= RiskLevel.MODERATE.rank
+    return level.is_urgent

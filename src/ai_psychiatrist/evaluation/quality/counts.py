@@ -10,7 +10,6 @@ from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.evidence import Grounding
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.pricing.plan import usd_number
 from ai_psychiatrist.evaluation.quality.labelled import LabelledInterview
 from ai_psychiatrist.results.full_result import FullResult
@@ -101,7 +100,7 @@ class QualityCounts:
             self.quotes += checked.extracted_count
             self.grounded += checked.validated_count
         self._add_items(truth, result)
-        is_alarm = result.risk.level.rank >= RiskLevel.MODERATE.rank
+        is_alarm = result.risk.level.is_urgent
         self.dangerous += truth.is_dangerous
         self.dangers_found += truth.is_dangerous and is_alarm
         self.false_alarms += is_alarm and not truth.is_dangerous

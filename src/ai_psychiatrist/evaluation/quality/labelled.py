@@ -42,7 +42,7 @@ class LabelledInterview(BaseModel):
     @property
     def is_dangerous(self) -> bool:
         """Whether somebody should look at it at once."""
-        return self.danger.rank >= RiskLevel.MODERATE.rank
+        return self.danger.is_urgent
 
     def is_present(self, item: Item) -> bool | None:
         """Return whether a problem is there, `None` where the words do not tell."""

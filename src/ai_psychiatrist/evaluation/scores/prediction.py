@@ -215,7 +215,7 @@ def signs_to_read(count: int | None, level: str | None) -> int | None:
     """
     if count is not None or level is None:
         return count
-    return int(RiskLevel(level).rank >= RiskLevel.MODERATE.rank)
+    return int(RiskLevel(level).is_urgent)
 
 
 def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:

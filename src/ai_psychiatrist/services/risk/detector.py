@@ -139,7 +139,7 @@ def _is_of_suicide(signal: RiskSignal) -> bool:
 
 def _names_death(signal: RiskSignal) -> bool:
     """Whether what follows speaks of suicide; "there is no point in it" says nothing of it."""
-    is_alarm = signal.level.rank >= RiskLevel.MODERATE.rank
+    is_alarm = signal.level.is_urgent
     return is_alarm and (signal.level is RiskLevel.HIGH or signal.kind in _OF_DEATH)
 
 

@@ -215,7 +215,7 @@ def _by_statements(text: str, *, taken_up: bool) -> Iterator[DangerQuestion]:
     if "?" not in text or reply_words("of_death").isdisjoint(every_word(text).texts):
         return
     for danger in statement.dangers:
-        is_alarm = danger.level.rank >= RiskLevel.MODERATE.rank
+        is_alarm = danger.level.is_urgent
         is_thought = danger.kind in _THOUGHTS and not danger.is_implied
         if not is_thought or danger.is_of_others or not is_alarm:
             continue
