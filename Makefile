@@ -7,13 +7,15 @@ SUPPLY_STAMP := $(SUPPLY)/stamp
 SHIPPED := .venv-shipped
 INSTALLED := .venv-installed
 TRAINING := .venv-reader
+CLIENT := .venv-client
+CLIENT_STAMP := $(CLIENT)/stamp
 TRAINING_STAMP := $(TRAINING)/stamp
 # Every file is a whole list: what it names is installed, and nothing is resolved, which a release of today could change.
 HASHED := --quiet --disable-pip-version-check --no-deps --require-hashes
 COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-annotate \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	--unsafe-package ai-psychiatrist
-IMAGE_EXTRAS := anthropic documents evaluation few-shot fuzzy google jobs oidc reader spreadsheets telemetry
+IMAGE_EXTRAS := anthropic evaluation few-shot fuzzy google jobs oidc reader spreadsheets telemetry
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 DOCS_STAMP := $(STAMPS)/docs
@@ -100,6 +102,7 @@ requirements: $(SUPPLY_STAMP) ## Pin the newest versions that the project allows
 	$(COMPILE) --extra dev --constraint requirements/run.txt --output-file requirements/dev.txt pyproject.toml
 	$(COMPILE) $(IMAGE_EXTRAS:%=--extra %) --constraint requirements/dev.txt --output-file requirements/image.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/docs.txt requirements/docs.in
+	$(COMPILE) --output-file requirements/client.txt requirements/client.in
 	$(COMPILE) --output-file requirements/build.txt requirements/build.in
 	$(COMPILE) --allow-unsafe --output-file requirements/supply.txt requirements/supply.in
 
@@ -113,7 +116,7 @@ shipped-%: requirements/%.txt $(SUPPLY_STAMP)
 	rm -rf $(SHIPPED)-$*
 
 clean: ## Remove the virtual environment and caches.
-	rm -rf $(VENV) $(SUPPLY) $(SHIPPED)-* $(INSTALLED) $(TRAINING) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(SUPPLY) $(SHIPPED)-* $(INSTALLED) $(TRAINING) $(CLIENT) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12")'
@@ -125,9 +128,15 @@ $(RUN_STAMP): requirements/run.txt requirements/build.txt pyproject.toml | $(VEN
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@mkdir -p $(STAMPS) && touch $@
 
-$(DEV_STAMP): requirements/dev.txt $(RUN_STAMP)
+$(DEV_STAMP): requirements/dev.txt $(RUN_STAMP) $(CLIENT_STAMP)
 	$(BIN)/python -m pip install $(HASHED) -r requirements/dev.txt
 	@mkdir -p $(STAMPS) && touch $@
+
+# What generates clients from the OpenAPI document: apart, for it needs an older typer.
+$(CLIENT_STAMP): requirements/client.txt
+	rm -rf $(CLIENT) && $(PYTHON) -m venv $(CLIENT)
+	$(CLIENT)/bin/python -m pip install $(HASHED) -r requirements/client.txt
+	@touch $@
 
 $(DOCS_STAMP): requirements/docs.txt $(DEV_STAMP)
 	$(BIN)/python -m pip install $(HASHED) -r requirements/docs.txt

@@ -17,8 +17,8 @@ from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.settings import FeedbackSettings
+from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import Part
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.drive import DriveVerdict
@@ -31,6 +31,7 @@ from ai_psychiatrist.infrastructure.logging import EventLog, logging_to
 from benchmarks.planted_models import PLANTED, PlantedModel
 
 UNITS: Final = 60
+_AGENTS: Final = ("qualitative", "quantitative", "judge", "meta_review")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,20 +55,21 @@ async def verdicts_of(model: PlantedModel, transcripts: Sequence[Transcript]) ->
     pipeline = pipeline_of(model)
     for transcript in transcripts:
         assessment = await pipeline.assess(
-            transcript, parts=frozenset({Part.SCORES}), scoring=WantedScoring(ablates=True)
+            transcript,
+            AssessmentOptions(parts=frozenset({Part.SCORES}), scoring=WantedScoring(ablates=True)),
         )
         found.units += 1
         found.extra_calls += sum(one.agent == "ablation" for one in assessment.attempts)
         if assessment.quantitative is not None:
-            drives = (item.drive for item in assessment.quantitative.items)
+            drives = (item.drive for item in assessment.quantitative.items.values())
             found.counts.update(drive.verdict for drive in drives if drive is not None)
     return found
 
 
-def pipeline_of(model: PlantedModel) -> AssessmentPipeline:
+def pipeline_of(model: PlantedModel) -> Assessor:
     """Return a pipeline of which one model is all agents."""
     chain = (model.route,)
-    return AssessmentPipeline(
+    return Assessor(
         feedback_loop=FeedbackLoop(
             qualitative=QualitativeAssessmentAgent(chain),
             judge=JudgeAgent(chain),
@@ -75,6 +77,7 @@ def pipeline_of(model: PlantedModel) -> AssessmentPipeline:
         ),
         quantitative=QuantitativeAssessmentAgent(chain),
         meta_review=MetaReviewAgent(chain),
+        agent_models=dict.fromkeys(_AGENTS, (model.route.name,)),
     )
 
 

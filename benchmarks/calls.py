@@ -12,7 +12,7 @@ from tests.fakes.model_server import ModelServer, Request
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from benchmarks.subjects import environment, interview
 
 DELAY_SECONDS: Final = 0.1
@@ -40,13 +40,13 @@ async def measure_calls() -> CallUse:
     walls = []
     async with ModelServer(delay_seconds=DELAY_SECONDS) as server:
         with_danger = environment(server.url) | {"DANGER_MODEL": ""}
-        async with open_services(load_settings(with_danger, None)) as services:
+        async with bootstrap(load_settings(with_danger, None)) as services:
             transcript = parse_transcript(interview(0), services.labels)
-            await services.pipeline.assess(transcript)
+            await services.assessor.assess(transcript)
             for _ in range(ROUNDS):
                 server.reset()
                 start = time.perf_counter()
-                await services.pipeline.assess(transcript)
+                await services.assessor.assess(transcript)
                 walls.append(time.perf_counter() - start)
         return _call_use(server.requests, statistics.median(walls))
 

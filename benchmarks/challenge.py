@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
 from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_whole
 from ai_psychiatrist.evaluation.challenge.make import ChallengeRecipe, make_challenge
 from ai_psychiatrist.evaluation.challenge.scoring import score_challenge
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from benchmarks.challenge_systems import SYSTEMS
 
 KEPT: Final = Path(__file__).with_name("challenge.json")
@@ -108,9 +108,9 @@ def _baseline(folder: ChallengeFolder, place: Path) -> Path:
     settings = load_settings(environment, None)
 
     async def answer() -> None:
-        async with open_services(settings) as services:
+        async with bootstrap(settings) as services:
             await answer_challenge(
-                services.pipeline, texts, path, system=BASELINE, concurrency=8, before={}
+                services.assessor, texts, path, system=BASELINE, concurrency=8, before={}
             )
 
     asyncio.run(answer())

@@ -16,7 +16,7 @@ from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskLevel, RiskReport, with_model_reading
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from benchmarks.risk import STATEMENTS, Labelled, labelled_statements
 
 AT_ONCE: Final = 8
@@ -72,8 +72,8 @@ def _alarmed(of: Sequence[Pair], report: Callable[[Pair], RiskReport]) -> int:
 
 
 async def _measure(path: Path, most: int | None) -> Iterator[str]:
-    async with open_services(load_settings()) as services:
-        agent = services.pipeline.danger
+    async with bootstrap(load_settings()) as services:
+        agent = services.assessor.danger
         if agent is None:
             return iter(["no model reads for danger: set DANGER_MODEL"])
         return rows(await pairs(agent, labelled_statements(path)[:most]))

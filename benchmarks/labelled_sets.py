@@ -13,7 +13,7 @@ from typing import Final
 from ai_psychiatrist.domain.evidence import Polarity, Quote, UnverifiedQuote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.evidence_validation.tokens import tokenise
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
@@ -68,7 +68,7 @@ def _found(pair: Mapping[str, str | Sequence[str]], mode: GroundingMode) -> str:
         return "refuse"
     if pair["segments"] and not _same_place(result, pair["segments"], transcript.text):
         return "wrong_spans"
-    return _OUTCOMES[ItemReader(transcript).for_narrative(result).polarity]
+    return _OUTCOMES[AssertionClassifier(transcript).for_narrative(result).polarity]
 
 
 def _same_place(quote: Quote, segments: Sequence[str], text: str) -> bool:
@@ -103,7 +103,7 @@ def _polarity(transcript: Transcript, quote: str, item: Item) -> Polarity:
     found = TranscriptIndex(transcript).ground(quote)
     if isinstance(found, UnverifiedQuote):
         return Polarity.UNCLEAR
-    (read,) = ItemReader(transcript).for_item([found], item)
+    (read,) = AssertionClassifier(transcript).for_item([found], item)
     return read.polarity
 
 

@@ -3,9 +3,9 @@
 from typing import Final
 
 from ai_psychiatrist import assess_sync
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 TURNS: Final = 400
@@ -21,7 +21,7 @@ def interview() -> str:
     )
 
 
-def marked_assessment() -> tuple[FullResult, Transcript]:
+def marked_assessment() -> tuple[Assessment, Transcript]:
     """Return its assessment with so many quotes, dealt out to the items in turn."""
     transcript = parse_transcript(interview())
     turns = [turn for turn in transcript.turns if turn.index % 2]
@@ -32,7 +32,7 @@ def marked_assessment() -> tuple[FullResult, Transcript]:
         segment = {"turn": turn.index, "start": start, "end": start + 40}
         text = transcript.text[start : start + 40]
         quotes[item.value].append({"text": text, "match": "exact", "segments": [segment]})
-    found = assess_sync(interview()).model_dump(mode="json")
+    found = assess_sync(interview()).model_dump()
     for item, one in found["quantitative"]["items"].items():
         one["evidence"] = quotes[item]
-    return FullResult.model_validate(found), transcript
+    return Assessment.model_validate(found), transcript

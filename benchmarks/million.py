@@ -17,14 +17,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.assessment.assessor import NO_OPTIONS, AssessmentOptions, Assessor
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -39,16 +39,16 @@ from ai_psychiatrist.evaluation.datasets.dataset import (
 )
 from ai_psychiatrist.evaluation.measuring import measure_run, report_run
 from ai_psychiatrist.evaluation.runs.merging.merge import merge_shards
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
-from ai_psychiatrist.llm.calls import CallStore, Judgement
+from ai_psychiatrist.llm.calls import Judgement
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 
 UNITS: Final = (1_000, 4_000)
 SHARDS: Final = 2
@@ -103,24 +103,22 @@ def synthetic_dataset(units: int) -> Dataset:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownAssessments(AssessmentPipeline):
+class KnownAssessments(Assessor):
     """Assesses each wording once, and gives the same calls and results again for it."""
 
     known: dict[str, tuple[Assessment, "Remembering"]] = field(default_factory=dict)
 
-    async def assess(  # type: ignore[override]
-        self,
-        transcript: Transcript,
-        *,
-        store: CallStore,
-        **more: Any,  # noqa: ANN401
+    async def assess(
+        self, transcript: Transcript, options: AssessmentOptions = NO_OPTIONS
     ) -> Assessment:
         """Keep in the store what an assessment keeps."""
         if transcript.text not in self.known:
             remembering = Remembering()
-            made = await super().assess(transcript, store=remembering, **more)
+            made = await super().assess(transcript, replace(options, store=remembering))
             self.known[transcript.text] = (made, remembering)
         assessment, remembered = self.known[transcript.text]
+        store = options.store
+        assert store is not None, "units are assessed with a store"
         for call in remembered.calls:
             await store.keep(call)
         for judgement in remembered.judgements:
@@ -153,22 +151,26 @@ class Remembering:
         self.judgements.append(judgement)
 
 
-def _known(pipeline: AssessmentPipeline) -> KnownAssessments:
-    return KnownAssessments(**{one.name: getattr(pipeline, one.name) for one in fields(pipeline)})
+def _known(assessor: Assessor) -> KnownAssessments:
+    return KnownAssessments(**{one.name: getattr(assessor, one.name) for one in fields(assessor)})
 
 
 async def _run(units: int, shard: str, folder: Path, *, is_whole: bool) -> None:
     settings = load_settings({"STATE_DIR": str(folder / "state"), "LOG_LEVEL": "ERROR"}, None)
-    async with open_services(settings) as opened:
-        services = opened if is_whole else replace(opened, pipeline=_known(opened.pipeline))
+    async with bootstrap(settings) as opened:
+        services = opened if is_whole else replace(opened, assessor=_known(opened.assessor))
         wanted = DatasetRun(
             dataset=synthetic_dataset(units),
             folder=RunFolder(_part(folder, shard)),
             start=StartOptions(shard=Shard.read(shard)),
             options=EvaluationOptions(),
         )
-        state = await make_run(services, wanted, tally=RunTally())
+        state = await make_run(services, wanted, tally=RunTally(), watch=_unwatched)
     assert state.counts.valid == state.counts.requested, state.counts
+
+
+def _unwatched(_requested: int, _done: int) -> AbstractContextManager[OnUnit]:
+    return nullcontext(lambda _: None)
 
 
 def _part(folder: Path, shard: str) -> Path:

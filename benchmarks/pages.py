@@ -18,7 +18,7 @@ from typing import Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from ai_psychiatrist.results.page.sheet import sheet_html
+from ai_psychiatrist.results.page.pages import sheet_html
 from ai_psychiatrist.results.page.views import sheet_view
 from benchmarks.archive import STORED
 from benchmarks.marked_interview import interview, marked_assessment

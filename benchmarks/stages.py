@@ -20,16 +20,16 @@ from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.pydantic_agents import EVIDENCE, JUDGE, META_REVIEW, QUALITATIVE
 from ai_psychiatrist.agents.pydantic_agents import QUANTITATIVE as SCORING
 from ai_psychiatrist.config import load_settings
-from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.language.identification import examined_in
-from ai_psychiatrist.services.language.remembered import forget_remembered
+from ai_psychiatrist.services.language.memory import forget_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from benchmarks.run_throughput import fake_server
 from benchmarks.skeleton import PromptSizes, Skeleton, assess_bare_http, user_prompt
 from benchmarks.subjects import MODEL, environment, interview
@@ -90,12 +90,12 @@ class Stages:
         """Find the quotes, and read them for the narrative, the evidence and the scores."""
         case, found = self.quotes()
         for quote in found.values():
-            case.reader.for_narrative(quote)
+            case.assertions.for_narrative(quote)
         for key, listed in self._evidence.items():
             texts = listed if isinstance(listed, list) else []
             quotes = [found[text] for text in texts if text in found]
             for _ in ("evidence", "scores"):
-                case.reader.for_item(quotes, Item(key))
+                case.assertions.for_item(quotes, Item(key))
 
 
 def stage_rows() -> list[tuple[str, float, float]]:
@@ -110,7 +110,7 @@ def stage_rows() -> list[tuple[str, float, float]]:
 
 def _cpu_ms(stage: Callable[[], object], *, is_first: bool) -> float:
     if is_first:
-        forget_remembered()
+        forget_clauses()
     start = time.process_time()
     stage()
     return 1000 * (time.process_time() - start)
@@ -122,7 +122,7 @@ async def layer_rows(url: str) -> list[tuple[str, float]]:
     text = interview(0)
     async with (
         aiohttp.ClientSession() as session,
-        open_services(load_settings(environment(url), None)) as services,
+        bootstrap(load_settings(environment(url), None)) as services,
     ):
         (route,) = services.connections.chain(MODEL)
         assert route.agent_model is not None
@@ -140,7 +140,7 @@ async def layer_rows(url: str) -> list[tuple[str, float]]:
             "bare aiohttp": lambda: assess_bare_http(session, url, text),
             "our connections and Pydantic AI's model": calls,
             "Pydantic AI's agents: the skeleton": lambda: skeleton.assess(text),
-            "the pipeline, workers apart": lambda: services.pipeline.assess(transcript),
+            "the pipeline, workers apart": lambda: services.assessor.assess(transcript),
         }
         for name, layer in layers.items():
             rows.append((name, await _least_cpu_ms(layer)))

@@ -13,7 +13,7 @@ import aiohttp
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from benchmarks.cpu_time import cpu_seconds_of
 from benchmarks.skeleton import Skeleton, assess_bare_http, open_skeleton
 from benchmarks.throughput import Subject
@@ -24,6 +24,8 @@ OpenSubject = Callable[[str], AbstractAsyncContextManager[Subject]]
 
 INTERVIEW = synthetic_interview()
 MODEL = "openai-chat:fake-model"
+_IDLE_CPU_SECONDS = 0.05
+"""Of a server that does nothing, in a second."""
 UNBOUNDED_CALLS = "1000"
 """The controls bound nothing, so neither does ours."""
 
@@ -51,7 +53,7 @@ def environment(url: str) -> dict[str, str]:
 @asynccontextmanager
 async def skeleton(url: str) -> AsyncIterator[Subject]:
     """Open bare agent runs on our own connections."""
-    async with open_services(load_settings(environment(url), None)) as services:
+    async with bootstrap(load_settings(environment(url), None)) as services:
         (route,) = services.connections.chain(MODEL)
         assert route.agent_model is not None
         opened = Skeleton(route.agent_model)
@@ -75,11 +77,11 @@ async def bare(url: str) -> AsyncIterator[Subject]:
 @asynccontextmanager
 async def ours(url: str) -> AsyncIterator[Subject]:
     """Open our pipeline in this process, its log lines included."""
-    async with open_services(load_settings(environment(url), None)) as services:
+    async with bootstrap(load_settings(environment(url), None)) as services:
 
         async def assess(number: int) -> None:
             transcript = parse_transcript(interview(number), services.labels)
-            assessment = await services.pipeline.assess(transcript)
+            assessment = await services.assessor.assess(transcript)
             assert assessment.status is AssessmentStatus.COMPLETE
 
         yield Subject(work=assess)
@@ -102,6 +104,7 @@ async def http(url: str) -> AsyncIterator[Subject]:
     try:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
             await _until_ready(session, address)
+            await _until_idle(process.pid)
 
             async def assess(number: int) -> None:
                 body = {"transcript_text": interview(number)}
@@ -124,6 +127,14 @@ async def _until_ready(session: aiohttp.ClientSession, address: str) -> None:
             await asyncio.sleep(0.1)
     msg = "the server did not start"
     raise RuntimeError(msg)
+
+
+async def _until_idle(pid: int) -> None:
+    """Wait until a server has read what it reads ahead: it is no part of an assessment."""
+    spent, now = -1.0, cpu_seconds_of(pid)
+    while now - spent > _IDLE_CPU_SECONDS:
+        await asyncio.sleep(1)
+        spent, now = now, cpu_seconds_of(pid)
 
 
 SUBJECTS: dict[str, OpenSubject] = {

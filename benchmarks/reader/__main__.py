@@ -15,14 +15,15 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.evidence import Quote, Relevance
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import is_to_be_read
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.infrastructure.off_loop import work_inline
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.reader.learned_reader import (
     LISTING,
@@ -33,7 +34,7 @@ from ai_psychiatrist.services.reader.learned_reader import (
 from ai_psychiatrist.services.reader.passages import passages_of
 from ai_psychiatrist.services.reader.reading import TranscriptReading
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from benchmarks.meaning.agreement import Proportion, share_of
 from benchmarks.meaning.danger import STATUSES, labels_of
 from benchmarks.meaning.items import DENIED, PRESENT, gold_of
@@ -91,23 +92,23 @@ class Read:
 
 async def readings(records: Sequence[Record], reader: LearnedReader) -> list[Read]:
     """Assess each record by the rules, and by rules and reader, as the program does."""
-    WORKS_IN_PLACE.set(True)
+    work_inline()
     found: dict[str, list[Outcome]] = {}
     first: list[AbstractSet[int]] = []
     alarmed: list[AbstractSet[int]] = []
     transcripts = [parse_transcript(transcript_of(record)) for record in records]
     for voice, enabled in (("rules", "false"), ("both", "true")):
         settings = load_settings({"READER_ENABLED": enabled, "LOG_LEVEL": "ERROR"}, None)
-        async with open_services(settings, keeps_key=False) as services:
+        async with bootstrap(settings, keeps_key=False) as services:
             for transcript in transcripts:
-                assessment = await services.pipeline.assess(
-                    transcript, parts=frozenset({Part.SCORES})
+                assessment = await services.assessor.assess(
+                    transcript, AssessmentOptions(parts=frozenset({Part.SCORES}))
                 )
                 items = assessment.quantitative
                 assert items is not None
                 outcome = Outcome(
                     alarms=any(map(is_to_be_read, assessment.risk.signals)),
-                    scores={one.item: one.score for one in items.items},
+                    scores={key: one.score for key, one in items.items.items()},
                 )
                 found.setdefault(voice, []).append(outcome)
                 if voice == "both":
@@ -244,7 +245,7 @@ async def faithful(records: Sequence[Record], reader: LearnedReader) -> Proporti
     for record in records:
         transcript = parse_transcript(transcript_of(record))
         reading = TranscriptReading.of(transcript, reader)
-        index, rules = TranscriptIndex(transcript), ItemReader(transcript)
+        index, rules = TranscriptIndex(transcript), AssertionClassifier(transcript)
         for key, label in record["items"].items():
             if label["status"] != PRESENT:
                 continue

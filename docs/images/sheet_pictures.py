@@ -13,9 +13,9 @@ from playwright.sync_api import ViewportSize, sync_playwright
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.config import load_settings
-from ai_psychiatrist.results.page.sheet import sheet_html
-from ai_psychiatrist.results.page.turns import transcript_again
+from ai_psychiatrist.results.page.pages import sheet_html
 from ai_psychiatrist.results.page.views import sheet_view
+from ai_psychiatrist.results.reading import transcript_again
 
 FOLDER: Final = Path(__file__).parent
 EXAMPLE: Final = FOLDER.parents[1] / "examples" / "interview.txt"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.api.app import create_app
     from ai_psychiatrist.assessment.parts import Part
     from ai_psychiatrist.config import Settings, load_settings
+    from ai_psychiatrist.domain.assessment import Assessment
     from ai_psychiatrist.domain.errors import (
         ArtifactMismatch,
         AssessmentServiceError,
@@ -24,20 +25,19 @@ if TYPE_CHECKING:
     from ai_psychiatrist.interface.application import open_application as open  # noqa: A004
     from ai_psychiatrist.interface.certifying import VerifiedCertificate, certify, verify
     from ai_psychiatrist.interface.dataset_run import DatasetRunResult
-    from ai_psychiatrist.interface.grounding import GroundedQuote, GroundedQuotes, ground
+    from ai_psychiatrist.interface.grounding import GroundedQuotes, ground
     from ai_psychiatrist.interface.validating import ValidatedLines, validate
-    from ai_psychiatrist.results.full_result import FullResult
+    from ai_psychiatrist.results.tables import table
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Application",
     "ArtifactMismatch",
+    "Assessment",
     "AssessmentServiceError",
     "ConfigurationError",
     "DatasetRunResult",
-    "FullResult",
-    "GroundedQuote",
     "GroundedQuotes",
     "InputError",
     "Part",
@@ -54,13 +54,14 @@ __all__ = [
     "ground",
     "load_settings",
     "open",
+    "table",
     "validate",
     "verify",
 ]
 
 _MODULES: Final = {
     "api.app": ("create_app",),
-    "assessment.pipeline": ("Part",),
+    "assessment.parts": ("Part",),
     "config": ("Settings", "load_settings"),
     "domain.errors": (
         "ArtifactMismatch",
@@ -74,9 +75,10 @@ _MODULES: Final = {
     "interface.application": ("Application", "assess_sync", "open_application"),
     "interface.certifying": ("VerifiedCertificate", "certify", "verify"),
     "interface.dataset_run": ("DatasetRunResult",),
-    "interface.grounding": ("GroundedQuote", "GroundedQuotes", "ground"),
+    "interface.grounding": ("GroundedQuotes", "ground"),
     "interface.validating": ("ValidatedLines", "validate"),
-    "results.full_result": ("FullResult",),
+    "results.tables": ("table",),
+    "domain.assessment": ("Assessment",),
 }
 _OTHER_NAMES: Final = {"open_application": "open"}
 """Where a name of Python's own would be hidden in its module."""

@@ -1,7 +1,8 @@
 """All that a hostile caller, file or model may do, against the real server on loopback.
 
-`make attack` runs all of it in under ten minutes on two cores and prints one table; named parts run
-alone: `python -m tests.attack shapes`. Ends with 1 when a bar is missed.
+`make attack` runs all of it and prints one table; on two cores it takes over half an hour, most of
+it for the learned reader, to which every hostile text goes three times. Named parts run alone:
+`python -m tests.attack crowds`. Ends with 1 when a bar is missed.
 """
 
 import subprocess

@@ -74,7 +74,7 @@ def attack_full_server() -> Iterator[Verdict]:
     line = "Interviewer: How do you sleep?\nParticipant: I feel tired nearly every day.\n"
     large = of_text("/full_pipeline", line * (_REFUSED_BYTES // len(line)))
     with ModelServerThread(lambda _: Reply(hang=True)) as models:
-        settings = model_at(models.url) | {"API_MAX_CONCURRENCY": "1"}
+        settings = model_at(models.url) | {"API_MAX_CONCURRENCY": "1", "API_SLOT_WAIT_SECONDS": "0"}
         with attacked(settings) as server:
             answers, used = asyncio.run(_refused(server, models, [large] * REFUSED))
     refused = sum(answer.status == 503 for answer in answers)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.infrastructure.worker_processes import LARGE_TEXT_CHARACTERS
+from ai_psychiatrist.infrastructure.off_loop import LARGE_TEXT_CHARACTERS
 from tests.attack.bodies import LARGEST_CHARACTERS, ROUTES, hostile_bodies, of_text, text_calls
 from tests.attack.callers import Answer, Call, ask, posted
 from tests.attack.health import BAR_MILLISECONDS, BUSY_MILLISECONDS, Waits, watching

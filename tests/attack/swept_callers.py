@@ -7,7 +7,7 @@ from typing import Final
 
 import httpx
 
-from ai_psychiatrist.api.credentials import KEY_HEADER
+from ai_psychiatrist.api.authorization import KEY_HEADER
 from ai_psychiatrist.domain.access import Scope
 from tests.fakes.access import key_for
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from ai_psychiatrist.results.page.index import index_html, index_row
-from ai_psychiatrist.results.page.sheet import sheet_html
+from ai_psychiatrist.results.page.pages import index_html, index_row, sheet_html
 from tests.browser.site import Site, site_of
 from tests.fakes.shown_results import EXAMPLE, eventful_fields, result_json, view_of
 

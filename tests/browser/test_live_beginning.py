@@ -126,7 +126,11 @@ def test_a_file_that_holds_no_interview_is_refused_with_what_to_do(
     page = person.open("/new")
     for name, content, told in (
         ("empty.txt", b"", "This file is empty: choose another."),
-        ("scan.pdf", b"%PDF-1.4\n\x00\xff\xd8\x81" * 40, "save what is in it as text or Word."),
+        (
+            "scan.pdf",
+            b"%PDF-1.4\n\x00\xff\xd8\x81" * 40,
+            "save it as plain text (.txt) or as a Word document (.docx)",
+        ),
     ):
         (tmp_path / name).write_bytes(content)
         page.set_input_files("#file", tmp_path / name)

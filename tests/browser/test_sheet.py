@@ -9,8 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize
 
-from ai_psychiatrist.results.page.index import index_html, index_row
-from ai_psychiatrist.results.page.sheet import sheet_html
+from ai_psychiatrist.results.page.pages import index_html, index_row, sheet_html
 from ai_psychiatrist.results.page.views import SheetView
 from tests.browser.site import VIOLATIONS
 from tests.fakes.shown_results import (
@@ -71,7 +70,7 @@ def test_all_signs_of_danger_are_seen_at_every_width(
     page.emulate_media(media=media)
     for width in (390, 768, 1280):
         page.set_viewport_size(ViewportSize(width=width, height=700))
-        assert page.locator("#danger .signs li").count() == len(view.danger.signs) > 8
+        assert page.locator("#danger .signs li").count() == len(view.result.risk.signals) > 8
         assert page.evaluate(_CUT) == []
 
 

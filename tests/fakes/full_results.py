@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason, total_of
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
+from ai_psychiatrist.domain.items import ItemAssessment
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.review import (
     ChangedScore,
     Committed,
@@ -18,9 +20,7 @@ from ai_psychiatrist.domain.review import (
     Said,
     SpanRating,
 )
-from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import ItemResult
+from ai_psychiatrist.domain.risk import RiskLevel, RiskReport
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "interview.txt"
 DIGEST = "5f" * 32
@@ -31,40 +31,34 @@ Given = int | UnknownReason
 
 
 @cache
-def example_result() -> FullResult:
+def example_result() -> Assessment:
     """Return what the rule baseline says of the example."""
     return asyncio.run(_assessed())
 
 
-async def _assessed() -> FullResult:
+async def _assessed() -> Assessment:
     async with ap.open() as opened:
         return await opened.assess(EXAMPLE.read_text("utf-8"), certificate=True)
 
 
-def result_with(given: Sequence[Given] | None, *, level: RiskLevel = RiskLevel.NONE) -> FullResult:
+def result_with(given: Sequence[Given] | None, *, level: RiskLevel = RiskLevel.NONE) -> Assessment:
     """Return a result with these eight, or one whose scoring failed."""
     whole = example_result()
-    risk = whole.risk.model_copy(update={"level": level})
+    risk = _risk(whole.risk, level)
     if given is None:
-        changed = {"quantitative": None, "status": AssessmentStatus.PARTIAL, "risk": risk}
-        return whole.model_copy(update=changed)
+        return replace(whole, quantitative=None, status=AssessmentStatus.PARTIAL, risk=risk)
     assert whole.quantitative is not None
-    assert whole.quantitative.items is not None
     found = whole.quantitative.items
-    items = {
-        item.value: _item(found[item.value], one) for item, one in zip(Item, given, strict=True)
-    }
-    total = total_of(one.score for one in items.values())
-    part = whole.quantitative.model_copy(
-        update={
-            "items": items,
-            "total_score": total.exact,
-            "total_score_min": total.minimum,
-            "total_score_max": total.maximum,
-            "na_count": sum(one.score is None for one in items.values()),
-        }
-    )
-    return whole.model_copy(update={"quantitative": part, "risk": risk})
+    items = {item: _item(found[item], one) for item, one in zip(Item, given, strict=True)}
+    return replace(whole, quantitative=replace(whole.quantitative, items=items), risk=risk)
+
+
+def _risk(found: RiskReport, level: RiskLevel) -> RiskReport:
+    """Return a report of a level, by a sign of it or by a turn that was not read."""
+    if level is RiskLevel.NOT_EXAMINED:
+        return replace(found, examined=replace(found.examined, count_not_examined=1))
+    signals = tuple(replace(one, level=level) for one in found.signals)
+    return replace(found, signals=signals)
 
 
 def rows_of(
@@ -86,7 +80,7 @@ def rows_of(
     )
 
 
-def _item(found: ItemResult, given: Given) -> ItemResult:
+def _item(found: ItemAssessment, given: Given) -> ItemAssessment:
     if isinstance(given, UnknownReason):
-        return found.model_copy(update={"score": None, "unknown_reason": given})
-    return found.model_copy(update={"score": given, "unknown_reason": None})
+        return replace(found, score=None, unknown_reason=given)
+    return replace(found, score=given, unknown_reason=None)

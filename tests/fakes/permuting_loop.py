@@ -3,8 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import Coroutine
+from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
+
+from ai_psychiatrist.infrastructure.runtime import current_runtime, using_runtime
 
 T = TypeVar("T")
 
@@ -39,6 +42,8 @@ class PermutingLoop(asyncio.SelectorEventLoop):
 
 
 def run_permuted(work: Coroutine[Any, Any, T], seed: int) -> T:
-    """Run work to its end with its events in an order drawn by the seed."""
-    with asyncio.Runner(loop_factory=lambda: PermutingLoop(seed)) as runner:
+    """Run work to its end with its events in an order drawn by the seed; texts are read in it."""
+    # A thread works in real time, while the loop's own would go on to the next deadline.
+    inline = replace(current_runtime(), works_inline=True)
+    with using_runtime(inline), asyncio.Runner(loop_factory=lambda: PermutingLoop(seed)) as runner:
         return runner.run(work)

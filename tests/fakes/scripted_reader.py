@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.reader import ReaderStatus
+from ai_psychiatrist.domain.risk import ReaderStatus
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.reader.learned_reader import PassageReading
 from ai_psychiatrist.services.reader.passages import Passage

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.config import load_settings
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.drive import Change
+from ai_psychiatrist.domain.shape import adapter_of
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.page.turns import transcript_again
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
+from ai_psychiatrist.results.reading import transcript_again
 
 EXAMPLE: Final = Path(__file__).parents[2] / "examples" / "interview.txt"
 DIGEST: Final = "0123456789abcdef"
@@ -30,9 +31,9 @@ def result_json(text: str) -> str:
         return assessed.result().model_dump_json()
 
 
-def example_result() -> FullResult:
+def example_result() -> Assessment:
     """Return the result of the example interview."""
-    return FullResult.model_validate_json(result_json(EXAMPLE.read_text("utf-8")))
+    return Assessment.model_validate_json(result_json(EXAMPLE.read_text("utf-8")))
 
 
 def example_view() -> SheetView:
@@ -70,7 +71,7 @@ def eventful_fields(text: str) -> dict[str, Any]:
     fields["qualitative"]["supporting_quotes"].append(
         {"text": "Nobody said this", "verified": False, "reason": "not_found"}
     )
-    fields["evaluation"]["accuracy"] = None
+    del fields["evaluation"]["rounds"][0]["scores"]["accuracy"]
     fields["meta_review"]["contradicts_item_scores"] = True
     fields["attempts"][0] |= {
         "outcome": "failed",
@@ -91,7 +92,13 @@ def eventful_fields(text: str) -> dict[str, Any]:
         }
     ]
     fields["status"] = "partial"
-    return fields
+    return derived_again(fields)
+
+
+def derived_again(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a result that was changed, with what is derived from the changed parts."""
+    changed: Assessment = adapter_of(Assessment).validate_json(json.dumps(fields))
+    return changed.model_dump()
 
 
 def eventful_view() -> SheetView:
@@ -145,11 +152,11 @@ def failed_fields(text: str) -> dict[str, Any]:
 
 def view_of(fields: dict[str, Any], text: str, *, name: str = "") -> SheetView:
     """Return the page of a result and its text."""
-    result = FullResult.model_validate_json(json.dumps(fields))
+    result = Assessment.model_validate_json(json.dumps(fields))
     return sheet_view(result, transcript_of(result, text), name=name)
 
 
-def transcript_of(result: FullResult, text: str) -> Transcript:
+def transcript_of(result: Assessment, text: str) -> Transcript:
     """Return the turns of a text."""
     return transcript_again(result, text)
 

@@ -3,7 +3,7 @@
 import asyncio
 import io
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,22 +13,16 @@ from ai_psychiatrist import wiring
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.api.problems import nothing_finished
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
+from ai_psychiatrist.domain.assessment import Account, Assessment, AssessmentStatus
 from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.infrastructure.telemetry.watching import Telemetry
 from ai_psychiatrist.llm.endpoints import EndpointOptions
-from ai_psychiatrist.results.assessment import (
-    About,
-    full_result,
-    qualitative_result,
-    quantitative_result,
-)
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import Envelope
+from ai_psychiatrist.results.one_part import qualitative_result, quantitative_result
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import Services
-from ai_psychiatrist.wiring.telemetry import Telemetry
 from tests.fuzz.invariants import InvariantBroken, Observed, check
 from tests.fuzz.models import FuzzConnections, Session, session
 from tests.fuzz.tally import Tally
@@ -52,10 +46,10 @@ SETUPS: Mapping[str, Mapping[str, str]] = {
     "unchecked": {"QUANTITATIVE_EVIDENCE_QUOTE_VALIDATION_ENABLED": "false"},
     "hanging": {"MODEL_DEFAULT": "hanging"},
 }
-_ROUTES: Mapping[str, tuple[frozenset[Part], Callable[..., Envelope]]] = {
-    "full": (FULL, full_result),
-    "quantitative": (frozenset({Part.SCORES}), quantitative_result),
-    "qualitative": (frozenset({Part.FINDINGS}), qualitative_result),
+_ROUTES: Mapping[str, frozenset[Part]] = {
+    "full": FULL,
+    "quantitative": frozenset({Part.SCORES}),
+    "qualitative": frozenset({Part.FINDINGS}),
 }
 
 
@@ -114,10 +108,12 @@ class Bench:
         self._log.truncate()
         started = time.perf_counter()
         try:
-            assessment = await services.pipeline.assess(
+            assessment = await services.assessor.assess(
                 parse_transcript(plan.interview.text),
-                parts=_ROUTES[plan.route][0],
-                deadline_seconds=plan.deadline_seconds,
+                AssessmentOptions(
+                    parts=_ROUTES[plan.route],
+                    deadline_seconds=plan.deadline_seconds,
+                ),
             )
             seconds = time.perf_counter() - started
             observed = _observed(plan, assessment, services, calls, self._log.getvalue(), seconds)
@@ -144,16 +140,15 @@ def _observed(
     log: str,
     seconds: float,
 ) -> Observed:
-    about = About(assessment_id="", chains=services.agent_models, crisis_resources="Call 0123.")
-    result = _ROUTES[plan.route][1](assessment, about=about)
+    result = _result(plan.route, assessment)
     has_failed = assessment.status is AssessmentStatus.FAILED
-    problem = nothing_finished(assessment, (), assessment_id="") if has_failed else None
+    problem = nothing_finished(assessment, ()) if has_failed else None
     return Observed(
         interview=plan.interview,
         status=200 if problem is None else problem.status_code,
         result=result.model_dump_json(),
-        problem=None if problem is None else bytes(problem.body).decode(),
-        report=result if isinstance(result, FullResult) else None,
+        problem=None if problem is None else bytes(problem.response({"state": {}}).body).decode(),
+        report=result if isinstance(result, Assessment) else None,
         replies=calls.texts,
         calls=calls.call_count,
         max_calls=services.settings.model.max_calls,
@@ -161,6 +156,17 @@ def _observed(
         seconds=seconds,
         deadline_seconds=plan.deadline_seconds,
     )
+
+
+def _result(route: str, assessment: Assessment) -> Account:
+    """Return what a route answers with; the whole account where its part did not finish."""
+    match route:
+        case "quantitative" if assessment.quantitative is not None:
+            return quantitative_result(assessment)
+        case "qualitative" if assessment.qualitative is not None:
+            return qualitative_result(assessment)
+        case _:
+            return assessment
 
 
 def _is_repeatable(plan: Plan, body: Json) -> bool:
@@ -171,7 +177,7 @@ def _is_repeatable(plan: Plan, body: Json) -> bool:
 
 def _comparable(body: Json) -> Json:
     attempts = [{**attempt, "duration_ms": 0} for attempt in body["attempts"]]
-    return {**body, "attempts": attempts}
+    return {**body, "attempts": attempts, "assessment_id": ""}
 
 
 @asynccontextmanager

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from ai_psychiatrist.cli.report import print_report
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from tests.fuzz.hostile import CANARY
 from tests.fuzz.transcripts import Interview
@@ -46,7 +46,7 @@ class Observed:
     result: str | None
     """The result as JSON; none where only a problem is to be had."""
     problem: str | None
-    report: FullResult | None
+    report: Assessment | None
     """What a terminal would show."""
     replies: list[str]
     calls: int
@@ -149,7 +149,10 @@ def _account_is_whole(observed: Observed) -> None:
         elif "evaluation" in result:
             assert_account_is_whole(result)
         else:
-            assert result["status"] == ("complete" if result.get("accepted", True) else "partial")
+            counts = result["grounding"] or {"rejected_count": 0, "validated_count": 0}
+            is_lost = counts["rejected_count"] > 0 and counts["validated_count"] == 0
+            is_whole = result.get("accepted", True) and not is_lost
+            assert result["status"] == ("complete" if is_whole else "partial")
 
 
 def _danger_stays_high(observed: Observed) -> None:

@@ -34,7 +34,7 @@ def came_to(call: Call) -> dict[str, Json]:
 def value_of(value: object) -> Json:
     """Return a value of the interface as JSON; of an assessment what it says of the interview."""
     match value:
-        case AP.FullResult():
+        case AP.Assessment():
             return told(json.loads(value.model_dump_json()))
         case AP.VerifiedCertificate() | AP.GroundedQuotes():
             written: Json = json.loads(value.model_dump_json())

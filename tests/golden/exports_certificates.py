@@ -233,7 +233,7 @@ def _refused(folder: Path) -> Iterator[Answer]:
 
 def _in_python(folder: Path, good: _Made) -> Iterator[Answer]:
     """Yield what the Python interface says of the same."""
-    result = ai_psychiatrist.FullResult.model_validate_json(good.result)
+    result = ai_psychiatrist.Assessment.model_validate_json(good.result)
     value: dict[str, Json] = {}
     for name, text in {"same": good.text, "other": "Participant: Hello.\n"}.items():
         try:

@@ -17,7 +17,7 @@ from tests.golden.http_interviews import HERE, begun
 from tests.golden.http_records import PLACE
 
 _BODY: Final = {"transcript_text": "Participant: I sleep badly, most nights."}
-_SETTINGS: Final = {"STORE_ASSESSMENTS": "true", "LIMIT_REQUESTS_PER_DAY": "1000"}
+_SETTINGS: Final = {"STORE_ASSESSMENTS": "true"}
 _FILES: Final = (
     "access.sqlite",
     "audit/local.sqlite",
@@ -25,7 +25,6 @@ _FILES: Final = (
     "digest.key",
     "interviews.key",
     "interviews.sqlite",
-    "limits.sqlite",
     "records.key",
     "records/local/assessments.sqlite",
     "records/local/keys.sqlite",
@@ -53,14 +52,13 @@ _TOLD: Final[Mapping[str, tuple[tuple[str, str, str, Any], ...]]] = {
         ("audit-changed", "POST", "/full_pipeline", _BODY),
     ),
     "interviews.sqlite": (("interviews", "POST", HERE, {"protocol": "phq8"}),),
-    "limits.sqlite": (("limits", "GET", PLACE, None),),
     "records.key": (
         ("records-read", "GET", PLACE, None),
         ("records-made", "POST", "/full_pipeline", {"transcript_text": DANGER}),
     ),
 }
 """Which problems are kept as a whole: damaged file, and what is then asked."""
-_NEW_WHERE_GONE: Final = frozenset({"access.sqlite", "interviews.sqlite", "limits.sqlite"})
+_NEW_WHERE_GONE: Final = frozenset({"access.sqlite", "interviews.sqlite"})
 """Files that are begun anew without a word."""
 
 

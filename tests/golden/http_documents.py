@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from fastapi import FastAPI
-from httpx import Response
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -31,7 +30,7 @@ NOBODY: Final = "00000000-0000-4000-8000-000000000000"
 _PAGES: Final = (
     *("/", "/new", "/login", "/logout", "/next", "/agreement"),
     *(f"/assessments/{NOBODY}", f"/assessments/{NOBODY}/rate"),
-    *("/docs", "/docs/style.css", "/openapi.json", "/static/0123456789abcdef/live.css"),
+    *("/docs", "/docs/start.js", "/openapi.json", "/static/0123456789abcdef/live.css"),
 )
 """Paths that the document does not tell of."""
 _FIRST_NAMES: Final = (
@@ -59,7 +58,7 @@ async def documents(folder: Path) -> list[Answer]:
         await _health(talk)
     async with calling(folder, {"API_DOCS": "false"}) as client:
         closed = Talk(client=client, name="document/closed", cases=talk.cases)
-        for path in ("/docs", "/docs/style.css", "/openapi.json", "/nothing"):
+        for path in ("/docs", "/docs/start.js", "/openapi.json", "/nothing"):
             await closed.ask(path.strip("/"), "GET", path)
     await _models(folder, talk.cases)
     await _mounted(folder, talk.cases)
@@ -141,8 +140,8 @@ async def _head(talk: Talk, path: str) -> Json:
 
 
 async def _pages(talk: Talk) -> None:
-    await talk.ask("docs", "GET", "/docs", show=_beginning)
-    for path in ("/docs", "/docs/style.css", "/openapi.json", "/healthz", "/login", "/nothing"):
+    await talk.ask("docs", "GET", "/docs", show=head_alone)
+    for path in ("/docs", "/docs/start.js", "/openapi.json", "/healthz", "/login", "/nothing"):
         await talk.ask(f"headers/{path.strip('/')}", "GET", path, show=whole_head)
     async with talk.client.stream("GET", f"https://127.0.0.1{'/healthz'}") as secure:
         talk.keep("headers/encrypted", secure, whole_head(secure))
@@ -156,18 +155,6 @@ async def _pages(talk: Talk) -> None:
     await talk.ask("static/unknown", "GET", places[0].rpartition("/")[0] + "/none.css")
     await talk.ask("static/other-digest", "GET", "/static/0123456789abcdef/live.css")
     await talk.ask("static/folder", "GET", "/static/")
-
-
-def _beginning(response: Response) -> Json:
-    """Show the documentation up to its first schemas; it is made of the document."""
-    page = page_of(response.text)
-    assert isinstance(page, Mapping)
-    lines = page["lines"]
-    assert isinstance(lines, list)
-    problems = len(lines) - lines[::-1].index("problems")
-    schemas = len(lines) - lines[::-1].index("schemas")
-    parts: dict[str, Json] = {"first": lines[:250], "problems": lines[problems : schemas + 40]}
-    return {"status": response.status_code, **page, "lines": parts, "count": len(lines)}
 
 
 async def _assets(talk: Talk) -> list[str]:

@@ -9,7 +9,6 @@ from typing import Any, Final
 import httpx
 
 from tests.fakes.faults import fault
-from tests.fakes.replies import good_replies
 from tests.golden.answer import Answer, Json
 from tests.golden.http_assessing import DANGER, FULL, PREVIEW, SHORT, TEXTS
 from tests.golden.http_caller import (
@@ -17,7 +16,6 @@ from tests.golden.http_caller import (
     app_with,
     calling,
     client_of,
-    head_alone,
     in_loop,
     opened,
     until,
@@ -36,49 +34,11 @@ _JSON: Final = {"Content-Type": "application/json"}
 async def limits(folder: Path) -> list[Answer]:
     """Return the cases."""
     cases: list[Answer] = []
-    await _days(folder, cases)
     await _bodies(folder / "bodies", cases)
     await _busy(folder / "busy", cases)
     await _overloaded(folder / "overloaded", cases)
     await _cancelled(folder / "cancelled", cases)
     return cases
-
-
-async def _days(folder: Path, cases: list[Answer]) -> None:
-    """Keep what a credential may use in a day, and what is said once it is used up."""
-    async with calling(folder / "requests", {"LIMIT_REQUESTS_PER_DAY": "3"}) as client:
-        talk = Talk(client=client, name="limits/requests", given=TEXTS, cases=cases)
-        statuses = [brief(await client.get("/v1/jobs")) for _ in range(2)]
-        talk.add("statuses", statuses)
-        batch = {"requests": [_BODY, _BODY]}
-        await talk.ask("batch", "POST", "/v1/batches", json=batch)
-        await talk.ask("reached", "GET", "/v1/jobs")
-        free = ("/health", "/healthz", "/readyz", "/login", "/v1/session", "/", "/new")
-        talk.add("free", {path: brief(await client.get(path)) for path in free})
-    async with calling(folder / "requests", {"LIMIT_REQUESTS_PER_DAY": "4"}) as client:
-        talk = Talk(client=client, name="limits/restarted", cases=cases)
-        statuses = [brief(await client.get("/v1/jobs")) for _ in range(3)]
-        talk.add("statuses", statuses)
-    async with calling(folder / "characters", {"LIMIT_CHARACTERS_PER_DAY": "900"}) as client:
-        talk = Talk(client=client, name="limits/characters", given=TEXTS, cases=cases)
-        await talk.ask("first", "POST", FULL, json=_BODY, show=head_alone)
-        danger = {"transcript_text": DANGER}
-        await talk.ask("second", "POST", FULL, json=danger, show=head_alone)
-        await talk.ask("third", "POST", FULL, json=danger)
-        await talk.ask("stored", "POST", PLACE, json=_BODY)
-        await talk.ask("batch", "POST", "/v1/batches", json={"requests": [_BODY]})
-        await talk.ask("preview", "POST", PREVIEW, json=_BODY, show=head_alone)
-    for setting in ("LIMIT_CALLS_PER_DAY", "LIMIT_TOKENS_PER_DAY"):
-        case = setting.split("_")[1].lower()
-        with model_server(good_replies()) as (_, named):
-            async with calling(folder / case, {**named, setting: "2"}) as client:
-                talk = Talk(client=client, name=f"limits/{case}", given=TEXTS, cases=cases)
-                await talk.ask("first", "POST", FULL, json=_BODY, show=head_alone)
-                await talk.ask("second", "POST", FULL, json=_BODY)
-                await talk.ask("stored", "POST", PLACE, json=_BODY, show=short)
-                start = {"protocol": "phq8"}
-                await talk.ask("interview", "POST", "/v1/interviews", json=start, show=short)
-                await talk.ask("list", "GET", PLACE, show=head_alone)
 
 
 async def _bodies(folder: Path, cases: list[Answer]) -> None:
@@ -129,7 +89,8 @@ async def _under_way(folder: Path, settings: Mapping[str, str]) -> AsyncIterator
 
 async def _busy(folder: Path, cases: list[Answer]) -> None:
     """Keep what is said where as many requests are under way as may be."""
-    async with _under_way(folder, {"API_MAX_CONCURRENCY": "1"}) as app, client_of(app) as client:
+    settings = {"API_MAX_CONCURRENCY": "1", "API_SLOT_WAIT_SECONDS": "0"}
+    async with _under_way(folder, settings) as app, client_of(app) as client:
         talk = Talk(client=client, name="limits/busy", cases=cases)
         await talk.ask("full", "POST", FULL, json=_BODY)
         await talk.ask("malformed", "POST", FULL, content=b"{", headers=_JSON)

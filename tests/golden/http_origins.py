@@ -89,14 +89,18 @@ async def _hosts(folder: Path, cases: list[Answer]) -> None:
             table: dict[str, Json] = {}
             for host in given:
                 headers = [(b"Host", host.encode("latin-1"))]
-                response = await client.get("/healthz", headers=headers)
+                response = await client.get("/v1/health", headers=headers)
                 table[host or "empty"] = brief(response)
             talk.add(case, table)
             if case == "usual":
-                await talk.ask("not-served", "GET", "/healthz", headers={"Host": "evil.example"})
-                await talk.ask("unclear", "GET", "/healthz", headers={"Host": "a b"})
+                await talk.ask("not-served", "GET", "/v1/health", headers={"Host": "evil.example"})
+                await talk.ask("unclear", "GET", "/v1/health", headers={"Host": "a b"})
                 two = [("Host", "localhost"), ("Host", "evil.example")]
-                await talk.ask("two", "GET", "/healthz", headers=two)
+                await talk.ask("two", "GET", "/v1/health", headers=two)
+                evil = {"Host": "evil.example"}
+                probes = ("/healthz", "/readyz", "/metrics", "/v1/healthz", "/v1/readyz")
+                found = {path: brief(await client.get(path, headers=evil)) for path in probes}
+                talk.add("probes", found)
     elsewhere = "http://10.0.0.7"
     for case, settings in {
         "reached": {},
@@ -105,7 +109,7 @@ async def _hosts(folder: Path, cases: list[Answer]) -> None:
     }.items():
         async with calling(folder, settings, base_url=elsewhere) as client:
             talk = Talk(client=client, name=f"doors/{case}", cases=cases)
-            for path in ("/v1/session", "/healthz", "/readyz", "/login", "/docs/style.css", "/"):
+            for path in ("/v1/session", "/healthz", "/readyz", "/login", "/docs/start.js", "/"):
                 name = path.strip("/").replace("/", ".") or "home"
                 await talk.ask(name, "GET", path, show=short)
             body = {"rater": "A"}

@@ -4,7 +4,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,8 +15,6 @@ from starlette.types import ASGIApp
 
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.config import Settings, load_settings
-from ai_psychiatrist.results.assessment import About
-from ai_psychiatrist.wiring import Services
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 # Each client would otherwise load the certificates anew, which takes longer than its test.
@@ -101,6 +99,12 @@ def client_at(url: str) -> httpx.Client:
     )
 
 
-def about(services: Services) -> About:
-    """Return what a result says of itself, the same for every run."""
-    return About(assessment_id="", chains=services.agent_models, crisis_resources="")
+@contextmanager
+def waiting(client: httpx.Client, path: str, body: object) -> Iterator[None]:
+    """Post over a connection that is closed, answered or not, when the block ends."""
+    asked = client.build_request("POST", path, json=body)
+    head = "".join(f"{name}: {value}\r\n" for name, value in asked.headers.items())
+    place = (asked.url.host, asked.url.port or 80)
+    with closing(socket.create_connection(place)) as connection:
+        connection.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + asked.content)
+        yield

@@ -82,6 +82,13 @@ def assert_account_is_whole(result: Json) -> None:
         missing.append("evidence")
         codes = {failure["code"] for failure in result["failures"]}
         assert "ungrounded_evidence" in codes
+    missing += [
+        failure["stage"]
+        for failure in result["failures"]
+        if "part" in failure["context"]
+        and (failure["severity"], failure["stage"])
+        in {("error", "evidence"), ("error", "qualitative")}
+    ]
     assert result["status"] == ("partial" if missing else "complete")
     if missing:
         assert result["failures"]

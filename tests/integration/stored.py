@@ -30,8 +30,8 @@ def store(
             result=json.dumps({"quantitative": {"items": items}}).encode(),
             figures=Figures(
                 status="complete",
-                total_min=total.minimum,
-                total_max=total.maximum,
+                total_min=total.total_score_min,
+                total_max=total.total_score_max,
                 unknown_items=sum(score is None for score in scores),
                 width=width,
             ),

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 import ai_psychiatrist as ap
 from ai_psychiatrist.cli.evaluate_app import evaluate_app
 from ai_psychiatrist.cli.report import print_report
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.drive import Change, DriveReason, DriveVerdict
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.results.full_result import FullResult
 from tests.fakes.exchange import Reply, Request
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.references import made_references, references_in, shown_by
@@ -59,19 +59,19 @@ def settings_in(state: Path, **more: str) -> ap.Settings:
     return ap.load_settings({"DATA_STATE_DIR": str(state), **more}, None)
 
 
-def assessed(state: Path, *, ablate: bool, talk: str = TALK, **more: str) -> FullResult:
-    async def run() -> FullResult:
+def assessed(state: Path, *, ablate: bool, talk: str = TALK, **more: str) -> Assessment:
+    async def run() -> Assessment:
         async with ap.open(settings_in(state, **more)) as app:
             return await app.assess(talk, ablate=ablate)
 
     return asyncio.run(run())
 
 
-def drives(result: FullResult) -> dict[str, tuple[str, str] | None]:
+def drives(result: Assessment) -> dict[str, tuple[str, str] | None]:
     assert result.quantitative is not None
     return {
         key: None if item.drive is None else (item.drive.verdict, item.drive.reason)
-        for key, item in (result.quantitative.items or {}).items()
+        for key, item in result.quantitative.items.items()
         if item.score is not None
     }
 

@@ -15,9 +15,8 @@ import pytest
 
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from tests.fakes.exchange import Wire
 from tests.fakes.faults import first_attempts, only_for
 from tests.fakes.model_server import (
@@ -31,7 +30,6 @@ from tests.fakes.model_server import (
 )
 from tests.fakes.replies import JUDGE_TASKS, good_text, judge_text, participant_quotes
 from tests.integration.running_app import (
-    about,
     client_of,
     model_at,
     settings_with,
@@ -87,11 +85,10 @@ def assess(state_dir: Path) -> Assess:
         async def assessed() -> Run:
             async with ModelServer(script, delay_seconds=delay_seconds) as server:
                 settings = settings_with(state_dir, **model_at(server.url, wire) | environment)
-                async with open_services(settings) as services:
-                    assessment = await services.pipeline.assess(parse_transcript(INTERVIEW))
-                    result = full_result(assessment, about=about(services))
+                async with bootstrap(settings) as services:
+                    result = await services.assessor.assess(parse_transcript(INTERVIEW))
                 return Run(
-                    result=result.model_dump(mode="json"),
+                    result=result.model_dump(),
                     requests=list(server.requests),
                     max_in_flight=server.max_in_flight,
                 )
@@ -153,8 +150,8 @@ def test_calls_that_do_not_need_one_another_are_made_at_once(
     async def waiting() -> set[str]:
         async with ModelServer(fault("hang", tasks=hanging)) as server:
             environment = model_at(server.url, wire) | {"PYDANTIC_AI_ENABLED": enabled}
-            async with open_services(settings_with(state_dir, **environment)) as services:
-                run = asyncio.create_task(services.pipeline.assess(parse_transcript(INTERVIEW)))
+            async with bootstrap(settings_with(state_dir, **environment)) as services:
+                run = asyncio.create_task(services.assessor.assess(parse_transcript(INTERVIEW)))
                 await asyncio.to_thread(
                     wait_until,
                     lambda: server.in_flight == in_flight and _all_asked(server, hanging),
@@ -231,8 +228,8 @@ def test_a_prompt_that_the_server_cut_is_no_result(
     async def assessed() -> Assessment:
         async with ModelServer(cut) as server:
             environment = model_at(server.url, wire) | {"PYDANTIC_AI_ENABLED": enabled}
-            async with open_services(settings_with(state_dir, **environment)) as services:
-                return await services.pipeline.assess(parse_transcript(long))
+            async with bootstrap(settings_with(state_dir, **environment)) as services:
+                return await services.assessor.assess(parse_transcript(long))
 
     assessment = asyncio.run(assessed())
     assert assessment.status is AssessmentStatus.FAILED
@@ -348,10 +345,9 @@ def test_fallbacks_are_asked_in_order(state_dir: Path) -> None:
                 MODEL_FALLBACKS="ollama:second,baseline",
                 MODEL_MAX_CALLS="70",
             )
-            async with open_services(settings) as services:
-                assessment = await services.pipeline.assess(parse_transcript(INTERVIEW))
-                result = full_result(assessment, about=about(services))
-            return result.model_dump(mode="json"), len(bad.requests), len(good.requests)
+            async with bootstrap(settings) as services:
+                result = await services.assessor.assess(parse_transcript(INTERVIEW))
+            return result.model_dump(), len(bad.requests), len(good.requests)
 
     result, asked_bad, asked_good = asyncio.run(assessed())
     assert (asked_bad, asked_good) == (18, 9)

@@ -12,14 +12,13 @@ import pytest
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.belief.fit import Fit
-from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.measuring import fit_beliefs_of_runs, measure_run
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.results.full_result import FullResult
 from tests.fakes.references import made_references, shown_by
 from tests.integration.command import run as run_command
 
@@ -66,10 +65,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder=folder, run=run, fit=folder / "fit.json")
 
 
-def assessed(made: Made, mode: str | None = None, **variables: str) -> FullResult:
+def assessed(made: Made, mode: str | None = None, **variables: str) -> Assessment:
     given = {"DATA_STATE_DIR": str(made.folder / "state"), "BELIEF_FIT": str(made.fit), **variables}
 
-    async def run() -> FullResult:
+    async def run() -> Assessment:
         async with ap.open(ap.load_settings(given, None)) as app:
             return await app.assess(talk(3), mode=mode)
 
@@ -95,12 +94,12 @@ def test_a_fit_foretells_those_it_had_not_seen_better_than_the_belief_as_it_was(
 def test_an_assessment_with_a_fit_is_recalibrated_and_has_sets(made: Made) -> None:
     result = assessed(made)
     assert result.quantitative is not None
-    for item in (result.quantitative.items or {}).values():
+    for item in result.quantitative.items.values():
         assert item.belief is not None
         assert item.belief.calibrated
         assert item.belief.set is not None
         assert item.belief.set.level == 0.9
-    sleep = (result.quantitative.items or {})["PHQ8_Sleep"].belief
+    sleep = result.quantitative.items[Item.SLEEP].belief
     assert sleep is not None
     assert sleep.set is not None
     assert sleep.set.high == 3
@@ -128,9 +127,9 @@ def test_a_fit_for_beliefs_by_other_means_is_refused_at_start(
         assessed(made, **variables)
 
 
-def calibrated(result: FullResult) -> set[bool]:
+def calibrated(result: Assessment) -> set[bool]:
     assert result.quantitative is not None
-    beliefs = [item.belief for item in (result.quantitative.items or {}).values()]
+    beliefs = [item.belief for item in result.quantitative.items.values()]
     return {belief.calibrated for belief in beliefs if belief is not None}
 
 

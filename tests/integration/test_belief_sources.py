@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.domain.assessment import AssessmentMode, PHQ8Assessment
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import ItemResult
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from tests.fakes.call_memory import CallMemory
 from tests.fakes.decisions import LEVELS, TOLD
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
@@ -56,19 +56,18 @@ def assessed(
     *,
     text: str = INTERVIEW,
     **variables: str,
-) -> FullResult:
+) -> Assessment:
     settings = ap.load_settings(settings_at(server, state) | variables, None)
 
-    async def run() -> FullResult:
+    async def run() -> Assessment:
         async with ap.open(settings) as app:
             return await app.assess(text, mode=mode)
 
     return asyncio.run(run())
 
 
-def items_of(result: FullResult) -> Mapping[str, ItemResult]:
+def items_of(result: Assessment) -> Mapping[Item, ItemAssessment]:
     assert result.quantitative is not None
-    assert result.quantitative.items is not None
     return result.quantitative.items
 
 
@@ -79,7 +78,7 @@ def tasks_of(server: ModelServerThread, name: str) -> list[Request]:
 def test_the_rules_alone_cost_no_call(server: ModelServerThread, tmp_path: Path) -> None:
     result = assessed(server, tmp_path)
     assert len(server.requests) == len(result.attempts) == 8
-    assert items_of(result)["PHQ8_Sleep"].belief is not None
+    assert items_of(result)[Item.SLEEP].belief is not None
 
 
 def test_rescoring_votes_with_the_evidence_in_other_orders(
@@ -91,7 +90,7 @@ def test_rescoring_votes_with_the_evidence_in_other_orders(
     assert {request.body["temperature"] for request in again} == {0.7}
     assert len({request.messages[-1].content for request in again}) == 3
     assert [one.agent for one in result.attempts].count("rescoring") == 3
-    belief = items_of(result)["PHQ8_Sleep"].belief
+    belief = items_of(result)[Item.SLEEP].belief
     assert belief is not None
     assert belief.sources == (RULES, RESCORING)
     assert result.models["rescoring"].answered_by == ("openai-chat:fake-model",)
@@ -155,12 +154,12 @@ def test_tokens_are_read_as_probabilities(server: ModelServerThread, tmp_path: P
     assert len(asked) == len(with_evidence) == 2
     assert {request.body["max_tokens"] for request in asked} == {1}
     assert all(request.body["logprobs"] for request in asked)
-    belief = items_of(result)["PHQ8_Sleep"].belief
+    belief = items_of(result)[Item.SLEEP].belief
     assert belief is not None
     assert belief.sources == (RULES, TOKENS)
     # 1 was given .6 and 2 in both its spellings .25, of .95 on all answers.
     assert belief.scores[1] > belief.scores[2] > belief.scores[0]
-    unasked = items_of(result)["PHQ8_Appetite"].belief
+    unasked = items_of(result)[Item.APPETITE].belief
     assert unasked is not None
     assert unasked.sources == (RULES,)
 
@@ -188,7 +187,7 @@ def test_a_server_without_probabilities_is_asked_once_and_recorded(tmp_path: Pat
     assert failure.context == {"items": 2}
     (attempt,) = [one for one in result.attempts if one.agent == "belief_tokens"]
     assert attempt.code == "no_probabilities"
-    belief = items_of(result)["PHQ8_Sleep"].belief
+    belief = items_of(result)[Item.SLEEP].belief
     assert belief is not None
     assert belief.sources == (RULES,)
 
@@ -231,7 +230,7 @@ def test_a_decision_model_sees_the_evidence_with_its_questions_alone(
             }
         ],
     }
-    belief = items_of(result)["PHQ8_Sleep"].belief
+    belief = items_of(result)[Item.SLEEP].belief
     assert belief is not None
     assert belief.sources == (RULES, DECISION)
     (attempt,) = [one for one in result.attempts if one.agent == "belief_decision"]
@@ -239,7 +238,7 @@ def test_a_decision_model_sees_the_evidence_with_its_questions_alone(
 
 
 def test_a_decision_is_pooled_with_the_rules(server: ModelServerThread, tmp_path: Path) -> None:
-    belief = items_of(assessed(server, tmp_path, **decision(server)))["PHQ8_Depressed"].belief
+    belief = items_of(assessed(server, tmp_path, **decision(server)))[Item.DEPRESSED].belief
     assert belief is not None
     rules = (1 / 9, 1 / 9, 5 / 9, 1 / 9, 1 / 9)
     said = [*(TOLD * share for share in LEVELS), 1 - TOLD]
@@ -257,7 +256,7 @@ def test_a_decision_model_that_fails_is_recorded(server: ModelServerThread, tmp_
 
 def test_all_sources_work_together(server: ModelServerThread, tmp_path: Path) -> None:
     variables = decision(server) | {"BELIEF_SOURCES": "rescoring,tokens,decision"}
-    belief = items_of(assessed(server, tmp_path, **variables))["PHQ8_Sleep"].belief
+    belief = items_of(assessed(server, tmp_path, **variables))[Item.SLEEP].belief
     assert belief is not None
     assert belief.sources == (RULES, RESCORING, TOKENS, DECISION)
 
@@ -287,7 +286,6 @@ def test_what_belief_costs_is_bounded(server: ModelServerThread, tmp_path: Path)
     )
     assert len(result.attempts) <= 24
     assert result.quantitative is not None
-    assert result.quantitative.items is not None
     assert "call_budget_spent" in {failure.code for failure in result.failures}
 
 
@@ -321,17 +319,18 @@ def test_what_was_asked_before_is_found_again_and_believed_alike(
     memory, transcript = CallMemory(), parse_transcript(INTERVIEW)
 
     async def twice() -> list[PHQ8Assessment | None]:
-        async with open_services(ap.load_settings(variables, None)) as services:
-            first = await services.pipeline.assess(transcript, store=memory)
+        options = AssessmentOptions(store=memory)
+        async with bootstrap(ap.load_settings(variables, None)) as services:
+            first = await services.assessor.assess(transcript, options)
             made = len(server.requests) + len(server.server.decisions)
-            again = await services.pipeline.assess(transcript, store=memory)
+            again = await services.assessor.assess(transcript, options)
             assert len(server.requests) + len(server.server.decisions) == made
             return [first.quantitative, again.quantitative]
 
     first, again = asyncio.run(twice())
     assert first is not None
     assert first == again
-    belief = first.items[2].belief
+    belief = first.items[Item.SLEEP].belief
     assert belief is not None
     assert belief.sources == (RULES, RESCORING, TOKENS, DECISION)
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import signal
+import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +13,7 @@ import httpx
 import pytest
 
 from tests.attack.connections import Attack, Health, Seen, carry_out, watch_health
+from tests.attack.memory import cpu_seconds
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.command import Serving
@@ -29,6 +33,7 @@ PATIENT: Final = {
     "API_MAX_CONNECTIONS": "20",
     "LOG_FORMAT": "json",
 }
+CRUMBS_SECONDS: Final = 2.0
 DESCRIPTORS: Final = 400
 """Fewer than the callers of a test, and the server's own files among them."""
 
@@ -121,6 +126,33 @@ def test_a_body_that_does_not_come_is_told_under_any_server(tmp_path: Path) -> N
     assert seen.first_lines == [b"HTTP/1.1 408 Request Timeout"]
 
 
+@pytest.mark.parametrize("path", ["/full_pipeline", "/nothing"])
+def test_bodies_in_crumbs_cost_the_server_little(tmp_path: Path, path: str) -> None:
+    """Whether a body is read or was answered before its end; unbounded it costs all of a core."""
+    settings = {"AUTH_REQUIRED": "true" if path == "/nothing" else "false"}
+    with Serving(tmp_path, settings) as running:
+        host, _, port = running.url.removeprefix("http://").rpartition(":")
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        end = time.monotonic() + CRUMBS_SECONDS
+
+        def send_crumbs() -> None:
+            while time.monotonic() < end:
+                with (
+                    suppress(OSError),
+                    socket.create_connection((host, int(port)), timeout=0.1) as caller,
+                ):
+                    caller.sendall(head.encode())
+                    while time.monotonic() < end:
+                        caller.sendall(b"1\r\nx\r\n" * 10_000)
+
+        before = cpu_seconds(running.pid)
+        with ThreadPoolExecutor(4) as pool:
+            for sent in [pool.submit(send_crumbs) for _ in range(4)]:
+                sent.result()
+        used = cpu_seconds(running.pid) - before
+    assert used < CRUMBS_SECONDS / 2
+
+
 def test_a_refused_body_can_be_sent_to_its_end(tmp_path: Path) -> None:
     """Closing at once would take the answer away before the caller has read it."""
     with (
@@ -134,3 +166,19 @@ def test_a_refused_body_can_be_sent_to_its_end(tmp_path: Path) -> None:
 def test_the_command_serves_on_a_name_of_this_machine(tmp_path: Path) -> None:
     with Serving(tmp_path, {"API_HOST": "localhost"}) as running:
         assert httpx.get(f"{running.url}/healthz", trust_env=False).status_code == 200
+
+
+def test_a_target_that_names_a_host_of_its_own_is_refused(tmp_path: Path) -> None:
+    with Serving(tmp_path, {"LOG_FORMAT": "json"}) as running:
+        host, _, port = running.url.removeprefix("http://").rpartition(":")
+        with socket.create_connection((host, int(port))) as caller, caller.makefile("rb") as answer:
+            caller.sendall(b"GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert answer.readline().startswith(b"HTTP/1.1 400")
+
+
+def test_a_header_without_end_is_cut_off(tmp_path: Path) -> None:
+    with Serving(tmp_path, PATIENT) as running:
+        host, _, port = running.url.removeprefix("http://").rpartition(":")
+        with socket.create_connection((host, int(port))) as caller, caller.makefile("rb") as answer:
+            caller.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 400_000)
+            assert answer.readline().startswith(b"HTTP/1.1 400")

@@ -13,8 +13,8 @@ from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.key_text import make_key
 from ai_psychiatrist.access.keys import WantedKey
 from ai_psychiatrist.api.app import create_app
-from ai_psychiatrist.api.doors import is_open
-from ai_psychiatrist.api.doors_of import Required
+from ai_psychiatrist.api.authorization import Required
+from ai_psychiatrist.api.paths import is_open
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.access import Scope
 from tests.fakes.access import key_for, revoke

@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.danger_model import pairs, rows
 from benchmarks.risk import STATEMENTS, labelled_statements
 
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from tests.fakes.model_server import ModelServer, Reply, Request
 from tests.fakes.replies import danger_text
 from tests.integration.running_app import model_at, settings_with
@@ -25,9 +25,9 @@ def test_alarms_are_counted_with_and_without_the_model(tmp_path: Path) -> None:
     async def table() -> list[str]:
         async with (
             ModelServer(alarming) as server,
-            open_services(settings_with(tmp_path, **model_at(server.url))) as services,
+            bootstrap(settings_with(tmp_path, **model_at(server.url))) as services,
         ):
-            agent = services.pipeline.danger
+            agent = services.assessor.danger
             assert agent is not None
             return list(rows(await pairs(agent, chosen)))
 

@@ -12,7 +12,7 @@ from tests.integration.started import start
 SERVED = {"mount_in_fastapi.py"}
 """Run under a server by the tests of mounted applications."""
 TOLD = {
-    "assess.py": ("FullResult(status='complete', ", "PHQ-8: 8 to 14 of 24", "Sleep 2"),
+    "assess.py": ("Assessment(status='complete', ", "PHQ-8: 8 to 14 of 24", "Sleep 2"),
     "assess_many.py": ("interview.txt complete", "short_interview.txt complete"),
     "evaluate_dataset.py": ("1 of 1", "DatasetRunResult(requested=1, valid=1, "),
     "ground_quotes.py": ("i wake up at four - normalised", "I sleep well - not_found"),

@@ -5,12 +5,12 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.api.export_query import ExportedAs, ExportedThing, ExportInQuery
-from ai_psychiatrist.api.export_stream import Export
+from ai_psychiatrist.api.exports import Export, ExportedAs, ExportedThing, ExportInQuery
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import (
@@ -24,13 +24,13 @@ from ai_psychiatrist.domain.review import (
     Verdict,
 )
 from ai_psychiatrist.infrastructure.digests import using_installation_key
-from ai_psychiatrist.results.fhir.check import faults_of
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.columns import figures_of
 from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archives import Archives
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring.records import archives_of
+from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import EXAMPLE, result_with, rows_of
 from tests.integration.running_app import settings_with
 
@@ -53,7 +53,7 @@ def archives(tmp_path: Path) -> Iterator[Archives]:
     opened = archives_of(settings_with(tmp_path))
     archive = opened.open("local")
     for number, name in enumerate(RECORDS):
-        result = result_with([number] * 8).model_copy(update={"assessment_id": name})
+        result = replace(result_with([number] * 8), assessment_id=name)
         archive.add(
             NewRecord(
                 id=name,
@@ -129,7 +129,7 @@ def test_an_admin_who_rates_blind_is_given_nothing_of_others(archives: Archives)
 def test_ratings_as_fhir_are_one_bundle_of_each_rater(archives: Archives) -> None:
     lines = exported(archives, ADMIN, "ratings", "fhir").splitlines()
     bundles = [json.loads(line) for line in lines]
-    assert [faults_of(bundle) for bundle in bundles] == [(), ()]
+    assert [faults_of(bundle) for bundle in bundles] == [[], []]
     assert [bundle["entry"][8]["resource"]["valueInteger"] for bundle in bundles] == [24, 8]
     assert "first" not in "".join(lines)
 

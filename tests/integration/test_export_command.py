@@ -5,13 +5,16 @@ import io
 import json
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import jsonschema_rs
 import pytest
 
-from ai_psychiatrist.results.fhir.check import faults_of
-from ai_psychiatrist.results.models import SCHEMA_VERSION
+import ai_psychiatrist as ap
+from ai_psychiatrist.domain.assessment import SCHEMA_VERSION
+from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import EXAMPLE, example_result, result_with
 from tests.integration.command import Finished
 from tests.integration.command_here import run_here
@@ -26,7 +29,7 @@ def place(tmp_path: Path) -> Path:
     folder = tmp_path / "results"
     folder.mkdir()
     for number, given in enumerate(([0] * 8, [3] * 8, None)):
-        result = result_with(given).model_copy(update={"assessment_id": f"a{number}"})
+        result = replace(result_with(given), assessment_id=f"a{number}")
         (folder / f"{number}.json").write_text(result.model_dump_json(), "utf-8")
     return tmp_path
 
@@ -62,7 +65,7 @@ def test_a_folder_becomes_one_bundle_a_line(place: Path) -> None:
     done = export(place, "results", "--format", "fhir")
     bundles = [json.loads(line) for line in done.out.splitlines()]
     assert [bundle["identifier"]["value"] for bundle in bundles] == ["a0", "a1", "a2"]
-    assert [faults_of(bundle) for bundle in bundles] == [()] * 3
+    assert [faults_of(bundle) for bundle in bundles] == [[]] * 3
 
 
 def test_a_folder_becomes_a_table_of_assessments_or_of_items(place: Path) -> None:
@@ -72,6 +75,27 @@ def test_a_folder_becomes_a_table_of_assessments_or_of_items(place: Path) -> Non
     assert len(items) == 24
     lines = export(place, "results", "--format", "jsonl", "--rows", "items").out.splitlines()
     assert [json.loads(line)["score"] for line in lines] == [0] * 8 + [3] * 8 + [None] * 8
+
+
+@pytest.mark.parametrize(
+    ("rows", "with_words"), [("results", False), ("items", False), ("items", True)]
+)
+def test_a_table_in_python_has_the_rows_of_the_command(
+    place: Path, *, rows: Literal["results", "items"], with_words: bool
+) -> None:
+    words = ["--with-words"] if with_words else []
+    done = export(place, "results", "--format", "jsonl", "--rows", rows, *words)
+    files = sorted((place / "results").iterdir())
+    results = [ap.Assessment.model_validate_json(file.read_bytes()) for file in files]
+    found = ap.table(results, rows, with_words=with_words)
+    assert json.loads(json.dumps(found)) == [json.loads(line) for line in done.out.splitlines()]
+
+
+def test_a_table_of_other_rows_is_refused() -> None:
+    with pytest.raises(ap.InputError, match="results or items"):
+        ap.table([], "turns")  # type: ignore[arg-type]
+    with pytest.raises(ap.InputError, match="rows='items'"):
+        ap.table([], with_words=True)
 
 
 def test_a_file_that_is_written_is_its_owners_alone(place: Path) -> None:

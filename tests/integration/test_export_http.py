@@ -10,7 +10,7 @@ import httpx
 import jsonschema_rs
 import pytest
 
-from ai_psychiatrist.results.fhir.check import faults_of
+from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import EXAMPLE
 from tests.integration.running_app import RunningApp, client_at, settings_with
 
@@ -107,7 +107,7 @@ def test_bundles_come_one_a_line(client: httpx.Client) -> None:
     assert answer.headers["content-type"] == "application/fhir+ndjson"
     bundles = [json.loads(line) for line in answer.text.splitlines()]
     assert [bundle["identifier"]["value"] for bundle in bundles] == ids(client)
-    assert [faults_of(bundle) for bundle in bundles] == [(), ()]
+    assert [faults_of(bundle) for bundle in bundles] == [[], []]
 
 
 def test_ratings_are_none_before_anybody_rated(client: httpx.Client) -> None:

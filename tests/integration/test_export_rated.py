@@ -12,8 +12,8 @@ import pytest
 
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.results.fhir.check import faults_of
 from tests.fakes.access import key_for
+from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import EXAMPLE
 from tests.integration.running_app import RunningApp, client_at, settings_with
 

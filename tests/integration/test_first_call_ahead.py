@@ -9,7 +9,7 @@ from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.llm.calls import FirstCallAhead
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from tests.fakes.caching_api import CachingApi
 from tests.integration.command_here import run_here
 
@@ -30,8 +30,8 @@ def assessed(**more: str) -> tuple[Assessment, CachingApi]:
     async def run() -> tuple[Assessment, CachingApi]:
         async with CachingApi() as api:
             settings = load_settings(settings_of(api, **more), dotenv=None)
-            async with open_services(settings) as services:
-                return await services.pipeline.assess(parse_transcript(INTERVIEW)), api
+            async with bootstrap(settings) as services:
+                return await services.assessor.assess(parse_transcript(INTERVIEW)), api
 
     return asyncio.run(run())
 
@@ -57,7 +57,7 @@ def test_order_of_calls_changes_no_result() -> None:
     first, _ = assessed()
     second, _ = assessed(MODEL_FIRST_CALL_AHEAD="always")
     assert first.quantitative == second.quantitative
-    assert first.narrative == second.narrative
+    assert first.evaluation == second.evaluation
     assert [one.prompt_digest for one in first.attempts] == [
         one.prompt_digest for one in second.attempts
     ]

@@ -12,11 +12,12 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from ai_psychiatrist.api.app import create_app
-from ai_psychiatrist.api.request_deadline import RequestDeadline, renew_deadline
+from ai_psychiatrist.api.limits import Limits, renew_deadline
+from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain import access
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.pages import PageWanted
@@ -128,9 +129,10 @@ def test_an_answer_in_parts_may_take_longer_than_a_request_as_long_as_more_comes
     async def send(message: Message) -> None:
         sent.append(message)
 
-    deadline = RequestDeadline(
-        parts, seconds=2 * SECONDS, stopping=Stopping(), margin_seconds=SECONDS
-    )
+    settings = load_settings({"API_REQUEST_TIMEOUT_SECONDS": str(2 * SECONDS)}, None).api
+    deadline = Limits(parts, settings=settings, stopping=Stopping(), margin_seconds=SECONDS)
     with pytest.raises(TimeoutError):
-        asyncio.run(deadline({"type": "http", "path": "/v1/export"}, receive, send))
+        asyncio.run(
+            deadline({"type": "http", "method": "GET", "path": "/v1/export"}, receive, send)
+        )
     assert [message.get("body") for message in sent] == [None, *[b"x"] * 6]

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import pytest
 
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.assessment import Assessment
@@ -15,7 +16,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import Services, open_services
+from ai_psychiatrist.wiring import Services, bootstrap
 from tests.fakes.http_connection import HttpCall
 from tests.fakes.recording_server import RecordingServer
 
@@ -147,7 +148,7 @@ def with_model(
     settings = load_settings(given, dotenv)
 
     async def used() -> Result:
-        async with open_services(settings) as services:
+        async with bootstrap(settings) as services:
             return await use(services)
 
     return used()
@@ -188,7 +189,9 @@ async def failing_chat(services: Services) -> ModelCallFailed:
 
 async def findings(services: Services) -> Assessment:
     transcript = parse_transcript(f"Participant: {SECRET}")
-    return await services.pipeline.assess(transcript, parts=frozenset({Part.FINDINGS}))
+    return await services.assessor.assess(
+        transcript, AssessmentOptions(parts=frozenset({Part.FINDINGS}))
+    )
 
 
 @each_provider
@@ -280,7 +283,7 @@ def test_a_missing_key_is_refused_at_the_start(hosted: Hosted, tmp_path: Path) -
         settings = load_settings(
             {"MODEL_DEFAULT": hosted.model, "DATA_STATE_DIR": str(tmp_path)}, None
         )
-        async with open_services(settings):
+        async with bootstrap(settings):
             pytest.fail("it started without a key")
 
     with pytest.raises(ConfigurationError, match=hosted.key_variable):

@@ -206,7 +206,7 @@ def test_the_head_of_a_status_can_be_asked_for(client: httpx.Client, path: str) 
         ("HEAD", "/v1/full_pipeline", {"POST"}),
         ("OPTIONS", "/v1/health", {"GET", "HEAD"}),
         ("POST", "/healthz", {"GET", "HEAD"}),
-        ("QUILLAYA", "/openapi.json", {"GET", "HEAD"}),
+        ("PROPFIND", "/openapi.json", {"GET", "HEAD"}),
     ],
 )
 def test_a_wrong_method_is_told_every_method_of_the_path(

@@ -12,9 +12,8 @@ from typing import Any, Self
 import pytest
 
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.results.assessment import full_result
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from tests.fakes.exchange import Wire
 from tests.fakes.faults import (
     FAULTS,
@@ -39,7 +38,7 @@ from tests.fakes.replies import (
     scoring_text,
 )
 from tests.fakes.wires import encode_reply
-from tests.integration.running_app import RunningApp, about, client_at, model_at, settings_with
+from tests.integration.running_app import RunningApp, client_at, model_at, settings_with
 from tests.integration.soundness import Json, assert_sound
 
 INTERVIEW = (
@@ -130,16 +129,15 @@ class Bench:
             settings = settings_with(
                 self._state_dir, **model_at(server.url, self._wire), **self._environment
             )
-            async with open_services(settings) as services:
+            async with bootstrap(settings) as services:
                 self._opened.set()
                 while (job := await self._jobs.get()) is not None:
                     script, text, answer = job
                     server.script = script
                     server.reset()
                     try:
-                        assessment = await services.pipeline.assess(parse_transcript(text))
-                        result = full_result(assessment, about=about(services))
-                        written: Json = json.loads(result.model_dump_json())
+                        result = await services.assessor.assess(parse_transcript(text))
+                        written: Json = result.model_dump()
                         answer.set_result(Run(result=written, calls=server.request_count))
                     except Exception as error:  # noqa: BLE001  raised in the test that waits
                         answer.set_exception(error)

@@ -57,6 +57,7 @@ STORED = (
     "9.0\t9.5\tParticipant\tnull\n"
 )
 HANGING = Reply(hang=True)
+ONE_AT_A_TIME = {"API_MAX_CONCURRENCY": "1", "API_SLOT_WAIT_SECONDS": "0"}
 ENVELOPE = {
     "assessment_id",
     "schema_version",
@@ -596,7 +597,7 @@ def test_problems_can_be_read_by_named_origins_too(state_dir: Path) -> None:
 
 def test_beyond_the_cap_requests_are_turned_away_until_a_place_is_free(state_dir: Path) -> None:
     with ModelServerThread(lambda _: HANGING) as models:
-        environment = model_at(models.url) | {"API_MAX_CONCURRENCY": "1"}
+        environment = model_at(models.url) | ONE_AT_A_TIME
         with (
             RunningApp(settings_with(state_dir, **environment)) as app,
             client_at(app.url) as client,
@@ -827,7 +828,7 @@ def test_quotes_that_nobody_said_are_the_cause_where_scores_fail_for_them(
 
 def test_a_full_service_refuses_before_it_reads(state_dir: Path) -> None:
     with ModelServerThread(lambda _: HANGING) as models:
-        environment = model_at(models.url) | {"API_MAX_CONCURRENCY": "1"}
+        environment = model_at(models.url) | ONE_AT_A_TIME
         with (
             RunningApp(settings_with(state_dir, **environment)) as app,
             client_at(app.url) as client,

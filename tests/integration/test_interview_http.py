@@ -1,12 +1,10 @@
 """Interviews over HTTP, from the first question to the report, through a restart of the server."""
 
-import json
-import socket
 import sqlite3
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from tests.fakes.interview_model import RATIONALE, calling_tools, tool_call, too
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import ITEMS
 from tests.integration.command import Serving
-from tests.integration.running_app import client_at, client_of, model_at, settings_with
+from tests.integration.running_app import client_at, client_of, model_at, settings_with, waiting
 from tests.patience import wait_until
 
 Json = dict[str, Any]
@@ -618,20 +616,6 @@ def test_retrying_what_waits_for_an_answer_changes_nothing(client: httpx.Client)
     assert retried(client, interview) == interview
     path = f"/v1/interviews/{'x' * 32}/retry"
     assert_problem(client.post(path), 404, "interview_not_found")
-
-
-@contextmanager
-def waiting(client: httpx.Client, path: str, body: Json) -> Iterator[None]:
-    """Post over a connection that is closed, answered or not, when the block ends."""
-    sent = json.dumps(body).encode()
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: {client.base_url.netloc.decode()}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
-    )
-    place = (client.base_url.host, client.base_url.port or 80)
-    with closing(socket.create_connection(place)) as connection:
-        connection.sendall(head.encode() + sent)
-        yield
 
 
 def _has_requests(models: ModelServerThread, number: int) -> bool:

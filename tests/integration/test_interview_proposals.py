@@ -14,7 +14,7 @@ from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.interview_model import tool_of, with_arguments
 from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.integration.command import Serving, run
-from tests.integration.running_app import client_at, client_of, model_at, settings_with
+from tests.integration.running_app import client_at, client_of, model_at, settings_with, waiting
 from tests.integration.test_interview_http import (
     answer_to,
     answered,
@@ -23,7 +23,6 @@ from tests.integration.test_interview_http import (
     posted,
     read,
     retried,
-    waiting,
 )
 from tests.patience import wait_until
 

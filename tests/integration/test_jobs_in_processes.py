@@ -10,6 +10,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -23,7 +24,7 @@ from ai_psychiatrist.jobs.dbos.engine import DbosEngine
 from ai_psychiatrist.jobs.dbos.file_slots import FileSlots
 from ai_psychiatrist.jobs.dbos.worker import Worker, WorkerOptions
 from ai_psychiatrist.jobs.engine import EngineAway, JobRef
-from tests.jobs.filed_work import Account, ended
+from tests.jobs.filed_work import Account, ended, ended_in_order
 from tests.jobs.places import Place, own_database, place, server_address
 from tests.jobs.worker_process import LOST
 from tests.jobs.workers import Workers, workers_of
@@ -56,8 +57,13 @@ def engine_of(queue: Place) -> Iterator[DbosEngine]:
         engine.close()
 
 
-def submit(queue: Place, tenant: str, count: int, *, first: int = 0) -> list[JobRef]:
-    jobs = [JobRef(tenant=tenant, id=f"j{number:04}") for number in range(first, first + count)]
+def submit(
+    queue: Place, tenant: str, count: int, *, first: int = 0, asked_by: str = ""
+) -> list[JobRef]:
+    jobs = [
+        JobRef(tenant=tenant, id=f"j{number:04}", asked_by=asked_by)
+        for number in range(first, first + count)
+    ]
 
     async def all_of_them() -> None:
         with engine_of(queue) as engine:
@@ -180,6 +186,30 @@ def test_a_thousand_jobs_of_one_tenant_hardly_delay_the_single_job_of_another(
     # Of short jobs beside other tests the time says little; how many went before does.
     assert delay < 2 * calls * seconds or not is_whole
     assert len(ended(queue.folder)) < count / 2
+
+
+def _has_ended(queue: Place, job: JobRef) -> bool:
+    return f"{job.tenant}/{job.id}" in ended(queue.folder)
+
+
+def test_callers_of_one_tenant_take_turns(queue: Place, workers: Workers) -> None:
+    # More than can end in the test, however long it takes to hand in the others.
+    submit(queue, "north", 120, asked_by="many")
+    workers.start(calls=1, seconds=0.2, concurrency=1).name  # noqa: B018
+    wait_until(lambda: len(ended(queue.folder)) >= 2)
+
+    # Who comes one at a time is soon served, and holds up nobody who has waited longer.
+    went_before = []
+    single = []
+    for number in range(200, 205):
+        (job,) = submit(queue, "north", 1, first=number, asked_by="one")
+        before = set(ended(queue.folder))
+        wait_until(partial(_has_ended, queue, job))
+        went_before.append(len(set(ended(queue.folder)) - before) - 1)
+        single.append(f"{job.tenant}/{job.id}")
+    assert max(went_before) <= 3
+    places = [place for place, job in enumerate(ended_in_order(queue.folder)) if job in single]
+    assert places[-1] - places[0] - (len(places) - 1) >= 6
 
 
 def test_no_more_jobs_of_a_tenant_run_at_once_than_are_allowed(

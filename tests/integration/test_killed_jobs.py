@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import sqlite3
 from collections import Counter
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -68,27 +66,6 @@ def test_no_finished_call_of_a_killed_server_is_paid_for_twice(tmp_path: Path) -
         assert told.count('"scores"') == 1
     state_dir = next(tmp_path.rglob("records.key")).parent
     assert not any((state_dir / "records/.runners").iterdir())
-
-
-def test_calls_count_for_whoever_asked_after_a_restart_too(tmp_path: Path) -> None:
-    with ModelServerThread(fault("hang", tasks=[LAST])) as models:
-        environment = model_at(models.url) | {"LIMIT_CALLS_PER_DAY": "1000"}
-        with Serving(tmp_path, environment) as killed, client_at(killed.url) as client:
-            job = begun(client)
-            wait_until(lambda: calls_counted(tmp_path) == CALLS)
-            killed.signal(signal.SIGKILL)
-            killed.wait()
-        models.server.script = good_replies()
-        with Serving(tmp_path, environment) as serving, client_at(serving.url) as client:
-            wait_until(lambda: state_of(client, job) == "finished")
-            serving.stop()
-        assert calls_counted(tmp_path) == CALLS + 1
-
-
-def calls_counted(folder: Path) -> int:
-    with closing(sqlite3.connect(next(folder.rglob("limits.sqlite")))) as file:
-        ((calls,),) = file.execute("SELECT SUM(calls) FROM used")
-    return int(calls)
 
 
 def test_a_server_beside_goes_on_with_what_a_killed_one_left(tmp_path: Path) -> None:

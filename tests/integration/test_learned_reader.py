@@ -17,10 +17,10 @@ import ai_psychiatrist as ap
 from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.config import Settings, load_settings
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.reader.learned_reader import LISTING, SHIPPED, LearnedReader
 from ai_psychiatrist.services.reader.passages import Passage
 from ai_psychiatrist.services.reader.second_voice import SecondVoice
@@ -46,11 +46,11 @@ def settings_in(folder: Path, **more: str) -> Settings:
     return load_settings({"DATA_STATE_DIR": str(folder), "LOG_LEVEL": "CRITICAL", **more}, None)
 
 
-def result_of(text: str, folder: Path, **more: str) -> FullResult:
+def result_of(text: str, folder: Path, **more: str) -> Assessment:
     return ap.assess_sync(text, settings=settings_in(folder, **more))
 
 
-def comparable(result: FullResult) -> dict[str, Any]:
+def comparable(result: Assessment) -> dict[str, Any]:
     """Return what a result says, without ids, times and the reader's own field."""
     fields: dict[str, Any] = json.loads(result.model_dump_json())
     for name in ("assessment_id", "attempts"):
@@ -74,7 +74,7 @@ def test_the_same_transcript_gives_the_same_bytes(tmp_path: Path) -> None:
     assert first.risk == second.risk
 
 
-def assessed_by_command(folder: Path, *, is_installed: bool, enabled: str) -> FullResult:
+def assessed_by_command(folder: Path, *, is_installed: bool, enabled: str) -> Assessment:
     hidden = "" if is_installed else "sys.modules['onnxruntime'] = None; "
     program = f"import sys; {hidden}from ai_psychiatrist.cli import main; main()"
     done = subprocess.run(
@@ -85,7 +85,7 @@ def assessed_by_command(folder: Path, *, is_installed: bool, enabled: str) -> Fu
         env={"DATA_STATE_DIR": str(folder), "READER_ENABLED": enabled, "LOG_LEVEL": "CRITICAL"},
     )
     assert done.returncode == 0, done.stderr
-    return FullResult.model_validate_json(done.stdout)
+    return Assessment.model_validate_json(done.stdout)
 
 
 def test_switched_off_and_not_installed_differ_in_what_they_say_alone(tmp_path: Path) -> None:
@@ -141,10 +141,12 @@ def test_an_order_that_a_model_obeys_with_quotes_of_other_things_scores_nothing(
 
     async def assessed() -> dict[Item, UnknownReason | None]:
         reading = await SecondVoice(is_enabled=True).reading_of(transcript)
-        found = await agent.assess(replace(assessment_context(transcript), reading=reading))
+        found = await agent.assess(replace(assessment_context(transcript), learned_reading=reading))
         assert found is not None
-        assert [one.proposed_score for one in found.items] == [3] * len(Item)
-        return {one.item: one.unknown_reason for one in found.items if one.score is not None}
+        assert [one.proposed_score for one in found.items.values()] == [3] * len(Item)
+        return {
+            key: one.unknown_reason for key, one in found.items.items() if one.score is not None
+        }
 
     assert not asyncio.run(assessed())
 

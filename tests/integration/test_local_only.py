@@ -7,8 +7,8 @@ import pytest
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.infrastructure.options import is_of_this_machine
+from ai_psychiatrist.wiring import bootstrap
 
 PASSWORD = "copper-lanterns"
 KEYS = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "GOOGLE_API_KEY": "k"}
@@ -19,7 +19,7 @@ def start(folder: Path, /, **environment: str) -> None:
 
     async def run() -> None:
         settings = {"MODEL_LOCAL_ONLY": "true", "DATA_STATE_DIR": str(folder)} | environment
-        async with open_services(load_settings(settings, dotenv=None)):
+        async with bootstrap(load_settings(settings, dotenv=None)):
             pass
 
     asyncio.run(run())

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.services.risk.clause_memory import IDLE_SECONDS, remembering_clauses
-from ai_psychiatrist.services.risk.vocabulary import match_danger
+from ai_psychiatrist.services.language.memory import IDLE_SECONDS, remembering_clauses
+from ai_psychiatrist.services.risk.statement import match_danger
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import Services, open_services
+from ai_psychiatrist.wiring import Services, bootstrap
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.permuting_loop import run_permuted
 from tests.integration.running_app import client_of, model_at, settings_with
@@ -50,7 +50,7 @@ async def held_in_the_end(known: set[int], *, is_collected: bool = True) -> list
 
 async def assess_together(services: Services, text: str) -> None:
     texts = [f"{text} {number}" for number in range(3)]
-    await asyncio.gather(*(services.pipeline.assess(parse_transcript(one)) for one in texts))
+    await asyncio.gather(*(services.assessor.assess(parse_transcript(one)) for one in texts))
 
 
 @pytest.mark.parametrize("case", TEXTS)
@@ -58,7 +58,7 @@ def test_nothing_that_was_said_stays_in_the_process(tmp_path: Path, case: str) -
     known = {id(one) for one in held()}
 
     async def left() -> list[object]:
-        async with open_services(settings_with(tmp_path)) as services:
+        async with bootstrap(settings_with(tmp_path)) as services:
             await assess_together(services, TEXTS[case])
         return await held_in_the_end(known)
 
@@ -73,9 +73,9 @@ def test_nothing_of_a_refused_reply_waits_for_the_collector(
         return Reply(text="quillaya " * (characters // 9))
 
     async def left(settings: Mapping[str, str]) -> list[object]:
-        async with open_services(settings_with(tmp_path, **settings)) as services:
+        async with bootstrap(settings_with(tmp_path, **settings)) as services:
             known = {id(one) for one in held()}
-            await services.pipeline.assess(parse_transcript("Participant: i sleep badly"))
+            await services.assessor.assess(parse_transcript("Participant: i sleep badly"))
             return await held_in_the_end(known, is_collected=False)
 
     with ModelServerThread(refused) as models:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ai_psychiatrist.infrastructure.telemetry.danger_counts import TOLD_TOGETHER
+from ai_psychiatrist.infrastructure.telemetry.prometheus import SHOWN_TOGETHER
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.fakes.wires import encode_reply
@@ -126,13 +126,13 @@ def test_no_caller_can_make_a_label(tmp_path: Path) -> None:
 def test_levels_of_danger_are_told_of_many_assessments_at_once(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path, **ON)) as client:
         client.post("/full_pipeline", json=HIGH)
-        for _ in range(TOLD_TOGETHER - 2):
+        for _ in range(SHOWN_TOGETHER - 2):
             client.post("/assess/quantitative", json=BODY)
             assert of(counted(client), "danger_signs_total") == 0
         client.post("/assess/quantitative", json=BODY)
         found = counted(client)
     assert of(found, "danger_signs_total", level="high") == 1
-    assert of(found, "danger_signs_total") == TOLD_TOGETHER
+    assert of(found, "danger_signs_total") == SHOWN_TOGETHER
 
 
 def test_a_held_interview_is_counted_at_once(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.narrative import Metric
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.faults import first_attempts
 from tests.fakes.model_server import ModelServerThread

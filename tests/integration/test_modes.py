@@ -9,9 +9,8 @@ import pytest
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
-from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.results.full_result import FullResult
 from tests.fakes.model_server import ModelServerThread, Request, good_replies
 from tests.integration.command import Finished, run
 from tests.integration.running_app import client_of, model_at, settings_with
@@ -86,7 +85,7 @@ def test_command_and_python_ask_for_scores_as_the_mode_says(tmp_path: Path) -> N
     with ModelServerThread(good_replies()) as server:
         settings = settings_with(tmp_path / "state", **model_at(server.url))
         by_command = [
-            FullResult.model_validate_json(
+            Assessment.model_validate_json(
                 run(["assess", "talk.txt", "--json", *mode], tmp_path, served(server.url)).out
             )
             for mode in ([], ["--mode", DESCRIBED])

@@ -72,9 +72,8 @@ def test_its_problems_and_pages_know_where_it_is_mounted(tmp_path: Path) -> None
         assert refused.json() == alone.get("/full_pipeline").json()
         page, own = outer.get("/phq8/docs"), alone.get("/docs")
         assert page.headers["Content-Security-Policy"] == own.headers["Content-Security-Policy"]
-        assert 'href="openapi.json"' in page.text
-        assert "http://127.0.0.1:8000/phq8/v1/full_pipeline" in page.text
-        assert outer.get("/phq8/docs/style.css").text == alone.get("/docs/style.css").text
+        assert page.text == own.text
+        assert outer.get("/phq8/docs/start.js").text == alone.get("/docs/start.js").text
         document = outer.get("/phq8/openapi.json").json()
         assert document.pop("servers") == [{"url": "/phq8"}]
         assert document == alone.get("/openapi.json").json()

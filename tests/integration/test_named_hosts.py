@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from tests.fakes.call_memory import CallMemory
 from tests.fakes.embedding_server import by_letters, embedding_server
 from tests.fakes.http_connection import HttpCall
@@ -98,9 +99,11 @@ def test_an_embedder_is_named_where_evidence_was_sent_to_it(tmp_path: Path, mode
 def test_calls_that_are_found_again_keep_the_host_they_were_sent_to(tmp_path: Path) -> None:
     async def hosts(url: str, store: CallMemory) -> tuple[str, ...]:
         values = model_at(url) | {"DATA_STATE_DIR": str(tmp_path), "READER_ENABLED": "false"}
-        async with open_services(load_settings(values, dotenv=None)) as services:
+        async with bootstrap(load_settings(values, dotenv=None)) as services:
             transcript = read_transcript(INTERVIEW)
-            return (await services.pipeline.assess(transcript, store=store)).hosts
+            return (
+                await services.assessor.assess(transcript, AssessmentOptions(store=store))
+            ).hosts
 
     async def both() -> None:
         store = CallMemory()

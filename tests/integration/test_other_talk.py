@@ -6,33 +6,30 @@ import pytest
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.config import load_settings
-from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
+from ai_psychiatrist.domain.items import ItemAssessment
+from ai_psychiatrist.domain.phq8 import Item, NotExaminedCause, UnknownReason
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
-from ai_psychiatrist.results.models import ItemResult
 
 OPENING = (
     "Thanks for coming. What is it about today?",
     "It's the stop-smoking clinic, the nurse at the surgery sent me.",
 )
-SLEEP, TIRED, APPETITE = "PHQ8_Sleep", "PHQ8_Tired", "PHQ8_Appetite"
-INTEREST, MOOD, FAILURE = "PHQ8_NoInterest", "PHQ8_Depressed", "PHQ8_Failure"
-CONCENTRATING, MOVING = "PHQ8_Concentrating", "PHQ8_Moving"
+INTEREST, MOOD, SLEEP, TIRED, APPETITE, FAILURE, CONCENTRATING, MOVING = Item
 
 
-def assessed(*turns: str, participant: str = "Participant") -> ap.FullResult:
+def assessed(*turns: str, participant: str = "Participant") -> ap.Assessment:
     labels = ("Interviewer", participant)
     said = [f"{labels[at % 2]}: {words}" for at, words in enumerate((*OPENING, *turns))]
     settings = load_settings({"READER_ENABLED": "false"}, None)
     return ap.assess_sync("\n".join(said), settings=settings)
 
 
-def items(result: ap.FullResult) -> Mapping[str, ItemResult]:
+def items(result: ap.Assessment) -> Mapping[Item, ItemAssessment]:
     assert result.quantitative is not None
-    assert result.quantitative.items is not None
     return result.quantitative.items
 
 
-def scores(*turns: str) -> dict[str, int]:
+def scores(*turns: str) -> dict[Item, int]:
     found = items(assessed(*turns))
     return {key: one.score for key, one in found.items() if one.score is not None}
 

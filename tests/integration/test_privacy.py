@@ -27,7 +27,6 @@ from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSe
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
-from ai_psychiatrist.wiring import open_services
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServer, ModelServerThread, Reply, Script, fault
 from tests.fakes.replies import ITEMS, meta_review_text, scoring_text
@@ -43,7 +42,7 @@ from tests.integration.canary import (
     canary_as_wrong_type,
 )
 from tests.integration.command import Finished, Serving, run
-from tests.integration.running_app import client_at, model_at, settings_with
+from tests.integration.running_app import client_at, model_at
 from tests.integration.test_privacy_pages import ROUTES as PAGES
 
 HEADER = "start_time\tstop_time\tspeaker\tvalue\n"
@@ -54,7 +53,7 @@ GETS = (
     "/readyz",
     "/metrics",
     "/docs",
-    "/docs/style.css",
+    "/docs/start.js",
     "/openapi.json",
     "/v1/queue",
     "/v1/agreement",
@@ -204,7 +203,7 @@ BAD_REQUESTS: dict[str, Send] = {
     ),
     "unknown route": lambda client: client.get(f"/{CANARY}"),
     "wrong method": lambda client: client.put("/full_pipeline", content=CANARY),
-    "unknown method": lambda client: client.request(CANARY.upper(), "/full_pipeline"),
+    "unknown method": lambda client: client.request("PROPFIND", "/full_pipeline"),
 }
 
 
@@ -305,7 +304,10 @@ def assert_only_allowed_keys(done: Finished) -> None:
 def test_every_route_is_driven() -> None:
     """A new route has to be added to the canary."""
     app = create_app(load_settings({}, None))
-    paths = {route.path for route in iter_route_contexts(app.routes)}
+    paths = {
+        (route.path or "").replace("/docs/{name}", "/docs/start.js")
+        for route in iter_route_contexts(app.routes)
+    }
     assert paths == {
         *POSTS,
         *GETS,
@@ -481,13 +483,3 @@ def test_what_chat_clients_raise_does_not_repeat_the_prompt(case: str) -> None:
     with pytest.raises(AssessmentServiceError) as raised:
         asked(AGENT_FAILURES[case], lambda chat: chat.simple_chat(INTERVIEW))
     assert_exception_silent(raised.value)
-
-
-def test_an_assessment_can_be_shown_in_a_debugger_without_its_words(tmp_path: Path) -> None:
-    async def assessed() -> str:
-        async with ModelServer(canary_as_quote) as server:
-            settings = settings_with(tmp_path, **model_at(server.url))
-            async with open_services(settings) as services:
-                return repr(await services.pipeline.assess(parse_transcript(INTERVIEW)))
-
-    assert_silent(asyncio.run(assessed()))

@@ -119,10 +119,10 @@ def test_python_shows_nothing_of_the_changed_transcripts(
         result = ap.assess_sync(INTERVIEW, settings=settings, ablate=True)
         assert asked_again(models) >= 6
     assert result.quantitative is not None
-    drives = [item.drive for item in (result.quantitative.items or {}).values() if item.drive]
+    drives = [item.drive for item in result.quantitative.items.values() if item.drive]
     assert drives
     dumped = [one.model_dump_json() for one in drives]
-    assert_silent(repr(result), result._repr_html_(), *map(repr, drives), *dumped)
+    assert_silent(repr(result), result._repr_html_() or "", *map(repr, drives), *dumped)
     assert_silent(*capfd.readouterr())
     assert_files_silent(tmp_path)
 

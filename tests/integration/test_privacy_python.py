@@ -5,15 +5,16 @@ import json
 import pprint
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from pydantic import ValidationError
 from rich.pretty import pretty_repr
 
 import ai_psychiatrist as ap
+from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.results.result import Result
 from tests.fakes.model_server import ModelServer, ModelServerThread
 from tests.integration.canary import (
@@ -42,6 +43,9 @@ def parts_of(value: object) -> Iterator[object]:
         case dict():
             for inner in value.values():
                 yield from parts_of(inner)
+        case _ if is_dataclass(value):
+            for one in fields(value):
+                yield from parts_of(getattr(value, one.name))
         case tuple() | list():
             for inner in value:
                 yield from parts_of(inner)
@@ -56,11 +60,13 @@ def shown(value: object) -> Iterator[str]:
     yield pretty_repr(value)
 
 
-def assert_shows_nothing(result: Result) -> None:
+def assert_shows_nothing(result: Result | Shape) -> None:
     """Look at the result and at each part of it that is not itself a text, or a table of texts."""
     for part in parts_of(result):
         values = part.values() if isinstance(part, dict) else ()
-        if not isinstance(part, str | dict) or any(isinstance(one, Result) for one in values):
+        if not isinstance(part, str | dict) or any(
+            isinstance(one, Result | Shape) for one in values
+        ):
             assert_silent(*shown(part))
 
 
@@ -72,7 +78,7 @@ def test_no_part_of_a_result_shows_what_was_said(
         settings = settings_with(tmp_path, **model_at(models.url) | LOGGED)
         result = ap.assess_sync(INTERVIEW, settings=settings)
     assert_shows_nothing(result)
-    assert_silent(result._repr_html_())
+    assert_silent(result._repr_html_() or "")
     assert_silent(*capfd.readouterr())
     assert_files_silent(tmp_path)
     if scenario == "invented quotes":
@@ -82,7 +88,7 @@ def test_no_part_of_a_result_shows_what_was_said(
 def test_a_notebook_shows_scores_and_obeys_no_markup(settings: ap.Settings) -> None:
     labelled = INTERVIEW.replace("Participant:", f"{CANARY}<script>:")
     result = ap.assess_sync(labelled, settings=settings, participant=f"{CANARY}<script>")
-    html = result._repr_html_()
+    html = result._repr_html_() or ""
     assert html.count("<tr>") == 9
     assert "<script" not in html
     assert_silent(html)
@@ -93,10 +99,10 @@ def test_a_refused_change_does_not_repeat_what_was_to_be_set(
     field: str, settings: ap.Settings
 ) -> None:
     result = ap.assess_sync(INTERVIEW, settings=settings)
-    with pytest.raises(ValidationError, match="frozen") as raised:
+    with pytest.raises((AttributeError, TypeError)) as raised:
         setattr(result, field, f"{CANARY} said")
     assert "said" not in str(raised.value)
-    assert "said" not in repr(raised.value.errors())
+    assert "said" not in repr(raised.value)
 
 
 @pytest.fixture
@@ -119,7 +125,7 @@ BAD: dict[str, Callable[[ap.Settings], object]] = {
     "ground without a participant": lambda _: ap.ground([CANARY], NO_PARTICIPANT),
     "no answer": lambda _: ap.validate([[CANARY]], True),  # type: ignore[list-item]
     "no schema": lambda _: ap.validate([], {"type": CANARY}),
-    "a damaged result": lambda _: ap.FullResult.model_validate_json(f'{{"risk": "{CANARY}"}}'),
+    "a damaged result": lambda _: ap.Assessment.model_validate_json(f'{{"risk": "{CANARY}"}}'),
 }
 
 

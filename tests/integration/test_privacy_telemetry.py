@@ -34,6 +34,7 @@ SCRIPTS: dict[str, Script] = SCENARIOS | {
     "an empty reply": FAULTS["empty"],
 }
 HOST = Path(__file__).with_name("traced_host.py")
+SERVER = Path(__file__).with_name("traced_server.py")
 
 
 def test_no_word_leaves_in_spans_metrics_or_logs(tmp_path: Path) -> None:
@@ -106,3 +107,17 @@ def test_a_host_that_traces_all_agents_with_content_gets_none_of_ours(tmp_path: 
     assert assessment["parent"] == own["id"]
     assert {span["trace"] for span in spans} == {own["trace"]}
     assert_silent(host.stdout.decode(), host.stderr.decode())
+
+
+def test_the_framework_tells_a_host_nothing_of_paths_queries_and_errors(tmp_path: Path) -> None:
+    """FastAPI traces by itself where a provider is set: queries, and texts of exceptions."""
+    served = subprocess.run(
+        [sys.executable, str(SERVER), CANARY],
+        check=True,
+        capture_output=True,
+        env=environment_of(tmp_path, {}),
+        timeout=120,
+    )
+    assert b"POST /full_pipeline" in served.stdout
+    assert b"GET /broken" in served.stdout
+    assert_silent(served.stdout.decode(), served.stderr.decode())

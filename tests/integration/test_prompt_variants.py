@@ -22,6 +22,7 @@ Explanation: what you found
 Score: 3
 '''
 """
+CERTIFIED = "certificates/*.json"
 BOTH = ("--prompts", "shipped", "--prompts", "strict=strict.toml")
 
 
@@ -181,3 +182,14 @@ def test_one_run_and_several_do_not_share_a_folder(folder: Path) -> None:
     assert (mixed.code, "one run alone" in mixed.err) == (2, True)
     single = run_here(["evaluate", "compare", "out"], folder)
     assert (single.code, "name another one" in single.err) == (2, True)
+
+
+def test_certificates_name_the_wordings_that_were_asked(folder: Path) -> None:
+    with ModelServerThread(good_replies()) as server:
+        assert assess(folder, server.url, *BOTH, "--certificates").code == 0
+    shipped, strict = (
+        json.loads(path.read_bytes())["certificate"]["prompts"]
+        for run in ("shipped-1", "strict-1")
+        for path in sorted((folder / "out" / run).glob(CERTIFIED))[:1]
+    )
+    assert {name for name in shipped if shipped[name] != strict[name]} == {"judge_coherence"}

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import httpx
 import pytest
 
 import ai_psychiatrist as ap
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.results.models import ItemResult
 from ai_psychiatrist.services.retrieval.artefact import Session
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
 from ai_psychiatrist.services.retrieval.identity import identity_of
@@ -26,7 +27,7 @@ from tests.integration.command import Finished, run
 from tests.integration.running_app import client_of, model_at, settings_with
 from tests.unit.evaluation.datasets.corpora import AVEC_2017, daic, session, write
 
-SLEEP = "PHQ8_Sleep"
+SLEEP = Item.SLEEP
 ASKER = (
     "Interviewer: How do you sleep?\n"
     "Participant: I lie awake until five, I cannot sleep at night.\n"
@@ -35,7 +36,6 @@ ASKER = (
 )
 QUOTE = "I lie awake until five, I cannot sleep at night."
 INVENTED = "I lie awake until four nearly every night."
-ACCOUNT = {"items": {item: {"references", "no_references"} for item in ITEMS}}
 SHOWN = ["few_shot", "random_references"]
 
 
@@ -80,10 +80,17 @@ def prompts(server: ModelServerThread) -> list[str]:
     ]
 
 
-def sleep_of(result: ap.FullResult) -> ItemResult:
+def sleep_of(result: ap.Assessment) -> ItemAssessment:
     assert result.quantitative is not None
-    assert result.quantitative.items is not None
     return result.quantitative.items[SLEEP]
+
+
+def without_account(scores: PHQ8Assessment) -> PHQ8Assessment:
+    """Return the scores without what each item was shown."""
+    items = {
+        key: replace(one, references=(), no_references=None) for key, one in scores.items.items()
+    }
+    return replace(scores, items=items)
 
 
 def people_in(prompt: str) -> set[str]:
@@ -197,7 +204,7 @@ def test_command_python_and_http_show_the_same(
         ap.assess_sync(ASKER, settings=settings, mode="few_shot"),
         ap.assess_sync(ASKER, settings=by_default),
     ]
-    by_command = ap.FullResult.model_validate_json(done.out)
+    by_command = ap.Assessment.model_validate_json(done.out)
     shown = [references_in(prompt) for prompt in prompts(server)]
     assert len(shown) == 4
     assert all(one == shown[0] for one in shown)
@@ -247,7 +254,7 @@ def test_the_baseline_scores_alike_whatever_is_shown(tmp_path: Path, folder: Pat
     for shown in results[1:]:
         assert len(sleep_of(shown).references) == 2
         assert shown.quantitative is not None
-        assert shown.quantitative.model_dump(exclude=ACCOUNT) == plain.model_dump(exclude=ACCOUNT)
+        assert without_account(shown.quantitative) == without_account(plain)
 
 
 def test_a_server_whose_references_do_not_fit_its_settings_does_not_start(

@@ -164,7 +164,7 @@ def test_a_line_of_one_request_leaves_nothing_to_the_next(tmp_path: Path) -> Non
     with Serving(tmp_path, {"LOG_FORMAT": "json"}) as serving:
         with client_at(serving.url) as client:
             assess(client, 1)
-            client.get("/healthz")
+            client.get("/health")
         lines = lines_of(serving.stop().err)
     assert "assessment_id" not in lines[-1]
     assert lines[-1]["request_id"] != lines[-2]["request_id"]

@@ -13,9 +13,9 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from ai_psychiatrist.api.edge import Edge
-from ai_psychiatrist.api.request_deadline import RequestDeadline
-from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.api.limits import Limits
+from ai_psychiatrist.config import load_settings
+from ai_psychiatrist.infrastructure.tasks import Stopping
 from tests.fakes.exchange import Reply
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
@@ -161,10 +161,11 @@ async def hang(_: Scope, __: Receive, ___: Send) -> None:
 
 
 def test_a_request_that_nothing_else_ends_is_ended_by_its_deadline() -> None:
-    deadline = RequestDeadline(hang, seconds=0.01, stopping=Stopping(), margin_seconds=0.01)
+    settings = load_settings({"API_REQUEST_TIMEOUT_SECONDS": "0.01"}, None).api
+    limits = Limits(hang, settings=settings, stopping=Stopping(), margin_seconds=0.01)
 
     async def ask() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(Edge(deadline))
+        transport = httpx.ASGITransport(limits)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await asyncio.gather(*(client.get("/readyz") for _ in range(200)))
 

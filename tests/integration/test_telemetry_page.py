@@ -7,7 +7,7 @@ import pytest
 import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
-from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import PrometheusCounts
+from ai_psychiatrist.infrastructure.telemetry.prometheus import PrometheusCounts
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.fakes.otlp_collector import OtlpCollector

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from ai_psychiatrist.infrastructure.telemetry.otlp import LONGEST_FLUSH_SECONDS
-from ai_psychiatrist.infrastructure.telemetry.token_metrics import SECOND_BUCKETS, TOKEN_BUCKETS
+from ai_psychiatrist.infrastructure.telemetry.spans import SECOND_BUCKETS, TOKEN_BUCKETS
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.faults import FAULTS
 from tests.fakes.interview_model import calling_tools

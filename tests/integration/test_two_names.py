@@ -1,5 +1,6 @@
 """Every route is under /v1, the oldest under their first names too; HEAD is where GET is."""
 
+import asyncio
 import json
 import re
 import socket
@@ -8,18 +9,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
 from ai_psychiatrist.api.app import create_app
-from ai_psychiatrist.api.edge import Edge
-from ai_psychiatrist.api.head_requests import HeadRequests
 from tests.integration.canary import INTERVIEW
 from tests.integration.running_app import client_of, settings_with
 
 POSTS = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
 GETS = ("/health", "/healthz", "/readyz")
-OF_EACH_ANSWER = ("date", "x-request-id")
+OF_EACH_ANSWER = ("date", "x-request-id", "transfer-encoding")
 CHANGING = ("assessment_id", "duration_ms")
 
 
@@ -60,7 +58,7 @@ def test_both_names_give_the_same_status(client: httpx.Client, path: str) -> Non
 def test_the_log_tells_by_which_name_a_route_was_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = settings_with(tmp_path, LOG_LEVEL="INFO", LOG_FORMAT="json")
+    settings = settings_with(tmp_path, LOG_LEVEL="DEBUG", LOG_FORMAT="json")
     with client_of(settings) as client:
         client.get("/healthz")
         client.head("/v1/healthz")
@@ -79,9 +77,12 @@ def test_the_log_tells_by_which_name_a_route_was_asked(
 
 
 def test_both_names_share_the_places_for_requests(tmp_path: Path) -> None:
-    app = create_app(settings_with(tmp_path, API_MAX_CONCURRENCY="1"))
-    with client_of(app) as client, app.state.admission.room():
+    app = create_app(settings_with(tmp_path, API_MAX_CONCURRENCY="1", API_SLOT_WAIT_SECONDS="0"))
+    held = app.state.slots.hold(1, "local")
+    with client_of(app) as client, asyncio.Runner() as runner:
+        runner.run(held.__aenter__())
         answers = [client.post(prefix + POSTS[0], json={}) for prefix in ("", "/v1")]
+        runner.run(held.__aexit__(None, None, None))
     assert [answer.json()["code"] for answer in answers] == ["busy", "busy"]
 
 
@@ -102,32 +103,29 @@ def _lasting_headers(response: httpx.Response) -> dict[str, str]:
     return {name: value for name, value in response.headers.items() if name not in OF_EACH_ANSWER}
 
 
-def test_head_ends_an_answer_that_never_ends() -> None:
-    app = FastAPI()
+def test_head_ends_an_answer_that_never_ends(tmp_path: Path) -> None:
+    app = create_app(settings_with(tmp_path))
 
     async def forever() -> AsyncIterator[bytes]:
         while True:
             yield b"x"
 
     app.add_api_route("/events", lambda: StreamingResponse(forever(), media_type="text/plain"))
-    app.add_middleware(HeadRequests)
     with client_of(app) as client:
         answer = client.head("/events")
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer.headers["content-type"].startswith("text/plain")
 
 
-def test_head_of_what_fails_is_answered_without_a_body_too() -> None:
-    app = FastAPI()
+def test_head_of_what_fails_is_answered_without_a_body_too(tmp_path: Path) -> None:
+    app = create_app(settings_with(tmp_path))
 
     def fail() -> None:
         raise LookupError
 
     app.add_api_route("/broken", fail)
-    app.add_middleware(HeadRequests)
-    app.add_middleware(Edge)
     asked = "".join(
-        f"{method} /broken HTTP/1.1\r\nHost: here\r\nConnection: {then}\r\n\r\n"
+        f"{method} /broken HTTP/1.1\r\nHost: localhost\r\nConnection: {then}\r\n\r\n"
         for method, then in (("HEAD", "keep-alive"), ("GET", "close"))
     )
     with client_of(app) as client:

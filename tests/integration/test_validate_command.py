@@ -184,6 +184,13 @@ def test_compressed_input_is_read(folder: Path) -> None:
     assert records(validate(folder, "in.jsonl.gz").out) == [KEPT]
 
 
+def test_first_line_that_is_cut_off_is_a_line_as_any_other(folder: Path) -> None:
+    (folder / "in.jsonl").write_text("{\n" + lines(GOOD), "utf-8")
+    done = validate(folder, "in.jsonl")
+    assert (done.code, len(records(done.out))) == (1, 1)
+    assert json.loads(done.err.splitlines()[0])["failure_stage"] == "parse"
+
+
 def test_file_may_be_written_over_itself(folder: Path) -> None:
     (folder / "in.jsonl").write_text(lines(GOOD), "utf-8")
     assert validate(folder, "in.jsonl", "--valid", "in.jsonl").code == 0
@@ -206,6 +213,8 @@ def test_standard_streams_can_be_named_as_files(folder: Path) -> None:
     [
         pytest.param(["nowhere.jsonl"], "the input cannot be read", id="no_input"),
         pytest.param(["cut.jsonl.gz"], "is not a whole gzip file", id="cut_off_gzip"),
+        pytest.param(["one.json"], "one JSON object over several lines", id="one_object"),
+        pytest.param(["all.json"], "jq -c '.[]' FILE", id="one_array"),
         pytest.param(["in.jsonl", "--context", "nowhere"], "the context", id="no_context"),
         pytest.param(["in.jsonl", "--context", "s1.jinja2"], "line 1 of the context", id="context"),
         pytest.param(["in.jsonl", "--context", "bomb.gz"], "times as large", id="gzip_bomb"),
@@ -222,6 +231,8 @@ def test_file_of_no_use_ends_the_run_and_leaves_nothing_behind(
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress(lines(GOOD).encode() * 500)[:-9])
     (folder / "bomb.gz").write_bytes(BOMB)
     (folder / "torn.gz").write_bytes(gzip.compress(b"", 1)[:10] + b"\xff" * 40)
+    (folder / "one.json").write_text(json.dumps({"unit_id": "u0", "score": 2}, indent=1), "utf-8")
+    (folder / "all.json").write_text(json.dumps([{"unit_id": "u0"}], indent=1), "utf-8")
     before = sorted(path.name for path in folder.iterdir())
     chosen = arguments if "--valid" in arguments else [*arguments, "--valid", "v.jsonl"]
     done = validate(folder, *chosen, "--coercions", "c.log")

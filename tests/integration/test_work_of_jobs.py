@@ -11,8 +11,8 @@ import httpx
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef
-from ai_psychiatrist.wiring import open_services
-from ai_psychiatrist.wiring.jobs import job_work
+from ai_psychiatrist.wiring import bootstrap
+from ai_psychiatrist.wiring.job_work import JobWork
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import client_of, model_at, settings_with
@@ -44,8 +44,8 @@ def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
         ends.append(end)
 
     async def work() -> RecordState:
-        async with open_services(settings) as services:
-            return await job_work(services, on_end)(job)
+        async with bootstrap(settings) as services:
+            return await JobWork(services=services, on_end=on_end)(job)
 
     return asyncio.run(work()), ends
 

@@ -128,7 +128,7 @@ def test_the_library_is_imported_by_nobody_who_does_not_need_it() -> None:
         "from ai_psychiatrist.api.app import create_app;"
         "from ai_psychiatrist.config import Settings;"
         "import ai_psychiatrist.cli.worker_command, ai_psychiatrist.cli.assess_command;"
-        "import ai_psychiatrist.wiring.jobs, ai_psychiatrist.wiring.job_worker;"
+        "import ai_psychiatrist.wiring.jobs, ai_psychiatrist.wiring.jobs;"
         "create_app(Settings());"
         "print([n for n in sys.modules if n.split('.')[0] in {'dbos', 'sqlalchemy', 'psycopg'}])"
     )

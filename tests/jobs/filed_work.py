@@ -80,6 +80,13 @@ class Account:
         return {process for process, _, _ in self.finished}
 
 
+def ended_in_order(folder: Path) -> list[str]:
+    """Return the jobs that have their end, the first to end first, as `tenant/id`."""
+    kept = folder / "kept"
+    ends = sorted(kept.glob("*/*/end"), key=lambda path: path.stat().st_mtime_ns)
+    return [str(path.parent.relative_to(kept)) for path in ends]
+
+
 def ended(folder: Path) -> set[str]:
     """Return the jobs that have their end, as `tenant/id`."""
     kept = folder / "kept"

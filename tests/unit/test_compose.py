@@ -17,8 +17,18 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 OURS = ("server", "worker-1", "worker-2")
 
 
-def test_there_are_a_server_two_workers_and_a_database() -> None:
-    assert set(COMPOSE["services"]) == {*OURS, "postgres"}
+def test_there_are_a_proxy_a_server_two_workers_and_a_database() -> None:
+    assert set(COMPOSE["services"]) == {"proxy", *OURS, "postgres"}
+
+
+def test_only_the_proxy_is_reached_from_outside_and_has_time_limits() -> None:
+    services = COMPOSE["services"]
+    assert [name for name, service in services.items() if "ports" in service] == ["proxy"]
+    address = services["proxy"]["networks"]["default"]["ipv4_address"]
+    assert services["server"]["environment"]["API_TRUSTED_PROXIES"] == address
+    caddyfile = COMPOSE["configs"]["proxy"]["content"]
+    for limit in ("read_header", "read_body", "write", "idle", "max_size", "max_header_size"):
+        assert limit in caddyfile
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation import settings as evidence_settings
 from ai_psychiatrist.services.transcripts.speaker_labels import known_speaker
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 
 ROOT = Path(__file__).parents[2]
 SECRET = "sk-copper-lanterns"
@@ -52,6 +52,8 @@ DEFAULTS = {
     "MODEL_QUALITATIVE_MODEL": "",
     "MODEL_QUANTITATIVE_MODEL": "",
     "MODEL_JUDGE_MODEL": "",
+    "ASSESS_LONG": "whole",
+    "ASSESS_PART_CHARACTERS": "40000",
     "DANGER_MODEL": "",
     "READER_ENABLED": "true",
     "BELIEF_SOURCES": "rules",
@@ -111,6 +113,7 @@ DEFAULTS = {
     "TRANSCRIPT_PARTICIPANT_LABELS": "",
     "TRANSCRIPT_INTERVIEWER_LABELS": "",
     "DATA_TRANSCRIPTS_DIR": "",
+    "DATA_TRANSCRIPTS_TENANT": "",
     "DATA_SECRETS_DIR": "",
     "REFERENCES_DIR": "",
     "REFERENCES_EMBEDDER": "lexical",
@@ -152,10 +155,6 @@ DEFAULTS = {
     "API_ALLOWED_HOSTS": "",
     "API_CORS_ORIGINS": "",
     "API_DOCS": "true",
-    "LIMIT_REQUESTS_PER_DAY": "0",
-    "LIMIT_CALLS_PER_DAY": "0",
-    "LIMIT_TOKENS_PER_DAY": "0",
-    "LIMIT_CHARACTERS_PER_DAY": "0",
     "API_ALLOW_UNAUTHENTICATED": "false",
     "AUTH_REQUIRED": "false",
     "AUTH_OIDC_ISSUER": "",
@@ -195,6 +194,7 @@ WITHOUT_A_FIXED_DEFAULT = {
     "API_MAX_BODY_BYTES",
     "API_MAX_TRANSCRIPT_CHARS",
     "API_MAX_CONCURRENCY",
+    "API_SLOT_WAIT_SECONDS",
 }
 
 
@@ -338,6 +338,8 @@ def test_secrets_are_read_from_a_folder_after_the_environment_and_the_file(tmp_p
     assert settings.anthropic.api_key.get_secret_value() == "sk-of-the-file"
     given = load(dotenv, OPENAI_API_KEY="sk-given")
     assert given.openai.api_key.get_secret_value() == "sk-given"
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        assert load(dotenv, **{name: "sk-given"}).google.api_key.get_secret_value() == "sk-given"
 
 
 def test_secrets_that_cannot_be_used_are_refused_and_not_shown(tmp_path: Path) -> None:
@@ -698,8 +700,8 @@ def test_forms_of_the_ollama_host(environment: dict[str, str], url: str) -> None
 def open_and_close(tmp_path: Path, /, **environment: str) -> dict[str, tuple[str, ...]]:
     async def run() -> dict[str, tuple[str, ...]]:
         settings = load(DATA_STATE_DIR=str(tmp_path), **environment)
-        async with open_services(settings) as services:
-            return services.agent_models
+        async with bootstrap(settings) as services:
+            return dict(services.agent_models)
 
     return asyncio.run(run())
 
@@ -749,6 +751,7 @@ def test_danger_is_read_by_the_model_that_is_set_for_it(
         pytest.param({"MODEL_DEFAULT": "gemma3:27b"}, "ollama:gemma3:27b", id="ollama_tag"),
         pytest.param({"MODEL_DEFAULT": "llama3.1:8b"}, r"ollama:llama3\.1:8b", id="other_tag"),
         pytest.param({"ENABLE_FEW_SHOT": "true"}, "ENABLE_FEW_SHOT=true .* false", id="few_shot"),
+        pytest.param({"DATA_TRANSCRIPTS_TENANT": "A B"}, "DATA_TRANSCRIPTS_TENANT", id="no_tenant"),
         pytest.param(
             {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
         ),
@@ -782,10 +785,10 @@ sys.modules["rapidfuzz"] = None  # as where it is not installed
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 
 async def start():
-    async with open_services(load_settings(dotenv=None)):
+    async with bootstrap(load_settings(dotenv=None)):
         print("started")
 
 try:

@@ -7,8 +7,12 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.infrastructure.options import CommaList, Options, WebAddress
-from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
+from ai_psychiatrist.infrastructure.options import (
+    CommaList,
+    Options,
+    WebAddress,
+    is_of_this_machine,
+)
 
 _ALGORITHMS: Final = tuple(
     f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)

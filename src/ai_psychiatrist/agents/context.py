@@ -1,28 +1,35 @@
 """One transcript under assessment: what all its prompts share, and how many calls are left."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
-from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM
+from ai_psychiatrist.agents.prompts.shared import DELIMITED, NO_NOTES, NOTES, PART, SYSTEM
 from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks
 from ai_psychiatrist.agents.references import ReferenceSource
 from ai_psychiatrist.domain.assessment import AS_SET, WantedScoring
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.infrastructure.worker_processes import (
-    beside_the_loop,
-    in_worker_process,
+from ai_psychiatrist.infrastructure.logging import numbered_part
+from ai_psychiatrist.infrastructure.off_loop import (
     is_for_process,
+    run_in_process,
+    run_in_thread,
 )
-from ai_psychiatrist.llm.calls import DEFAULT_MAX_CALLS, CallBudget, CallRecorder, CallStore
+from ai_psychiatrist.llm.calls import (
+    DEFAULT_MAX_CALLS,
+    CallBudget,
+    CallRecorder,
+    CallStore,
+)
 from ai_psychiatrist.llm.control_tokens import without_control_tokens
 from ai_psychiatrist.llm.definition import Prompt
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -30,7 +37,9 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
     ground_all,
 )
 from ai_psychiatrist.services.reader.reading import TranscriptReading
-from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.services.transcripts.rendering import parts_for_models, rendered_for_models
+
+T = TypeVar("T")
 
 _BOUNDARY_DIGITS: Final = 16
 _SHARED_INDEX_CHARACTERS: Final = 12_000
@@ -47,12 +56,17 @@ class AssessmentContext:
     boundary: str
     """Marks the blocks of the prompts; no text inside a block can hold it."""
     transcript_block: str = field(repr=False)
+    part_blocks: tuple[str, ...] = field(default=(), repr=False)
+    """What takes its place in prompts about one part of a long interview; empty for one that is
+    read whole."""
+    part: int = 0
+    """Which part the prompts are about, from 1; 0 for the whole."""
     index: TranscriptIndex = field(repr=False)
-    reader: ItemReader = field(repr=False)
+    assertions: AssertionClassifier = field(repr=False)
     calls: CallRecorder = field(repr=False)
     tasks: Tasks = field(repr=False)
     """What the agents are asked."""
-    reading: TranscriptReading = field(default_factory=TranscriptReading, repr=False)
+    learned_reading: TranscriptReading = field(default_factory=TranscriptReading, repr=False)
     """What the learned reader says of the transcript."""
     scoring: WantedScoring = AS_SET
     references: ReferenceSource | None = field(default=None, repr=False)
@@ -62,6 +76,71 @@ class AssessmentContext:
 
     It is looked up once and shared with what is scored again, so that only the change differs.
     """
+
+    def in_parts(self, most_characters: int) -> "AssessmentContext":
+        """Return the context of an interview that is read in parts of at most so many characters.
+
+        One that is no longer than that is read whole.
+        """
+        texts = parts_for_models(self.transcript, most_characters)
+        is_delimited = self.transcript_block.startswith(DELIMITED)
+        blocks = (
+            f"{PART.format(number=number, count=len(texts))}\n"
+            f"{_block(text, self.boundary, is_delimited=is_delimited)}"
+            for number, text in enumerate(texts, start=1)
+        )
+        return replace(self, part_blocks=tuple(blocks))
+
+    @property
+    def part_numbers(self) -> range:
+        """The number of each part, from 1; 0 alone where the interview is read whole."""
+        return range(1, len(self.part_blocks) + 1) if self.part_blocks else range(1)
+
+    async def of_parts(self, ask: Callable[["AssessmentContext"], Awaitable[T]]) -> list[T]:
+        """Return what is answered about each part, all asked at the same time.
+
+        Each may spend an equal share of the calls that are left.
+        """
+        if not self.part_blocks:
+            return [await ask(self)]
+
+        async def asked(context: AssessmentContext) -> T:
+            with numbered_part(context.part):
+                return await ask(context)
+
+        count = len(self.part_blocks)
+        with self.calls.budget.shared(count) as shares, self.apart(count) as contexts:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(
+                        asked(replace(own.within(share), transcript_block=block, part=number))
+                    )
+                    for own, share, block, number in zip(
+                        contexts, shares, self.part_blocks, self.part_numbers, strict=True
+                    )
+                ]
+        return [task.result() for task in tasks]
+
+    def with_notes(
+        self, notes: Sequence[str | None], quotes: Mapping[str, Sequence[str]] | None
+    ) -> "AssessmentContext":
+        """Return the context whose prompts show notes on the parts in place of the transcript.
+
+        `notes`: of each part, `None` for one that was not read. `quotes`: item key → the grounded
+        quotes; `None` where none were looked for.
+        """
+        told = (
+            f"Part {number} of {len(notes)}\n{text or NO_NOTES}"
+            for number, text in enumerate(notes, start=1)
+        )
+        blocks = [
+            NOTES.format(count=len(notes)),
+            marked_block("notes", self.boundary, "\n\n".join(told)),
+        ]
+        if quotes is not None:
+            listed = json.dumps(quotes, ensure_ascii=False, indent=1)
+            blocks.append(marked_block("words", self.boundary, listed))
+        return replace(self, transcript_block="\n".join(blocks), part_blocks=())
 
     def within(self, budget: CallBudget) -> "AssessmentContext":
         """Return the context for an agent that may spend this budget."""
@@ -91,8 +170,8 @@ class AssessmentContext:
             boundary=boundary,
             transcript_block=_transcript_block(transcript, boundary, is_delimited=is_delimited),
             index=TranscriptIndex(transcript),
-            reader=ItemReader(transcript, self.reader.unread),
-            reading=self.reading.of_changed(transcript),
+            assertions=AssertionClassifier(transcript, self.assertions.unread),
+            learned_reading=self.learned_reading.of_changed(transcript),
         )
         changed.share_transcript()
         return changed
@@ -122,9 +201,9 @@ class AssessmentContext:
             return
         wanted = self.index.unknown(quotes, mode=mode, fuzzy_threshold=fuzzy_threshold)
         if len(text) <= _SHARED_INDEX_CHARACTERS:
-            await beside_the_loop(partial(self.index.look_up, wanted))
+            await run_in_thread(partial(self.index.look_up, wanted))
         elif wanted:
-            self.index.remember(await in_worker_process(text, ground_all, self.transcript, wanted))
+            self.index.remember(await run_in_process(text, ground_all, self.transcript, wanted))
 
 
 def assessment_context(
@@ -154,7 +233,7 @@ def assessment_context(
         boundary=boundary,
         transcript_block=_transcript_block(transcript, boundary, is_delimited=is_delimited),
         index=TranscriptIndex(transcript),
-        reader=ItemReader(transcript, unread),
+        assertions=AssertionClassifier(transcript, unread),
         calls=CallRecorder.of(max_calls, store=store),
         tasks=tasks,
         scoring=scoring,
@@ -178,7 +257,11 @@ def marked_block(name: str, boundary: str, text: str) -> str:
 
 
 def _transcript_block(transcript: Transcript, boundary: str, *, is_delimited: bool) -> str:
-    block = marked_block("transcript", boundary, rendered_for_models(transcript))
+    return _block(rendered_for_models(transcript), boundary, is_delimited=is_delimited)
+
+
+def _block(text: str, boundary: str, *, is_delimited: bool) -> str:
+    block = marked_block("transcript", boundary, text)
     return f"{DELIMITED}\n{block}" if is_delimited else block
 
 

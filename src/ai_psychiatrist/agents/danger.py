@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.risk import (
     RiskSource,
 )
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.infrastructure.failure_log import record_failure
+from ai_psychiatrist.infrastructure.logging import record_failure
 from ai_psychiatrist.llm.replies import OnKept, PartialOutput
 from ai_psychiatrist.llm.runner import AgentRunner
 from ai_psychiatrist.services.evidence_validation import log_grounding
@@ -120,6 +120,7 @@ async def reading_in_part(
     return ModelReading(
         status=ReadingStatus.ANSWERED,
         signals=tuple(sorted(distinct, key=lambda one: (one.start, one.end))),
+        sign_count=len(distinct),
         refused_count=refused,
         completed_count=sum(added.values()),
     )

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Final, Literal, TypeVar
 
 from ai_psychiatrist.agents.extractors import (
+    A_WORD,
     MAX_QUOTES,
     FieldReading,
     asking_again,
@@ -46,7 +47,6 @@ ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 _Level = Literal[RiskLevel.LOW, RiskLevel.MODERATE, RiskLevel.HIGH]
 
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
-_A_WORD: Final = re.compile(r"\w")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _FLAT_OBJECT: Final = re.compile(r"\{[^{}]{3,16384}\}")
 _QUOTE_OF_CUT_OBJECT: Final = re.compile(r'^\{\s*"quote"\s*:\s*"([^"\\]{1,4000})"[^{}]*\Z')
@@ -331,7 +331,7 @@ def _spoken(value: object) -> list[str]:
     match value:
         case str():
             words = words_of(value.replace(HALF_CHARACTER, " "))
-            return [words] if _A_WORD.search(words) else []
+            return [words] if A_WORD.search(words) else []
         case list():
             return [*chain.from_iterable(map(_spoken, value))]
         case dict():

@@ -14,6 +14,7 @@ from functools import wraps
 from typing import Final, TypeGuard, TypeVar
 
 from ai_psychiatrist.agents.output_models import (
+    SECTIONS,
     EvidenceOutput,
     ItemScoreOutput,
     JudgeMetricOutput,
@@ -27,9 +28,9 @@ from ai_psychiatrist.agents.output_models import (
     QuantitativeOutput,
     words_of,
 )
-from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -63,7 +64,7 @@ logger = get_logger(__name__)
 
 MAX_QUOTES: Final = 100
 """Most quotes in one list of a reply."""
-_A_WORD: Final = re.compile(r"\w")
+A_WORD: Final = re.compile(r"\w")
 """What a placeholder such as … lacks."""
 
 
@@ -162,7 +163,7 @@ def _required_block(reply: str, tag: str, block: str | None) -> str:
             RejectionCode.MISSING_TAG,
             f"The tag <{tag}>…</{tag}> is missing. Reply with all the tags of the task.",
         )
-    if not _A_WORD.search(block):
+    if not A_WORD.search(block):
         raise OutputRejected(
             RejectionCode.EMPTY_FIELD,
             f"The tag <{tag}> is empty. Write its content, or: not assessed in interview.",
@@ -184,14 +185,7 @@ def _words_in_tag(reply: str, tag: str) -> str:
 
 # The qualitative assessment
 
-_SECTIONS: Final = {
-    "assessment": "assessment",
-    "PHQ8_symptoms": "phq8_symptoms",
-    "social_factors": "social_factors",
-    "biological_factors": "biological_factors",
-    "risk_factors": "risk_factors",
-}
-_SECTION_TAG: Final = re.compile(rf"<(/?)({'|'.join(_SECTIONS)})>", re.IGNORECASE)
+_SECTION_TAG: Final = re.compile(rf"<(/?)({'|'.join(SECTIONS)})>", re.IGNORECASE)
 _BULLET: Final = re.compile(r"(?:[-*•–—]|\d{1,3}[.)])\s+")
 _QUOTE_MARKS: Final = '"“”„«»'
 _NO_QUOTE: Final = frozenset({"", "not assessed in interview", "none", "n/a", "-"})
@@ -202,9 +196,7 @@ def extract_qualitative(text: str) -> QualitativeOutput:
     """Read the tagged narrative; each tag has to be there and hold words."""
     reply = without_thinking(text)
     blocks = _last_sections(reply)
-    fields = {
-        field: _required_block(reply, tag, blocks.get(tag)) for tag, field in _SECTIONS.items()
-    }
+    fields = {tag.lower(): _required_block(reply, tag, blocks.get(tag)) for tag in SECTIONS}
     quotes = tagged_block(reply, "exact_quotes")
     _refuse_cut_off(reply, "exact_quotes")
     return QualitativeOutput(exact_quotes=tuple(_bulleted(quotes or "")), **fields)
@@ -212,7 +204,7 @@ def extract_qualitative(text: str) -> QualitativeOutput:
 
 def _last_sections(reply: str) -> dict[str, str]:
     """Return the sections of the last narrative: one that is written again begins another."""
-    names = {tag.lower(): tag for tag in _SECTIONS}
+    names = {tag.lower(): tag for tag in SECTIONS}
     blocks: dict[str, str] = {}
     opened: tuple[str, int] | None = None
     for mark in _SECTION_TAG.finditer(reply):

@@ -18,7 +18,6 @@ from ai_psychiatrist.agents.output_models import (
     ItemScoreOutput,
     QuantitativeOutput,
 )
-from ai_psychiatrist.domain.assessment import ItemAssessment
 from ai_psychiatrist.domain.evidence import (
     Polarity,
     Quote,
@@ -29,6 +28,7 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
     stated_frequency,
 )
+from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import Item, NotExaminedCause, UnknownReason
 
 QuoteUse = Mapping[tuple[Segment, ...], int]
@@ -219,7 +219,7 @@ def judged_item(
         not_examined_cause=None if is_examined else _CAUSE_OF_BASELINE.get(answer.reason),
         unread_answer=unread,
         proposed_score=answer.score,
-        quotes=quotes,
+        evidence=quotes,
         frequency=stated_frequency(quotes),
         unverified_quotes=distinct_texts(unscored.unverified_quotes, unfound),
         reason=answer.reason,

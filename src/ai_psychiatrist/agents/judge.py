@@ -20,7 +20,7 @@ from ai_psychiatrist.agents.pydantic_agents import (
 )
 from ai_psychiatrist.agents.qualitative import findings_text
 from ai_psychiatrist.agents.settings import JudgeSettings
-from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
+from ai_psychiatrist.domain.narrative import Metric, MetricScore, QualitativeAssessment
 from ai_psychiatrist.llm.calls import CallBudget
 from ai_psychiatrist.llm.runner import AgentRunner
 
@@ -50,7 +50,7 @@ class JudgeAgent(ModelAgent[JudgeSettings]):
         in a call of its own, and the others stand.
         """
         findings, together = findings_text(assessment), {}
-        if self._settings.calls == "one":
+        if self._settings.is_together:
             together = await self._evaluated_together(context, findings)
             if not together:
                 return {}
@@ -71,22 +71,13 @@ class JudgeAgent(ModelAgent[JudgeSettings]):
     async def _evaluated_apart(
         self, context: AssessmentContext, findings: str, metrics: Collection[Metric]
     ) -> dict[Metric, MetricScore]:
-        """Ask for metrics at the same time.
-
-        Each may spend an equal part of the calls that are left, so that none of them depends on how
-        fast the others are.
-        """
-        budget = context.calls.budget
-        parts = budget.in_parts(len(metrics))
-        try:
+        """Ask for metrics at the same time; each may spend an equal part of the calls left."""
+        with context.calls.budget.shared(len(metrics)) as parts:
             async with asyncio.TaskGroup() as group:
                 scoring = {
                     metric: group.create_task(self._score(context, findings, metric, part))
                     for metric, part in zip(metrics, parts, strict=True)
                 }
-        finally:
-            for part in parts:
-                budget.take_back(part)
         scores = {metric: task.result() for metric, task in scoring.items()}
         return {metric: score for metric, score in scores.items() if score is not None}
 

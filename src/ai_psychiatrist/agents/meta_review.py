@@ -17,7 +17,8 @@ from ai_psychiatrist.agents.pydantic_agents import (
     create_meta_review_agent,
 )
 from ai_psychiatrist.agents.qualitative import findings_text
-from ai_psychiatrist.domain.assessment import MetaReview, PHQ8Assessment, QualitativeAssessment
+from ai_psychiatrist.domain.items import PHQ8Assessment
+from ai_psychiatrist.domain.narrative import MetaReview, QualitativeAssessment
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.llm.runner import AgentRunner
 
@@ -46,8 +47,8 @@ class MetaReviewAgent(ModelAgent[None]):
     ) -> MetaReview | None:
         """Return the severity, or `None` when no model gave anything that can be read."""
         scores = {
-            item.item.value: {"score": item.score, "reason": item.reason or item.unknown_reason}
-            for item in quantitative.items
+            key.value: {"score": item.score, "reason": item.reason or item.unknown_reason}
+            for key, item in quantitative.items.items()
         }
         prompt = context.prompt(
             context.tasks[META_REVIEW.name],
@@ -61,11 +62,12 @@ class MetaReviewAgent(ModelAgent[None]):
         is_whole = isinstance(said, MetaReviewOutput)
         is_open = is_whole and said.explanation in {NOT_EXAMINED, NOT_READ}
         severity = None if is_open or said.severity is None else Severity(said.severity)
-        total = quantitative.total
         return MetaReview(
             severity=severity,
             explanation=said.explanation,
             contradicts_item_scores=severity is not None
-            and not total.severity_lower_bound <= severity <= total.severity_upper_bound,
+            and not quantitative.severity_lower_bound
+            <= severity
+            <= quantitative.severity_upper_bound,
             warnings=() if isinstance(said, MetaReviewOutput) else said.unread,
         )

@@ -7,12 +7,20 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import UnreadPart
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.llm.replies import ModelOutput, PartialOutput
 
+SECTIONS: Final = (
+    "assessment",
+    "PHQ8_symptoms",
+    "social_factors",
+    "biological_factors",
+    "risk_factors",
+)
+"""The tags of a narrative, which its fields are named after; its quotes stand in another."""
 NOT_ASSESSED = "not assessed in interview"
 """What a model writes, in any case, for a domain that the interview does not cover."""
 NOT_EXAMINED = "The words that tell are in a language that the rules do not read."

@@ -25,7 +25,7 @@ from ai_psychiatrist.agents.prompts.quantitative import (
     SCORING_FORMAT,
     SCORING_SCHEMA_FORMAT,
 )
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.llm.replies import OutputTool

@@ -29,7 +29,7 @@ from ai_psychiatrist.agents.output_tools import (
     SCORING_TOOL,
 )
 from ai_psychiatrist.agents.prompts.shared import SYSTEM
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.llm.connections import as_chain
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT
 from ai_psychiatrist.llm.endpoints import FallbackChain

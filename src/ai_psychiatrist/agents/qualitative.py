@@ -13,8 +13,15 @@ from ai_psychiatrist.agents.pydantic_agents import (
     create_qualitative_agent,
 )
 from ai_psychiatrist.agents.settings import QualitativeSettings
-from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
-from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
+from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
+from ai_psychiatrist.domain.narrative import (
+    Metric,
+    MetricScore,
+    NarrativeQuote,
+    QualitativeAssessment,
+)
+from ai_psychiatrist.infrastructure.logging import record_failure
 from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.runner import AgentRunner
 
@@ -27,6 +34,35 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
     @cached_property
     def _writer(self) -> AgentRunner[QualitativeOutput]:
         return self._runner(QUALITATIVE, create_qualitative_agent)
+
+    @property
+    def most_calls(self) -> int:
+        """How many calls one narrative, or the notes on one part, may cost."""
+        return self._writer.most_calls
+
+    async def notes(self, context: AssessmentContext) -> list[str | None]:
+        """Return notes on each part of a long interview, in the tags of a narrative.
+
+        `None` for a part on which no model gave any. Of their quotes those that were said are kept.
+        """
+        return await context.of_parts(self._noted)
+
+    async def _noted(self, context: AssessmentContext) -> str | None:
+        notes = await self._asked(context, context.prompt(context.tasks[QUALITATIVE.name]))
+        if notes is None:
+            return None
+        said = _without_unverified(notes)
+        if said.dropped_quotes:
+            record_failure(
+                FailureCategory.EVIDENCE_HALLUCINATION,
+                FailureSeverity.WARNING,
+                "Quotes that the participant did not say were left out of the notes on a part.",
+                participant_id=context.participant_id,
+                stage=QUALITATIVE.name,
+                code=FailureCode.UNGROUNDED_EVIDENCE,
+                count=said.dropped_quotes,
+            )
+        return findings_text(said)
 
     async def assess(self, context: AssessmentContext) -> QualitativeAssessment | None:
         """Return the first assessment, or `None` when no model gave an acceptable one."""
@@ -60,9 +96,7 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
             if other is None:
                 break
             assessment = min(assessment, other, key=_unverified_count)
-        kept = tuple(one for one in assessment.supporting_quotes if isinstance(one, Quote))
-        dropped = _unverified_count(assessment)
-        return replace(assessment, supporting_quotes=kept, dropped_quotes=dropped)
+        return _without_unverified(assessment)
 
     async def _asked(
         self, context: AssessmentContext, prompt: Prompt
@@ -81,13 +115,21 @@ class QualitativeAssessmentAgent(ModelAgent[QualitativeSettings]):
         )
 
 
-def _grounded(context: AssessmentContext, quote: str) -> Quote | UnverifiedQuote:
+def _grounded(context: AssessmentContext, quote: str) -> NarrativeQuote:
     found = context.index.ground(quote)
-    return context.reader.for_narrative(found) if isinstance(found, Quote) else found
+    if isinstance(found, Quote):
+        found = context.assertions.for_narrative(found)
+    return NarrativeQuote.of(found)
+
+
+def _without_unverified(assessment: QualitativeAssessment) -> QualitativeAssessment:
+    kept = tuple(one for one in assessment.supporting_quotes if one.verified)
+    dropped = _unverified_count(assessment)
+    return replace(assessment, supporting_quotes=kept, dropped_quotes=dropped)
 
 
 def _unverified_count(assessment: QualitativeAssessment) -> int:
-    return sum(not quote.is_verified for quote in assessment.supporting_quotes)
+    return sum(not quote.verified for quote in assessment.supporting_quotes)
 
 
 def findings_text(assessment: QualitativeAssessment) -> str:

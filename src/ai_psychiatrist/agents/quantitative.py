@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TypeAlias
 
@@ -25,7 +25,7 @@ from ai_psychiatrist.agents.pydantic_agents import (
     create_quantitative_agent,
 )
 from ai_psychiatrist.agents.references import ShownReferences, required, shown_references
-from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.evidence import (
     Grounding,
@@ -41,9 +41,10 @@ from ai_psychiatrist.domain.failures import (
     FailureSeverity,
     RejectionCode,
 )
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.infrastructure.worker_processes import in_worker_process, is_for_process
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment, QuoteGrounding
+from ai_psychiatrist.domain.phq8 import Item, NotExaminedCause, UnknownReason
+from ai_psychiatrist.infrastructure.logging import record_failure
+from ai_psychiatrist.infrastructure.off_loop import is_for_process, run_in_thread, work_on_text
 from ai_psychiatrist.llm.definition import Prompt
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner
@@ -52,11 +53,11 @@ from ai_psychiatrist.services.evidence_validation import (
     EvidenceSchemaError,
     all_refused,
     ground_evidence,
+    log_grounding,
     nothing_grounded,
-    validate_evidence_grounding,
 )
-from ai_psychiatrist.services.evidence_validation.asked_items import asked_items
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
+from ai_psychiatrist.services.evidence_validation.support import asked_items
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 OnUnscored: TypeAlias = Callable[[PHQ8Assessment], None]
@@ -67,11 +68,15 @@ _WRONG_SHAPE = "The evidence did not have the shape that was asked for."
 class Evidence(dict[str, list[str]]):
     """Item key → the grounded quotes as texts, with the report on all that were given."""
 
-    def __init__(self, report: GroundingReport, unknown_keys: int = 0) -> None:
+    def __init__(
+        self, report: GroundingReport, unknown_keys: int = 0, *, is_whole: bool = True
+    ) -> None:
+        """`is_whole`: whether all parts of the interview were read for it."""
         accepted = report.accepted.items()
         super().__init__({key: [quote.text for quote in quotes] for key, quotes in accepted})
         self.report = report
         self.unknown_keys = unknown_keys
+        self.is_whole = is_whole
 
 
 class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
@@ -97,6 +102,11 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         return self._finder.most_calls + self._scorer.most_calls
 
     @property
+    def most_evidence_calls(self) -> int:
+        """How many calls the evidence of one interview, or of one part, may cost."""
+        return self._finder.most_calls
+
+    @property
     def is_checked(self) -> bool:
         """Whether quotes are held against the transcript."""
         return self._settings.evidence_quote_validation_enabled
@@ -115,8 +125,15 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         `on_evidence` gets such items as soon as there are quotes, as what follows may be cut short;
         `on_scoring` once there is all that scoring is shown.
         """
+        evidence = await self.evidence(context)
+        if evidence is None:
+            return None
+        return await self.scored(context, evidence, on_evidence=on_evidence, on_scoring=on_scoring)
+
+    async def evidence(self, context: AssessmentContext) -> Evidence | None:
+        """Return the grounded quotes of all parts; `None` when they could not be had."""
         try:
-            evidence = await self._extract_evidence(
+            return await self._extract_evidence(
                 context.transcript.text, participant_id=context.participant_id, context=context
             )
         except EvidenceGroundingError:
@@ -124,20 +141,32 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             return None
         except (AgentFailed, EvidenceSchemaError):
             return None
-        report = evidence.report
-        unscored = PHQ8Assessment(
-            items=tuple(_unscored_item(context, item, report) for item in Item),
-            is_accepted=False,
-            grounding=Grounding.CHECKED if self.is_checked else Grounding.DISABLED,
-            extracted_count=report.extracted_count,
-            validated_count=report.validated_count,
-            rejected_count=report.rejected_count,
-            unknown_keys=evidence.unknown_keys,
-        )
-        if not report.validated_count:
+
+    async def scored(
+        self,
+        context: AssessmentContext,
+        evidence: Evidence,
+        *,
+        on_evidence: OnUnscored = lambda _: None,
+        on_scoring: OnUnscored = lambda _: None,
+    ) -> PHQ8Assessment | None:
+        """Score the items on evidence that is found, as `assess` does."""
+        read = partial(self.unscored, context, evidence)
+        # What quotes of a long text say takes as long as they are.
+        is_long = is_for_process(context.transcript.text)
+        unscored = await run_in_thread(read) if is_long else read()
+        if not evidence.report.validated_count:
             return await self._score(context, evidence, unscored, lambda _: None)
         on_evidence(unscored)
         return await self._score(context, evidence, unscored, on_scoring) or unscored
+
+    def unscored(self, context: AssessmentContext, evidence: Evidence) -> PHQ8Assessment:
+        """Return the eight items with their evidence, each unknown, as its scoring has failed."""
+        return PHQ8Assessment(
+            items={item: _unscored_item(context, item, evidence.report) for item in Item},
+            accepted=False,
+            grounding=self._grounding(evidence),
+        )
 
     async def _extract_evidence(
         self,
@@ -155,6 +184,34 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if context is None:
             transcript = parse_transcript(transcript_text)
             context = assessment_context(transcript, participant_id=participant_id)
+        found = await context.of_parts(self._found)
+        outputs = [one for one in found if isinstance(one, EvidenceOutput)]
+        errors = [one for one in found if not isinstance(one, EvidenceOutput)]
+        # This frame, which an error's traceback leads to, must not hold the error: all that the
+        # circle names would wait for the collector.
+        del found
+        if not outputs:
+            raise errors.pop(0)
+        quotes = outputs[0].quotes
+        if len(outputs) > 1:
+            quotes = {
+                key: list(dict.fromkeys(chain.from_iterable(one.quotes[key] for one in outputs)))
+                for key in quotes
+            }
+        report = await self.grounded(context, quotes)
+        if self.is_checked:
+            self._act_on_rejections(context, report)
+        if len(outputs) > 1:
+            # Parts overlap: the same words can come from two of them in other spellings.
+            accepted = {key: distinct_quotes(those) for key, those in report.accepted.items()}
+            report = replace(report, accepted=accepted)
+        unknown_keys = sum(one.unknown_keys for one in outputs)
+        return Evidence(report, unknown_keys, is_whole=not errors)
+
+    async def _found(
+        self, context: AssessmentContext
+    ) -> EvidenceOutput | EvidenceSchemaError | AgentFailed:
+        """Return the quotes that a model gives of one part, or why there are none."""
         prompt = context.prompt(context.tasks[EVIDENCE.name])
         outcome = await self._finder.run(prompt, context.calls)
         violations = outcome.rejection.violations if outcome.rejection else {}
@@ -163,17 +220,15 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
                 FailureCategory.EVIDENCE_SCHEMA,
                 FailureSeverity.ERROR,
                 _WRONG_SHAPE,
-                participant_id=participant_id,
+                participant_id=context.participant_id,
                 stage="evidence_extraction",
                 code=FailureCode.OUTPUT_REJECTED,
                 count=len(violations),
             )
-            raise EvidenceSchemaError(_WRONG_SHAPE, violations=dict(violations))
-        output = outcome.required(EVIDENCE.name)
-        report = await self.grounded(context, output.quotes)
-        if self.is_checked:
-            self._act_on_rejections(context, output.quotes, report)
-        return Evidence(report, output.unknown_keys)
+            return EvidenceSchemaError(_WRONG_SHAPE, violations=dict(violations))
+        if outcome.output is None:
+            return AgentFailed(EVIDENCE.name, outcome.failure or FailureCode.OUTPUT_REJECTED)
+        return outcome.output
 
     async def grounded(
         self, context: AssessmentContext, quotes: Mapping[str, Sequence[str]]
@@ -187,20 +242,12 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         await context.look_up(given, mode=mode, fuzzy_threshold=threshold)
         return ground_evidence(quotes, context.index, mode=mode, fuzzy_threshold=threshold)
 
-    def _act_on_rejections(
-        self, context: AssessmentContext, quotes: dict[str, list[str]], report: GroundingReport
-    ) -> None:
+    def _act_on_rejections(self, context: AssessmentContext, report: GroundingReport) -> None:
         settings = self._settings
-        # The index knows all of them by now.
-        _, stats = validate_evidence_grounding(
-            quotes,
-            context.transcript.text,
-            mode=settings.evidence_quote_validation_mode,
-            fuzzy_threshold=settings.evidence_quote_fuzzy_threshold,
-            log_rejections=settings.evidence_quote_log_rejections,
-            index=context.index,
-        )
-        if stats.validated_count or not stats.extracted_count:
+        mode = settings.evidence_quote_validation_mode
+        if settings.evidence_quote_log_rejections:
+            log_grounding(report, context.transcript.text, mode=mode)
+        if report.validated_count or not report.extracted_count:
             return
         message = all_refused(report)
         record_failure(
@@ -211,8 +258,8 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             stage="evidence_extraction",
             code=FailureCode.UNGROUNDED_EVIDENCE,
             mode=context.scoring.mode.value,
-            extracted_count=stats.extracted_count,
-            validation_mode=settings.evidence_quote_validation_mode,
+            extracted_count=report.extracted_count,
+            validation_mode=mode,
         )
         if settings.evidence_quote_fail_on_all_rejected:
             raise EvidenceGroundingError(message)
@@ -243,12 +290,28 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
             return None
         items = [one.assessment for one in await validator.judged(output)]
         if kept is not None:
-            before = {one.item: one for one in unscored.items}
-            items = [_in_part(one, kept, before[one.item]) for one in items]
+            items = [_in_part(one, kept, unscored.items[one.item]) for one in items]
         if shown is not None:
             items = [shown.told_in(one) for one in items]
+        if not evidence.is_whole:
+            items = [_perhaps_unread(one) for one in items]
         is_accepted = not kept.lost_count if kept else outcome.output is not None
-        return replace(unscored, items=tuple(items), is_accepted=is_accepted)
+        return replace(unscored, items={one.item: one for one in items}, accepted=is_accepted)
+
+    def _grounding(self, evidence: Evidence) -> QuoteGrounding:
+        report = evidence.report
+        rejected = {
+            key: sum(quote.reason is not None for quote in quotes)
+            for key, quotes in report.rejected.items()
+        }
+        return QuoteGrounding(
+            grounding=Grounding.CHECKED if self.is_checked else Grounding.DISABLED,
+            extracted_count=report.extracted_count,
+            validated_count=report.validated_count,
+            rejected_count=report.rejected_count,
+            rejected_by_domain=rejected,
+            unknown_keys=evidence.unknown_keys,
+        )
 
     async def score_changed(
         self, context: AssessmentContext, evidence: Mapping[str, Sequence[str]]
@@ -263,7 +326,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         self, context: AssessmentContext, found: PHQ8Assessment, output: QuantitativeOutput
     ) -> dict[Item, int | None]:
         """Return which scores of a reply about evidence that is found stand on it, else `None`."""
-        accepted = {item.item.value: item.quotes for item in found.items}
+        accepted = {key.value: item.evidence for key, item in found.items.items()}
         report = GroundingReport(accepted=accepted, rejected=dict.fromkeys(accepted, ()))
         judged = await _ScoreValidator(self, context, report).judged(output)
         return {one.assessment.item: one.assessment.score for one in judged}
@@ -315,7 +378,7 @@ class _ScoreValidator:
             judged_item(
                 _unscored_item(context, Item(key), report),
                 answer,
-                quotes=context.reader.for_item(given[key], Item(key)),
+                quotes=context.assertions.for_item(given[key], Item(key)),
                 unfound=cited.rejected[key],
                 quote_use=quote_use,
                 unread_answer=asked.get(Item(key)),
@@ -334,7 +397,7 @@ async def _shown(context: AssessmentContext, report: GroundingReport) -> ShownRe
     if scoring.participant is None:
         scoring = replace(scoring, participant=context.participant_id)
     if scoring.mode is AssessmentMode.FEW_SHOT and any(report.accepted.values()):
-        context.calls.other_hosts.update(source.hosts)
+        context.calls.other_hosts.update(source.hosts())
     return await shown_references(source, report.accepted, context.transcript, scoring)
 
 
@@ -372,10 +435,7 @@ async def _asked(
     """Return what was asked for by name, where an item has neither a score nor a quote."""
     if not any(one.score is None and not given[key] for key, one in output.items.items()):
         return {}
-    text = context.transcript.text
-    if is_for_process(text):
-        return await in_worker_process(text, asked_items, context.transcript)
-    return asked_items(context.transcript)
+    return await work_on_text(context.transcript.text, asked_items, context.transcript)
 
 
 async def _unshared(
@@ -387,7 +447,11 @@ async def _unshared(
         item, segments = Item(key), [part for quote in given[key] for part in quote.segments]
         if answer.score is None or not segments:
             continue
-        shares = context.reading.shares_present if answer.score else context.reading.shares_denied
+        shares = (
+            context.learned_reading.shares_present
+            if answer.score
+            else context.learned_reading.shares_denied
+        )
         if not await shares(item, segments):
             unshared.add(item)
     return frozenset(unshared)
@@ -398,13 +462,13 @@ def _unscored_item(
 ) -> ItemAssessment:
     """Return an item with its evidence and without a score."""
     extracted, rejected = report.accepted[item.value], report.rejected[item.value]
-    quotes = context.reader.for_item(distinct_quotes(extracted), item)
+    quotes = context.assertions.for_item(distinct_quotes(extracted), item)
     return ItemAssessment(
         item=item,
         score=None,
         unknown_reason=UnknownReason.SCORING_FAILED,
         proposed_score=None,
-        quotes=quotes,
+        evidence=quotes,
         frequency=stated_frequency(quotes),
         unverified_quotes=distinct_texts(rejected),
         reason="",
@@ -414,6 +478,14 @@ def _unscored_item(
         llm_evidence_extracted_count=len(extracted) + len(rejected),
         llm_evidence_rejected_count=sum(quote.reason is not None for quote in rejected),
     )
+
+
+def _perhaps_unread(item: ItemAssessment) -> ItemAssessment:
+    """Return an item of an interview of which a part was not read: it may be spoken of there."""
+    if item.unknown_reason is not UnknownReason.NO_MENTION:
+        return item
+    cause = NotExaminedCause.READER_FAILED
+    return replace(item, unknown_reason=UnknownReason.NOT_EXAMINED, not_examined_cause=cause)
 
 
 def _in_part(item: ItemAssessment, kept: PartialScores, unscored: ItemAssessment) -> ItemAssessment:

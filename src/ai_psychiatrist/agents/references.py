@@ -1,45 +1,56 @@
 """The references that scoring is shown: examples of other participants, scored, for each item."""
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, WantedScoring
+from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.items import ItemAssessment, ShownReference
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.references import ShownReference
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.outside_work import outside_work
-from ai_psychiatrist.infrastructure.worker_processes import work_on_text
+from ai_psychiatrist.infrastructure.off_loop import outside_work, work_on_text
 from ai_psychiatrist.services.retrieval.found import ItemReferences
-from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
+from ai_psychiatrist.services.retrieval.identity import identity_of
 
-Evidence = Mapping[Item, Sequence[Quote]]
+if TYPE_CHECKING:
+    from ai_psychiatrist.services.retrieval.references import References
 
 
-class ReferenceSource(Protocol):
-    """Where references are looked up; none of them is ever of the excluded person."""
+@dataclass(slots=True, kw_only=True)
+class ReferenceSource:
+    """Where references are looked up; what does not use them does not read them either."""
+
+    load: "Callable[[], References]"
+    """Reads and checks them; it blocks."""
+    hosts: Callable[[], tuple[str, ...]]
+    """Where a search for likeness sends the evidence; none for one in this process."""
+    seed: int
+    """Of references that are drawn blindly."""
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    _opened: "References | None" = field(default=None, repr=False)
+
+    async def open(self) -> "References":
+        """Return the references, opened and checked once.
+
+        Raises `ConfigurationError` and `ArtifactMismatch` for those that cannot be used.
+        """
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await asyncio.to_thread(self.load)
+            return self._opened
 
     @property
     def digest(self) -> str:
         """Of all that there is: 64 hexadecimal digits."""
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """Where a search for likeness sends the evidence; empty for one in this process."""
-
-    async def references_for(
-        self, evidence: Evidence, excluded: Identity
-    ) -> Mapping[Item, ItemReferences]:
-        """Return those that are like the evidence; raises `ModelCallFailed`."""
-
-    async def random_references(
-        self, evidence: Evidence, excluded: Identity
-    ) -> Mapping[Item, ItemReferences]:
-        """Return such as are drawn blindly for the same items."""
+        if self._opened is None:
+            msg = "the references are not open"
+            raise RuntimeError(msg)
+        return self._opened.digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,15 +100,18 @@ async def shown_references(
     excluded = await work_on_text(transcript.text, identity, transcript)
     quotes = {Item(key): found for key, found in evidence.items()}
     with outside_work():
+        references = await source.open()
         if scoring.mode is AssessmentMode.RANDOM_REFERENCES:
-            return ShownReferences(of=await source.random_references(quotes, excluded))
-        return ShownReferences(of=await source.references_for(quotes, excluded))
+            drawn = await references.random_references(quotes, excluded, seed=source.seed)
+            return ShownReferences(of=drawn)
+        return ShownReferences(of=await references.references_for(quotes, excluded))
 
 
 def required(mode: AssessmentMode, source: ReferenceSource | None) -> ReferenceSource:
     """Return the source; raises `RequestConflict` with the cure where there is none."""
     if source is None:
         raise RequestConflict(
+            "not_available",
             f"mode {mode.value} shows references, and none are configured: set REFERENCES_DIR to a "
             "folder that `ai-psychiatrist references build` made, or use mode "
             f"{AssessmentMode.ZERO_SHOT.value}",

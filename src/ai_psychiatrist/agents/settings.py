@@ -55,6 +55,27 @@ class QualitativeSettings(Options):
     )
 
 
+class LongInterviewSettings(Options):
+    """How long interviews are read."""
+
+    model_config = SettingsConfigDict(env_prefix="ASSESS_")
+
+    long: Literal["whole", "parts"] = Field(
+        default="whole",
+        description="`parts`: read a long interview in overlapping parts; `whole`: always at once.",
+    )
+    part_characters: int = Field(
+        default=40_000,
+        ge=4_000,
+        description="Longest part, in characters; what is no longer is read at once.",
+    )
+
+    @property
+    def most_characters(self) -> int | None:
+        """From what length on an interview is read in parts; `None` for never."""
+        return self.part_characters if self.long == "parts" else None
+
+
 class JudgeSettings(Options):
     """How the judge is asked."""
 

@@ -1,68 +1,99 @@
-"""The FastAPI application."""
+"""The FastAPI application: its routes, and the middlewares that every request goes through."""
 
+import asyncio
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from ai_psychiatrist import __version__
+from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.api import (
-    agreement_routes,
     assessments,
     batches,
-    export_routes,
+    docs,
+    exports,
     interviews,
-    job_events,
-    job_routes,
-    metrics,
+    jobs,
+    page_agreement,
+    page_assessment,
+    page_cohort,
+    page_new,
     pages,
-    record_parts,
     records,
-    review_routes,
-    session_routes,
+    reviews,
+    sessions,
     status,
 )
-from ai_psychiatrist.api.admission import Admission
-from ai_psychiatrist.api.described import DescribedApp
-from ai_psychiatrist.api.error_answers import add_problem_handlers
-from ai_psychiatrist.api.layers import add_layers
-from ai_psychiatrist.api.lifespan import lifespan
-from ai_psychiatrist.api.open_notice import refuse_open_address
-from ai_psychiatrist.api.own_path import VERSION_PREFIX
-from ai_psychiatrist.api.shared_room import SharedRoom
+from ai_psychiatrist.api.audit_trail import AuditedRequests
+from ai_psychiatrist.api.authentication import Authentication
+from ai_psychiatrist.api.authorization import KEY_HEADER
+from ai_psychiatrist.api.csrf import Csrf
+from ai_psychiatrist.api.error_answers import PROBLEM_HANDLERS
+from ai_psychiatrist.api.lifespan import lifespan, refuse_open_address
+from ai_psychiatrist.api.limits import Limits
+from ai_psychiatrist.api.openapi import TAGS, DocumentedApp
+from ai_psychiatrist.api.paths import VERSION_PREFIX
+from ai_psychiatrist.api.request_context import RequestContext
+from ai_psychiatrist.api.shared_memory import SharedMemory
+from ai_psychiatrist.api.trusted_hosts import TrustedHosts, TrustedProxies
 from ai_psychiatrist.config import Settings, load_settings
-from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.domain.assessment import NOTICE
+from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.interface.application import Application
-from ai_psychiatrist.results.models import NOTICE
 from ai_psychiatrist.wiring.services import Services
+
+if TYPE_CHECKING:
+    from fastapi.telemetry import TelemetryConfig
 
 _DESCRIPTION = (
     "Text of a clinical interview in, a PHQ-8 assessment out: every item scored or explicitly "
     "unknown, every score carried by the participant's own words; and interviews that ask what is "
     "still unknown. "
 )
+_NO_TELEMETRY: "Final[TelemetryConfig]" = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""The framework's own would tell a host's collector of paths, queries and texts of exceptions."""
 _TRANSCRIPTS_AT_A_TIME: Final = 5
 """Of the longest ones; what is beyond waits for its turn."""
+_TRANSCRIPTS_OF_ONE: Final = 4
+"""How many of them one caller may have, where callers are told apart."""
+_SLOTS_OF_ONE: Final = 0.75
+"""How much of API_MAX_CONCURRENCY one caller may use, where callers are told apart."""
+_WITH_EARLIER_NAMES: Final = (assessments.router, status.router)
+"""Released without the version in front: the document tells of each route once."""
 _ROUTERS: Final = (
     interviews.router,
     interviews.stepping,
     records.making,
     records.router,
-    export_routes.router,
-    agreement_routes.router,
+    exports.router,
+    reviews.study,
     batches.making,
     batches.router,
-    job_routes.router,
-    job_events.router,
-    record_parts.router,
-    record_parts.subjects,
-    review_routes.router,
-    session_routes.router,
+    jobs.router,
+    jobs.events,
+    records.parts,
+    records.subjects,
+    reviews.router,
+    sessions.router,
+    pages.router,
+    page_cohort.router,
+    page_new.router,
+    page_agreement.router,
+    page_assessment.router,
+    records.sheets,
+    assessments.previews,
 )
-"""All that have no other name."""
 
 
-def create_app(given: Settings | Application | None = None) -> DescribedApp:
+def create_app(given: Settings | Application | None = None) -> DocumentedApp:
     """Return the application; reads the environment when no settings are given.
 
     It can be run by any server, or mounted in another application, whose lifespan then enters its
@@ -71,10 +102,11 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
     """
     resolved, opened = _resolved(given)
     refuse_open_address(resolved)
-    app = DescribedApp(
+    app = DocumentedApp(
         title="AI Psychiatrist",
         version=__version__,
         description=_DESCRIPTION + NOTICE,
+        openapi_tags=[{"name": name, "description": said} for name, said in TAGS.items()],
         lifespan=partial(lifespan, settings=resolved, opened=opened),
         generate_unique_id_function=lambda route: route.name,
         openapi_url="/openapi.json" if resolved.api.docs else None,
@@ -83,14 +115,19 @@ def create_app(given: Settings | Application | None = None) -> DescribedApp:
         redoc_url=None,
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
+        exception_handlers=PROBLEM_HANDLERS,
+        telemetry=_NO_TELEMETRY,
     )
     app.asks_for_credentials = resolved.auth.required
-    app.state.services = opened
-    app.state.stopping = Stopping()
-    app.state.admission = Admission(resolved.api.max_concurrency)
-    app.state.text_room = SharedRoom(_TRANSCRIPTS_AT_A_TIME * resolved.api.max_transcript_chars)
-    _add_routes(app)
-    add_layers(app, resolved)
+    _make_state(app, resolved, opened)
+    for router in _WITH_EARLIER_NAMES:
+        app.include_router(router, prefix=VERSION_PREFIX)
+        app.include_router(router, include_in_schema=False)
+    for router in _ROUTERS:
+        app.include_router(router)
+    if resolved.api.docs:
+        app.include_router(docs.router)
+    _add_middlewares(app, resolved)
     return app
 
 
@@ -107,11 +144,40 @@ def _resolved(given: Settings | Application | None) -> tuple[Settings, Services 
             raise TypeError(msg)
 
 
-def _add_routes(app: FastAPI) -> None:
-    for router in (assessments.router, status.router, metrics.router):
-        app.include_router(router, prefix=VERSION_PREFIX)
-        # Under these names they were released; the document tells of each route once.
-        app.include_router(router, include_in_schema=False)
-    for router in (*_ROUTERS, *pages.ROUTERS):
-        app.include_router(router)
-    add_problem_handlers(app)
+def _make_state(app: FastAPI, settings: Settings, opened: Services | None) -> None:
+    slots, characters = settings.api.max_concurrency, settings.api.max_transcript_chars
+    # Without keys all callers are one, which then may have all there is.
+    is_shared = settings.auth.required
+    app.state.services = opened
+    app.state.stopping = Stopping()
+    app.state.failed_logins = FailedLogins()
+    app.state.example_lock = asyncio.Lock()
+    app.state.slots = SharedMemory(
+        slots, share=max(1, int(slots * _SLOTS_OF_ONE)) if is_shared else None
+    )
+    app.state.text_memory = SharedMemory(
+        characters * _TRANSCRIPTS_AT_A_TIME,
+        share=characters * _TRANSCRIPTS_OF_ONE if is_shared else None,
+    )
+
+
+def _add_middlewares(app: FastAPI, settings: Settings) -> None:
+    """Put the middlewares around an application whose state is made; the last is the outermost."""
+    app.add_middleware(AuditedRequests)
+    app.add_middleware(Csrf)
+    app.add_middleware(Limits, settings=settings.api, stopping=app.state.stopping)
+    # No body is read of a caller who is not known.
+    app.add_middleware(Authentication, settings=settings)
+    if settings.api.cors_origins:
+        # Outside of all that refuses: refusals, too, have to be readable for web pages.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.api.cors_origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Content-Type", "Authorization", KEY_HEADER],
+            expose_headers=["X-Request-ID", "Retry-After", exports.LEFT_OUT],
+        )
+    app.add_middleware(TrustedHosts, allowed_hosts=(settings.api.host, *settings.api.allowed_hosts))
+    app.add_middleware(RequestContext)
+    if settings.api.trusted_proxies:
+        app.add_middleware(TrustedProxies, trusted_hosts=list(settings.api.trusted_proxies))

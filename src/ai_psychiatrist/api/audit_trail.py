@@ -1,13 +1,11 @@
 """Nothing stored is shown, changed, exported or erased without a row in the audit trail."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from fastapi import Request
-from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,15 +17,13 @@ from ai_psychiatrist.api.audited_actions import (
     ACTIONS,
     ACTIONS_WHERE_STORED,
     ANSWERED_ANYWAY,
-    RouteKey,
 )
-from ai_psychiatrist.api.doors_of import known_principal
-from ai_psychiatrist.api.login_guard import is_refused_login
-from ai_psychiatrist.api.own_path import own_path
-from ai_psychiatrist.api.problems import problem
+from ai_psychiatrist.api.authorization import LOGIN_REFUSED, address_of, known_principal
+from ai_psychiatrist.api.paths import own_path
+from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 
 logger = get_logger(__name__)
 
@@ -53,13 +49,12 @@ def note_record(request: Request, record_id: str) -> None:
     request.scope.setdefault("state", {})[_RECORD] = record_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    """A route in the map."""
-
-    method: str
-    path: re.Pattern[str]
-    action: Action
+async def record_reading(request: Request, participant_id: int) -> None:
+    """Add a row of a stored transcript that was read; raises `Problem` where that cannot be."""
+    record_id = f"participant {participant_id}"
+    deed = _Deed(action=Action.TRANSCRIPT_READ, is_change=False, record_id=record_id)
+    if not await _write(request.scope, deed, "200"):
+        raise Problem("audit_unavailable", _NOT_SHOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,15 +66,8 @@ class _Deed:
     record_id: str
 
 
-def _known(actions: Mapping[RouteKey, Action]) -> tuple[_Known, ...]:
-    return tuple(
-        _Known(method=key.method, path=compile_path(key.path)[0], action=action)
-        for key, action in actions.items()
-    )
-
-
-_KNOWN: Final = _known(ACTIONS)
-_KNOWN_WHERE_STORED: Final = _KNOWN + _known(ACTIONS_WHERE_STORED)
+_ALL_ACTIONS: Final = ACTIONS | ACTIONS_WHERE_STORED
+_PATHS: Final = {key: compile_path(key.path)[0] for key in _ALL_ACTIONS}
 
 
 class AuditedRequests:
@@ -92,58 +80,48 @@ class AuditedRequests:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or refuse it where the trail cannot be written."""
-        deed = _deed(scope) if scope["type"] == "http" else None
+        """Serve one request; raises `Problem` for a change where the trail cannot be written."""
+        deed = _deed(scope)
         if deed is None:
             await self._app(scope, receive, send)
             return
         if deed.is_change and not await _write(scope, deed, BEGUN):
-            await _unavailable(scope, _NOT_BEGUN)(scope, receive, send)
-            return
-        answer = _AuditedAnswer(scope=scope, deed=deed, receive=receive, send=send)
+            raise Problem("audit_unavailable", _NOT_BEGUN, more=kept_risk(scope))
+        is_begun = is_refused = False
+
+        async def audited_send(message: Message) -> None:
+            nonlocal is_begun, is_refused
+            if message["type"] == "http.response.start":
+                is_begun = True
+                record_id = deed.record_id or _told_record(scope, message)
+                status = _REFUSED if scope["state"].get(LOGIN_REFUSED) else message["status"]
+                is_refused = not await _write(
+                    scope, replace(deed, record_id=record_id), str(status)
+                )
+                if is_refused:
+                    detail = _NOT_ENDED if deed.is_change else _NOT_SHOWN
+                    problem = Problem("audit_unavailable", detail, more=kept_risk(scope))
+                    await problem.response(scope)(scope, receive, send)
+            if not is_refused:
+                await send(message)
+
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, receive, audited_send)
         except BaseException:
-            if deed.is_change and not answer.is_begun:
+            if deed.is_change and not is_begun:
                 await _write(scope, deed, _UNANSWERED)
             raise
 
 
-@dataclass(slots=True, kw_only=True)
-class _AuditedAnswer:
-    """Takes the place of `send`."""
-
-    scope: Scope
-    deed: _Deed
-    receive: Receive = field(repr=False)
-    send: Send = field(repr=False)
-    is_begun: bool = False
-    is_refused: bool = False
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.is_begun = True
-            record_id = self.deed.record_id or _told_record(self.scope, message)
-            deed = replace(self.deed, record_id=record_id)
-            status = _REFUSED if is_refused_login(self.scope) else message["status"]
-            self.is_refused = not await _write(self.scope, deed, str(status))
-            if self.is_refused:
-                detail = _NOT_ENDED if self.deed.is_change else _NOT_SHOWN
-                await _unavailable(self.scope, detail)(self.scope, self.receive, self.send)
-        if not self.is_refused:
-            await self.send(message)
-
-
 def _deed(scope: Scope) -> _Deed | None:
-    method = "GET" if scope["method"] == "HEAD" else scope["method"]
     path = own_path(scope)
     is_stored = scope["app"].state.services.settings.store.assessments
-    for known in _KNOWN_WHERE_STORED if is_stored else _KNOWN:
-        found = known.path.match(path) if known.method == method else None
+    for key, action in (_ALL_ACTIONS if is_stored else ACTIONS).items():
+        found = _PATHS[key].match(path) if key.method == scope["method"] else None
         if found is not None:
             return _Deed(
-                action=known.action,
-                is_change=method != "GET" and known.action not in ANSWERED_ANYWAY,
+                action=action,
+                is_change=key.method != "GET" and action not in ANSWERED_ANYWAY,
                 record_id=next(iter(found.groupdict().values()), ""),
             )
     return None
@@ -162,7 +140,6 @@ async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
     """Return whether the row is on the disk."""
     trails: Trails = scope["app"].state.services.audit
     principal = known_principal(scope)
-    client = scope.get("client") or ("",)
     try:
         await _WRITERS.run(
             partial(
@@ -171,15 +148,10 @@ async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
                 actor=_NOBODY if principal is None else principal.id,
                 action=deed.action,
                 outcome=outcome,
-                record_id=deed.record_id or (client[0] if principal is None else ""),
+                record_id=deed.record_id or (address_of(scope) if principal is None else ""),
             )
         )
     except (AuditUnusable, WorkTimedOut) as error:
         logger.error("audit_not_written", error_type=type(error).__name__, reason=str(error))
         return False
     return True
-
-
-def _unavailable(scope: Scope, detail: str) -> JSONResponse:
-    more: Mapping[str, object] = kept_risk(scope)
-    return problem(503, "audit_unavailable", detail, headers={"Retry-After": "60"}, more=more)

@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from ai_psychiatrist.access.audit.entry import Action
-from ai_psychiatrist.api.own_path import VERSION_PREFIX
+from ai_psychiatrist.api.paths import VERSION_PREFIX
 
 
 class RouteKey(NamedTuple):

@@ -1,44 +1,62 @@
-"""The routes of batches: many assessments begun by one request, a job each."""
+"""The routes of batches: many assessments submitted by one request, a job each."""
 
+import asyncio
 import uuid
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Request, Response
 from pydantic import Field, StrictStr
 
-from ai_psychiatrist.api.admission import AdmittedRoute
-from ai_psychiatrist.api.batch_reading import MOST_OF_BATCH, jobs_of_batch
-from ai_psychiatrist.api.begun_job import store_jobs
-from ai_psychiatrist.api.callbacks import destinations
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires
-from ai_psychiatrist.api.idempotency import KeyOfHeader, asked_for, key_of, once
-from ai_psychiatrist.api.job_models import (
+from ai_psychiatrist.api.assessments import reading_to_score
+from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.dependencies import (
+    FOLLOWING,
+    OF_MAKING,
+    BatchId,
+    RecordsOf,
+    json_of,
+    records_of,
+)
+from ai_psychiatrist.api.jobs import (
     BatchResult,
     BegunBatchResult,
     BegunJobResult,
-    job_page,
+    JobsOfQuery,
+    shown_page,
 )
-from ai_psychiatrist.api.job_routes import JobsOfQuery
-from ai_psychiatrist.api.jobs_of import BatchId
-from ai_psychiatrist.api.kept_assessment import Asked
-from ai_psychiatrist.api.preferred import RETRY_AFTER_SECONDS
-from ai_psychiatrist.api.query_options import ScoringOfQuery
-from ai_psychiatrist.api.record_routes import FOLLOWING, OF_MAKING
-from ai_psychiatrist.api.records_of import RecordsOf
-from ai_psychiatrist.api.requests import KeptAssessmentRequest, RequestBody
-from ai_psychiatrist.api.served import ServicesOf, json_of
+from ai_psychiatrist.api.problems import Problem
+from ai_psychiatrist.api.requests import (
+    RETRY_AFTER_SECONDS,
+    KeptAssessmentRequest,
+    RequestBody,
+    ScoringInQuery,
+    ScoringOfQuery,
+)
+from ai_psychiatrist.api.risk import forget_risk
+from ai_psychiatrist.api.slots import AdmittedRoute
+from ai_psychiatrist.api.submission import (
+    KeyOfHeader,
+    destinations,
+    job_of,
+    key_of,
+    once,
+    store_jobs,
+)
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.jobs import JobSummary, JobsWanted
-from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.reviews.archive.jobs import JobsWanted, NewJob
 
+_MOST_OF_BATCH: Final = 1_000
+_AT_ONCE: Final = 4
 _PREFIX: Final = "/v1/batches"
 
 router = APIRouter(prefix=_PREFIX, tags=["jobs"])
 making = APIRouter(
     prefix=_PREFIX,
     tags=["jobs"],
-    responses={code: told for code, told in OF_MAKING.items() if code not in {502, 504}},
+    responses={code: said for code, said in OF_MAKING.items() if code not in {502, 504}},
     route_class=AdmittedRoute,
     dependencies=[requires(Scope.ASSESS)],
 )
@@ -48,7 +66,7 @@ making = APIRouter(
 class BatchRequest(RequestBody):
     """Transcripts to assess, each in a job of its own."""
 
-    requests: Annotated[list[KeptAssessmentRequest], Field(min_length=1, max_length=MOST_OF_BATCH)]
+    requests: Annotated[list[KeptAssessmentRequest], Field(min_length=1, max_length=_MOST_OF_BATCH)]
     """Each as `POST /v1/assessments` takes it; together no longer than a body may be."""
     callback_url: Annotated[StrictStr, Field(min_length=1, max_length=2_048)] | None = None
     """Told of the end of each job whose request names no other address."""
@@ -59,7 +77,6 @@ async def create_batch(
     body: BatchRequest,
     query: ScoringOfQuery,
     request: Request,
-    services: ServicesOf,
     records: RecordsOf,
     principal: PrincipalOf,
     idempotency_key: KeyOfHeader = None,
@@ -71,19 +88,23 @@ async def create_batch(
     bodies = body.requests
     for one in bodies:
         one.callback_url = one.callback_url or body.callback_url
-    key = await key_of(idempotency_key, principal.id, lambda: asked_for(_PREFIX, bodies, query))
+    key = await key_of(idempotency_key, _PREFIX, bodies, query, request)
     async with once(key, records) as answered:
         if answered is not None:
             batch_id = str(answered.batch_id)
         else:
             batch_id = str(uuid.uuid4())
-            asked = Asked(
-                body=bodies[0], query=query, request=request, services=services, records=records
-            )
-            told = destinations(bodies, request)
-            new = await jobs_of_batch(batch_id, bodies, asked, principal)
-            await store_jobs(new, told, asked, key)
-    return await _begun(batch_id, records)
+            to_notify = destinations(bodies, request)
+            new = await _jobs_of_batch(batch_id, bodies, query, request)
+            await store_jobs(new, to_notify, request, key)
+    wanted = JobsWanted(batch_id=batch_id, limit=_MOST_OF_BATCH)
+    page = await shown_page(wanted, records, principal)
+    jobs = tuple(BegunJobResult(job_id=one.job_id, danger=one.danger) for one in page.jobs)
+    return json_of(
+        BegunBatchResult(batch_id=batch_id, jobs=jobs),
+        202,
+        {"Location": f"{_PREFIX}/{batch_id}", "Retry-After": str(RETRY_AFTER_SECONDS)},
+    )
 
 
 @router.get(
@@ -95,27 +116,47 @@ async def create_batch(
     },
     dependencies=FOLLOWING,
 )
-async def read_batch(batch_id: BatchId, query: JobsOfQuery, records: RecordsOf) -> Response:
+async def read_batch(
+    batch_id: BatchId, query: JobsOfQuery, records: RecordsOf, principal: PrincipalOf
+) -> Response:
     """Return how many jobs of a batch are how far, and the jobs themselves, a page at a time."""
-    wanted = query.wanted(batch_id)
-
-    def read(archive: Archive) -> BatchResult:
-        counts = archive.job_lists.counts(batch_id)
-        page = job_page(archive.job_lists.page(wanted))
-        return BatchResult(batch_id=batch_id, counts=counts, jobs=page.jobs, next=page.next)
-
-    return json_of(await records.ask(read))
+    counts = await records.ask(lambda archive: archive.job_lists.counts(batch_id))
+    page = await shown_page(query.wanted(batch_id), records, principal)
+    return json_of(BatchResult(jobs=page.jobs, next=page.next, batch_id=batch_id, counts=counts))
 
 
-async def _begun(batch_id: str, records: Records) -> Response:
-    wanted = JobsWanted(batch_id=batch_id, limit=MOST_OF_BATCH)
-    page = await records.ask(lambda archive: archive.job_lists.page(wanted))
-    jobs = tuple(map(_begun_job, page.jobs))
-    response = json_of(BegunBatchResult(batch_id=batch_id, jobs=jobs), 202)
-    response.headers["Location"] = f"{_PREFIX}/{batch_id}"
-    response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return response
+async def _jobs_of_batch(
+    batch_id: str, bodies: Sequence[KeptAssessmentRequest], query: ScoringInQuery, request: Request
+) -> list[NewJob]:
+    """Return a job for each request.
 
+    What is wrong with the first bad one is raised, with its position in the name of the field. As
+    nothing is begun then, signs of danger in one of the transcripts are not answered.
+    """
+    await records_of(request).ask(lambda archive: archive.refuse_full(further=len(bodies)))
 
-def _begun_job(summary: JobSummary) -> BegunJobResult:
-    return BegunJobResult.model_validate({"job_id": summary.id, "danger": summary.danger})
+    async def job(position: int, body: KeptAssessmentRequest) -> NewJob:
+        try:
+            async with reading_to_score(body, query, request) as read:
+                new = job_of(read, body, query, request)
+        except InputError as error:
+            error.field = f"requests.{position}.{error.field}"
+            raise
+        except Problem as refusal:
+            refusal.more.pop("risk", None)
+            refusal.more["field"] = f"requests.{position}"
+            raise
+        return replace(new, batch_id=batch_id, place=position)
+
+    found: list[NewJob] = []
+    try:
+        for first in range(0, len(bodies), _AT_ONCE):
+            at_once = enumerate(bodies[first : first + _AT_ONCE], first)
+            reading = (job(position, body) for position, body in at_once)
+            for one in await asyncio.gather(*reading, return_exceptions=True):
+                if isinstance(one, BaseException):
+                    raise one
+                found.append(one)
+    finally:
+        forget_risk(request.scope)
+    return found

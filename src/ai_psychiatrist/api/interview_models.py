@@ -1,10 +1,11 @@
-"""What a caller gets back of an interview, as Pydantic models: they check nothing."""
+"""Results of the routes of interviews."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BeforeValidator, Field
+from pydantic import AliasPath, BeforeValidator, Field
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
+from ai_psychiatrist.domain.assessment import NOTICE
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
@@ -16,16 +17,26 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.interview_items import (
     AnswerQuote,
+    ItemOutcome,
     ItemSource,
     Proposal,
     UnansweredReason,
 )
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel, RiskSource
-from ai_psychiatrist.interview.record import DangerPlace, DangerReading, UnexaminedAnswer
-from ai_psychiatrist.results.models import NOTICE, TOTAL, by_item
-from ai_psychiatrist.results.result import Result, called
-from ai_psychiatrist.results.risk_result import RiskResult
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason, total_of
+from ai_psychiatrist.domain.risk import (
+    RiskCategory,
+    RiskLevel,
+    RiskReport,
+    RiskSource,
+    risk_statement,
+)
+from ai_psychiatrist.interview.record import Danger, DangerPlace, DangerReading, UnexaminedAnswer
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.results.result import Result
+
+
+def _by_item(items: object) -> object:
+    return {one.item.value: one for one in items} if isinstance(items, tuple) else items
 
 
 class OptionResult(Result):
@@ -63,7 +74,7 @@ class QuestionResult(Result):
 class ItemOutcomeResult(Result):
     """One item: a score and where it comes from, or why there is none."""
 
-    label: str = Field(validation_alias=called("item", "label", "label"))
+    label: str = Field(validation_alias=AliasPath("item", "label"))
     """The item in words."""
     score: int | None = Field(ge=0, le=3)
     """0-3, or null for unknown."""
@@ -83,28 +94,34 @@ class ItemOutcomeResult(Result):
     """Why the transcript left it unknown, where there was an assessment."""
 
 
-Items: TypeAlias = Annotated[dict[str, ItemOutcomeResult] | None, BeforeValidator(by_item)]
+Items: TypeAlias = Annotated[dict[str, ItemOutcomeResult] | None, BeforeValidator(_by_item)]
 
 
 class TotalResult(Result):
     """What the total can be: a range while items are unknown."""
 
-    total_score: int | None = Field(validation_alias=TOTAL["total_score"])
+    total_score: int | None
     """Null while an item is unknown."""
-    total_score_min: int = Field(validation_alias=TOTAL["total_score_min"])
+    total_score_min: int
     """The total if every unknown item were 0."""
-    total_score_max: int = Field(validation_alias=TOTAL["total_score_max"])
+    total_score_max: int
     """The total if every unknown item were 3."""
-    severity: int | None = Field(validation_alias=TOTAL["severity"])
+    severity: int | None
     """0 minimal to 4 severe; null while an item is unknown."""
-    severity_label: str | None = Field(validation_alias=TOTAL["severity_label"])
+    severity_label: str | None
     """The severity in a word; null while an item is unknown."""
-    severity_lower_bound: int = Field(validation_alias=TOTAL["severity_lower_bound"])
+    severity_lower_bound: int
     """Severity at the lowest total, 0-4."""
-    severity_upper_bound: int = Field(validation_alias=TOTAL["severity_upper_bound"])
+    severity_upper_bound: int
     """Severity at the highest total, 0-4."""
     na_count: int
     """How many items are unknown."""
+
+    @classmethod
+    def of(cls, items: tuple[ItemOutcome, ...]) -> Self | None:
+        """Return the total of the items, `None` in a protocol without items."""
+        total = total_of(one.score for one in items)
+        return cls.model_validate(total) if items else None
 
 
 class DangerResult(Result):
@@ -123,6 +140,20 @@ class DangerResult(Result):
     resources: str
     """Where to turn, as the operator of the service set it."""
 
+    @classmethod
+    def of(cls, danger: Danger | None, crisis_resources: str) -> Self | None:
+        """Return the signs with what they are and where to turn, `None` where there are none."""
+        if danger is None:
+            return None
+        return cls(
+            level=danger.level,
+            categories=danger.categories,
+            places=danger.places,
+            source=danger.source,
+            statement=risk_statement(by_model=danger.source is RiskSource.MODEL),
+            resources=crisis_resources,
+        )
+
 
 class _OfAnInterview(Result):
     interview_id: str
@@ -140,7 +171,7 @@ class _OfAnInterview(Result):
 
 
 class OperatorResult(Result):
-    """How the interview stands, for whoever holds it: not for the person's eyes."""
+    """How the interview stands, for its operator: not for the person's eyes."""
 
     goals: tuple[Goal, ...]
     """What is to be found out, and how far it is."""
@@ -158,7 +189,7 @@ class OperatorResult(Result):
     """The answers in a language that is not read: a person has to read them."""
     danger_readings: tuple[DangerReading, ...]
     """The free answers that a model was to read for danger; where it failed the rules are alone."""
-    transcript_risk: RiskResult | None
+    transcript_risk: RiskReport | None
     """Signs of danger in the transcript that was assessed first; in the first answer alone."""
     model_calls: int
     """How many calls of models were made."""
@@ -225,3 +256,71 @@ class InterviewReportResult(_OfAnInterview):
     """The free answers that a model was to read for danger; where it failed the rules are alone."""
     inputs_hash: str
     """The same inputs give the same report."""
+
+
+def interview_result(
+    snapshot: InterviewSnapshot,
+    *,
+    crisis_resources: str,
+    transcript_risk: RiskReport | None = None,
+) -> InterviewResult:
+    """Return an interview as it stands."""
+    return InterviewResult(
+        interview_id=snapshot.id,
+        protocol=snapshot.protocol.id,
+        protocol_version=snapshot.protocol.version,
+        kind=snapshot.kind,
+        title=snapshot.title,
+        state=snapshot.state,
+        version=snapshot.version,
+        turn=snapshot.turn,
+        spoken=spoken_words(snapshot, crisis_resources=crisis_resources),
+        question=snapshot.question,
+        messages=snapshot.messages,
+        end_reason=snapshot.end_reason,
+        failure=snapshot.failure,
+        is_resumable=snapshot.is_resumable,
+        state_hash=snapshot.state_hash,
+        operator=OperatorResult(
+            goals=snapshot.goals,
+            items=snapshot.items or None,
+            proposals=snapshot.proposals,
+            unknown_goal_updates=snapshot.unknown_updates,
+            total=TotalResult.of(snapshot.items),
+            danger=DangerResult.of(snapshot.danger, crisis_resources),
+            not_examined=snapshot.not_examined,
+            danger_readings=snapshot.danger_readings,
+            transcript_risk=transcript_risk,
+            model_calls=snapshot.spent.calls,
+        ),
+    )
+
+
+def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str) -> str:
+    """Return what is said to the person before the question; in danger, also where to turn."""
+    if snapshot.danger is None:
+        return snapshot.notice
+    return f"{snapshot.notice}\n{crisis_resources}"
+
+
+def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> InterviewReportResult:
+    """Return what came out of an interview."""
+    return InterviewReportResult(
+        interview_id=report.id,
+        protocol=report.protocol.id,
+        protocol_version=report.protocol.version,
+        kind=report.kind,
+        state=report.state,
+        end_reason=report.end_reason,
+        items=report.items or None,
+        proposals=report.proposals,
+        unknown_goal_updates=report.unknown_updates,
+        total=TotalResult.of(report.items),
+        analysis=report.analysis,
+        goals=report.goals,
+        facts=report.facts,
+        danger=DangerResult.of(report.danger, crisis_resources),
+        not_examined=report.not_examined,
+        danger_readings=report.danger_readings,
+        inputs_hash=report.inputs_hash,
+    )

@@ -1,29 +1,32 @@
 """The routes that hold interviews."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 
-from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.assessments import assess_read, reading
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires
-from ai_psychiatrist.api.given_assessment import assessment_input
-from ai_psychiatrist.api.interview_models import InterviewReportResult, InterviewResult
-from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest
-from ai_psychiatrist.api.interview_results import interview_report, interview_result
-from ai_psychiatrist.api.problems import Refusal, interview_step_failed
-from ai_psychiatrist.api.served import ServicesOf, json_of, services_of
-from ai_psychiatrist.api.wanted_assessment import assess_wanted, reading_wanted, unfinished
-from ai_psychiatrist.assessment.parts import Part
+from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.dependencies import ServicesOf, json_of, services_of
+from ai_psychiatrist.api.interview_models import (
+    InterviewReportResult,
+    InterviewResult,
+    interview_report,
+    interview_result,
+)
+from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest, assessment_input
+from ai_psychiatrist.api.limits import release_body_memory
+from ai_psychiatrist.api.problems import backend_failed, nothing_finished
+from ai_psychiatrist.api.slots import AdmittedRoute
+from ai_psychiatrist.assessment.parts import TOO_LATE, Part
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
+from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.results.assessment import risk_result
-from ai_psychiatrist.results.risk_result import RiskResult
 from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
@@ -40,16 +43,16 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
 
 _PREFIX: Final = "/v1/interviews"
 
-# Whoever holds an interview drives it, and reads it while it goes on.
-_DOORS: Final = [requires(Scope.ASSESS)]
+# The caller who holds an interview answers in it, and reads it while it goes on.
+_REQUIRED: Final = [requires(Scope.ASSESS)]
 
-router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, dependencies=_DOORS)
+router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, dependencies=_REQUIRED)
 stepping = APIRouter(
     prefix=_PREFIX,
     tags=["interviews"],
     responses=_PROBLEMS,
     route_class=AdmittedRoute,
-    dependencies=_DOORS,
+    dependencies=_REQUIRED,
 )
 """Of the routes behind which a model may be asked."""
 
@@ -75,11 +78,20 @@ async def create_interview(
     body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Begin an interview; a transcript is assessed first, and its unknown items are asked."""
-    start = await _starting_point(body, request, services)
-    snapshot = await interviews.create(body.protocol, body.inputs, start.assessment)
+    if body.assessment is not None and body.has_transcript:
+        msg = "send either an assessment or a transcript, not both"
+        raise InputError(msg, field="assessment")
+    start: AssessmentInput | None = None
+    risk: RiskReport | None = None
+    if body.assessment is not None:
+        start = body.assessment.as_input()
+        body.assessment = None
+        await release_body_memory(request.scope)
+    elif body.has_transcript:
+        start, risk = await _assessed(body, request)
+    snapshot = await interviews.create(body.protocol, body.inputs, start)
     note_record(request, snapshot.id)
-    _refuse_failed(snapshot)
-    return _result(snapshot, services, status=201, transcript_risk=start.risk)
+    return _stepped(snapshot, services, status=201, transcript_risk=risk)
 
 
 @stepping.post("/{interview_id}/answers", response_model=InterviewResult)
@@ -88,8 +100,7 @@ async def answer_question(
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
-    _refuse_failed(snapshot)
-    return _result(snapshot, services)
+    return _stepped(snapshot, services)
 
 
 @router.get("/{interview_id}", response_model=InterviewResult)
@@ -97,7 +108,8 @@ async def read_interview(
     interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Return an interview as it stands; no model is asked."""
-    return _result(await interviews.get(interview_id), services)
+    snapshot = await interviews.get(interview_id)
+    return json_of(interview_result(snapshot, crisis_resources=services.crisis_resources))
 
 
 @stepping.post("/{interview_id}/retry", response_model=InterviewResult)
@@ -106,8 +118,7 @@ async def retry_interview(
 ) -> Response:
     """Take the step again that failed or was cut short, once; without one nothing changes."""
     snapshot = await interviews.retry(interview_id)
-    _refuse_failed(snapshot)
-    return _result(snapshot, services)
+    return _stepped(snapshot, services)
 
 
 @stepping.post("/{interview_id}/report", response_model=InterviewReportResult)
@@ -135,50 +146,42 @@ async def delete_interview(interview_id: InterviewId, interviews: Interviewing) 
     return Response(status_code=204)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _StartingPoint:
-    """What is known before the first question."""
+async def _assessed(body: InterviewRequest, request: Request) -> tuple[AssessmentInput, RiskReport]:
+    """Return the items and signs of danger of the transcript.
 
-    assessment: AssessmentInput | None = None
-    risk: RiskResult | None = None
-    """Signs of danger in the transcript, where one was assessed."""
-
-
-async def _starting_point(
-    body: InterviewRequest, request: Request, services: Services
-) -> _StartingPoint:
-    if body.assessment is not None and body.has_transcript:
-        msg = "send either an assessment or a transcript, not both"
-        raise InputError(msg, field="assessment")
-    if body.assessment is not None:
-        return _StartingPoint(assessment=body.assessment.as_input())
-    if not body.has_transcript:
-        return _StartingPoint()
-    async with reading_wanted(body, request, services) as wanted:
-        assessed = await assess_wanted(
-            wanted, request, services, frozenset({Part.SCORES}), await services.scoring()
-        )
-    scores = assessed.assessment.quantitative
-    if scores is None:
-        raise unfinished(assessed, services)
-    return _StartingPoint(
-        assessment=assessment_input(scores),
-        risk=risk_result(assessed.assessment, crisis_resources=services.crisis_resources),
-    )
+    Raises `Problem` where no item was scored.
+    """
+    services = services_of(request)
+    async with reading(body, request) as read:
+        to_score = replace(read, scoring=await services.scoring())
+        assessment = await assess_read(to_score, request, frozenset({Part.SCORES}))
+    if assessment.quantitative is None:
+        raise nothing_finished(assessment, services.connections.reasons(assessment))
+    return assessment_input(assessment.quantitative.items), assessment.risk
 
 
-def _refuse_failed(snapshot: InterviewSnapshot) -> None:
-    if snapshot.state is InterviewState.FAILED:
-        raise Refusal(interview_step_failed(snapshot))
-
-
-def _result(
+def _stepped(
     snapshot: InterviewSnapshot,
     services: Services,
     *,
     status: int = 200,
-    transcript_risk: RiskResult | None = None,
+    transcript_risk: RiskReport | None = None,
 ) -> Response:
-    resources = services.crisis_resources
-    result = interview_result(snapshot, crisis_resources=resources, transcript_risk=transcript_risk)
+    """Return an interview after a step; raises `Problem` for a step that failed."""
+    if snapshot.state is InterviewState.FAILED:
+        raise backend_failed(
+            "A model gave nothing that can be used. What was answered is kept: POST to the "
+            "interview's /retry to try this step again. For a closer look: ai-psychiatrist doctor",
+            is_late=snapshot.failure in TOO_LATE,
+            more={
+                "failure": snapshot.failure,
+                "interview_id": snapshot.id,
+                "state": snapshot.state,
+                "version": snapshot.version,
+                "is_resumable": snapshot.is_resumable,
+            },
+        )
+    result = interview_result(
+        snapshot, crisis_resources=services.crisis_resources, transcript_risk=transcript_risk
+    )
     return json_of(result, status)

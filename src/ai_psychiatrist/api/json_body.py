@@ -1,31 +1,35 @@
 """The JSON of a request: looked at before anything is made of it, read beside the event loop."""
 
 import json
+import logging
 import math
 from collections import Counter
-from typing import Final
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
-from fastapi import Request
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.formparsers import MultiPartException, MultiPartParser
 
-from ai_psychiatrist.api.body_limit import give_body_room_back
-from ai_psychiatrist.api.problems import (
-    Refusal,
-    key_given_twice,
-    malformed_json,
-    overloaded,
-    too_many_values,
-)
-from ai_psychiatrist.api.sent_file import is_file, sent_file
+from ai_psychiatrist.api.field_hints import FIELD_HINTS, UNKNOWN_FIELD
+from ai_psychiatrist.api.media_types import media_type
+from ai_psychiatrist.api.problems import Problem
+from ai_psychiatrist.api.requests import MULTIPART, is_file, sent_file
 from ai_psychiatrist.infrastructure.json_structure import (
     MOST_VALUES,
     SMALL_BYTES,
     TooManyValues,
     refuse_costly,
 )
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
+
+# Its lines quote characters of bodies.
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 _MOST_DIGITS: Final = 19
 _SOMETHING: Final = b"-"
+_PART: Final = "transcript"
+_ONE_PART: Final = "A form has one part, transcript: the file. All else is said in the query."
 _READERS: Final = WorkerThreads(count=1, seconds=30.0)
 
 
@@ -39,10 +43,35 @@ class BoundedRequest(Request):
         """
         content = await self.received()
         content_type = self.headers.get("content-type", "")
+        if media_type(content_type) == MULTIPART:
+            return await self._file_of_form(content)
         if is_file(content_type, content):
             self._body = b""
             return sent_file(content, content_type)
         return _SOMETHING if content else b""
+
+    async def _file_of_form(self, content: bytes) -> bytes:
+        """Return the one part of a form, `transcript`; raises `Problem` for any other form."""
+        chunks = self.stream()
+        parser = MultiPartParser(
+            self.headers, chunks, max_files=1, max_fields=1, max_part_size=len(content)
+        )
+        # Beyond this size a part would be written to a file of the system.
+        parser.spool_max_size = len(content) + 1
+        try:
+            form = await parser.parse()
+        except (MultiPartException, ValueError, KeyError):
+            raise Problem("invalid_request", _ONE_PART) from None
+        try:
+            if [name for name, _ in form.multi_items()] != [_PART]:
+                raise Problem("invalid_request", _ONE_PART)
+            part = form[_PART]
+            self._body = b""
+            if isinstance(part, str):
+                return sent_file(part.encode("utf-8", "replace"), "text/plain")
+            return sent_file(await part.read(), part.content_type or "")
+        finally:
+            await form.close()
 
     async def received(self) -> bytes:
         """Return the body itself."""
@@ -57,15 +86,26 @@ class BoundedRequest(Request):
                 return read_json(body)
             return await _READERS.run(lambda: read_json(body))
         except WorkTimedOut:
-            raise Refusal(overloaded({})) from None
-        finally:
-            await give_body_room_back(self.scope)
+            raise Problem("overloaded") from None
+
+
+class BoundedRoute(APIRoute):
+    """A route that asks no model, so that its requests need no slot."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what handles a request."""
+        handle = super().get_route_handler()
+
+        async def bounded(request: Request) -> Response:
+            return await handle(BoundedRequest(request.scope, request.receive))
+
+        return bounded
 
 
 def read_json(body: bytes) -> object:
     """Return the value that a body holds.
 
-    Integers of more than 19 digits become infinite, which no field takes. Raises `Refusal` for what
+    Integers of more than 19 digits become infinite, which no field takes. Raises `Problem` for what
     is no JSON in UTF-8, nested too deeply, of too many values, or has a key twice in an object.
     """
     try:
@@ -74,25 +114,25 @@ def read_json(body: bytes) -> object:
             body.decode("utf-8-sig"),
             object_pairs_hook=_object,
             parse_int=_integer,
-            parse_constant=_refuse_constant,
+            # NaN and infinities are no whole numbers either.
+            parse_constant=int,
         )
     except TooManyValues:
-        raise Refusal(too_many_values(MOST_VALUES)) from None
+        detail = f"The body holds more than {MOST_VALUES} values, the most it may."
+        raise Problem("too_large", detail) from None
     except (ValueError, RecursionError):
-        raise Refusal(malformed_json()) from None
+        raise Problem("malformed_json") from None
 
 
 def _object(members: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(members)
     if len(found) < len(members):
         counted = Counter(key for key, _ in members)
-        raise Refusal(key_given_twice(counted.most_common(1)[0][0]))
+        key = counted.most_common(1)[0][0]
+        field = key if key in FIELD_HINTS else UNKNOWN_FIELD
+        raise Problem("duplicate_key", more={"field": field})
     return found
 
 
 def _integer(digits: str) -> float:
     return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
-
-
-def _refuse_constant(_name: str) -> object:
-    raise Refusal(malformed_json())

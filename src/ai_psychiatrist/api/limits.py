@@ -1,141 +1,243 @@
-"""What a credential may use in a day, kept where requests come in, are read and ask models."""
+"""How long a request may take, and how large, slow and compressed its body may be."""
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from random import uniform
 from typing import Final
 
-from fastapi import Request
-from fastapi.responses import JSONResponse
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.access.limits.day_counts import CountsUnusable, DayCounts
-from ai_psychiatrist.access.limits.spending import COUNTERS, SpendingAccount
-from ai_psychiatrist.access.limits.usage import Reached, Usage, seconds_to_midnight
-from ai_psychiatrist.api.doors import is_open
-from ai_psychiatrist.api.doors_of import known_principal
-from ai_psychiatrist.api.own_path import own_path
-from ai_psychiatrist.api.problems import Refusal, problem
+from ai_psychiatrist.api.answers import AnswerLimits, hold
+from ai_psychiatrist.api.paths import ALWAYS_ANSWERED, own_path
+from ai_psychiatrist.api.problems import Problem, too_large
+from ai_psychiatrist.api.request_context import ClientGone
 from ai_psychiatrist.api.risk import kept_risk
-from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkTimedOut
-from ai_psychiatrist.llm.calls import metered
+from ai_psychiatrist.api.shared_memory import SharedMemory
+from ai_psychiatrist.config import ApiSettings
+from ai_psychiatrist.infrastructure.json_structure import SMALL_BYTES
+from ai_psychiatrist.infrastructure.tasks import Stopping
 
-logger = get_logger(__name__)
+MARGIN_SECONDS: Final = 5.0
+"""How much longer than its time a request may take, so that what has finished can be returned."""
+MOST_BODY_BYTES: Final = "most_body_bytes"
+"""Where the state of a request has a lower limit for its body."""
+SMALL_PIECE: Final = 1024
+"""Bytes; a body that comes in pieces below that is read more slowly."""
+FREE_PIECES: Final = 64
+"""As many come before it is."""
+_ALL_BODIES: Final = 16
+"""How many of the largest bodies may be held at once; small ones are not counted."""
+_BODIES_OF_ONE: Final = 12
+"""How many of them one caller may have."""
+_WITHOUT_BODY: Final = frozenset({"GET", "DELETE", "OPTIONS"})
+_SPREAD: Final = 0.9, 1.0
+"""Of the time that a body has: hundreds who began together are not all answered in one moment."""
+_GRACE_SECONDS: Final = 5.0
+_GRACE_SHARE: Final = 1 / 6
+"""Of that time, before a body has to come at the slowest rate; at least the seconds above."""
+_SLOWEST_BYTES_PER_SECOND: Final = 16_384
+_PIECE_SECONDS: Final = 0.005
+_DUE: Final = "due"
+_RENEWAL: Final = "renewal"
+_BODY_MEMORY: Final = "body_memory"
+_UNTIL_ANSWERED: Final = "until_answered"
 
-_ACCOUNT: Final = "account"
-_FREE: Final = frozenset({"/health", "/v1/health"})
-"""Beside what is open to anybody."""
-_ONE_REQUEST: Final = Usage(requests=1)
-_ANY_CALL: Final = Usage(calls=1, tokens=1)
 
+class Limits:
+    """ASGI middleware: no request outlives its time, and its body is read before it is passed on.
 
-@dataclass(slots=True, kw_only=True)
-class Account(SpendingAccount):
-    """What one request uses."""
+    An answer that comes in parts can renew its time with each of them. A server that is being
+    stopped begins nothing new.
+    """
 
-    async def take(self, wanted: Usage) -> Reached | None:
-        """Count what is wanted, or return the limit in its way; raises `Refusal`."""
-        return await _counted(partial(self.counts.take, self.principal, wanted))
-
-    async def reached(self, wanted: Usage) -> Reached | None:
-        """Return the limit in the way of what is wanted; raises `Refusal`."""
-        return await _counted(partial(self.counts.reached, self.principal, wanted))
-
-
-class DailyLimits:
-    """ASGI middleware: counts the requests of each credential, and what their work costs."""
-
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: ApiSettings,
+        stopping: Stopping,
+        margin_seconds: float = MARGIN_SECONDS,
+    ) -> None:
         self._app = app
+        self._answers = AnswerLimits(wait_seconds=settings.slot_wait_seconds)
+        self._settings = settings
+        self._stopping = stopping
+        self._margin_seconds = margin_seconds
+        most = settings.max_body_bytes
+        self._memory = SharedMemory(most * _ALL_BODIES, share=most * _BODIES_OF_ONE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request that the limits allow."""
-        account = _account_of(scope) if scope["type"] == "http" else None
-        if account is None:
-            await self._app(scope, receive, send)
-            return
-        scope.setdefault("state", {})[_ACCOUNT] = account
+        """Pass on a request until its time is up; answers what of it is refused inside."""
         try:
-            reached = await account.take(_ONE_REQUEST)
-        except Refusal as refusal:
-            await refusal.response(scope, receive, send)
-            return
-        if reached is not None:
-            await limit_reached(reached, {})(scope, receive, send)
-            return
+            if own_path(scope) in ALWAYS_ANSWERED:
+                await self._app(scope, receive, send)
+            elif self._stopping.is_begun:
+                raise Problem("stopping")
+            else:
+                await self._serve(scope, receive, send)
+        except Problem as problem:
+            await problem.response(scope)(scope, receive, send)
 
-        async def paid_send(message: Message) -> None:
-            # Whoever asks again with the answer in hand is not to find less counted.
-            if message["type"] == "http.response.start":
-                await account.written()
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_answered = False
+
+        async def observed_send(message: Message) -> None:
+            nonlocal is_answered
+            if not is_answered:
+                is_answered = True
+                await release_body_memory(scope)
             await send(message)
 
+        due = asyncio.get_running_loop().time() + self._settings.request_timeout_seconds
+        state = scope.setdefault("state", {})
+        state[_DUE] = due
         try:
-            with metered(account):
-                await self._app(scope, receive, paid_send)
-        finally:
-            await account.written()
+            async with asyncio.timeout_at(due + self._margin_seconds) as deadline:
+                state[_RENEWAL] = lambda: self._renew(deadline)
+                async with AsyncExitStack() as state[_UNTIL_ANSWERED]:
+                    with self._stopping.holding(deadline):
+                        await self._pass_on(scope, receive, observed_send)
+        except TimeoutError:
+            if is_answered or not deadline.expired():
+                raise
+            code = "stopping" if self._stopping.is_begun else "deadline_exceeded"
+            raise Problem(code, more=kept_risk(scope)) from None
+
+    def _renew(self, deadline: asyncio.Timeout) -> None:
+        if not self._stopping.is_begun and not deadline.expired():
+            now = asyncio.get_running_loop().time()
+            deadline.reschedule(now + self._settings.request_timeout_seconds + self._margin_seconds)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with AsyncExitStack() as memory:
+            scope["state"][_BODY_MEMORY] = memory
+            if scope["method"] not in _WITHOUT_BODY:
+                receive = replayed(await self._body(scope, receive, memory), receive)
+            async with self._answers.sending(scope, receive, send) as bounded_send:
+                await self._app(scope, receive, bounded_send)
+
+    async def _body(self, scope: Scope, receive: Receive, memory: AsyncExitStack) -> list[Message]:
+        """Return the whole body as one message; raises `Problem` for what is large or slow."""
+        headers, seconds = Headers(scope=scope), self._settings.body_timeout_seconds
+        if headers.get("content-encoding", "identity").casefold() != "identity":
+            raise Problem("encoding_unsupported")
+        most = self._settings.max_body_bytes
+        limit = min(most, scope["state"].get(MOST_BODY_BYTES, most))
+        declared = _declared(headers.get("content-length", ""), limit)
+        if declared > SMALL_BYTES:
+            await hold(self._memory, declared, scope, memory, seconds=seconds, code="overloaded")
+        try:
+            async with asyncio.timeout(None) as deadline:
+                seconds *= uniform(*_SPREAD)  # noqa: S311  no secret
+                body = (
+                    None
+                    if declared > limit
+                    else await _read_body(receive, limit, deadline, seconds)
+                )
+        except TimeoutError:
+            raise Problem("slow_body") from None
+        if body is None:
+            raise too_large("The body", limit, "API_MAX_BODY_BYTES")
+        return [{"type": "http.request", "body": body, "more_body": False}]
 
 
-async def refuse_spent(request: Request) -> None:
-    """Raise `Refusal` where the credential may ask no model any more today."""
-    account = _kept_account(request.scope)
-    reached = None if account is None else await account.reached(_ANY_CALL)
-    if reached is not None:
-        raise Refusal(limit_reached(reached, {}))
+def renew_deadline(scope: Scope) -> None:
+    """Give a request its whole time again: for an answer that is sent as long as there is more."""
+    renewal: Callable[[], None] = scope["state"][_RENEWAL]
+    renewal()
 
 
-async def charge_characters(request: Request, count: int) -> None:
-    """Count the characters of a transcript that was read; raises `Refusal` for too many."""
-    account = _kept_account(request.scope)
-    reached = None if account is None else await account.take(Usage(characters=count))
-    if reached is not None:
-        raise Refusal(limit_reached(reached, kept_risk(request.scope)))
+def seconds_left(scope: Scope) -> float:
+    """Return how much of the time of a request is left; it began with the request's arrival."""
+    due: float = scope["state"][_DUE]
+    return max(0.0, due - asyncio.get_running_loop().time())
 
 
-async def charge_requests(request: Request, count: int) -> None:
-    """Count further requests that came with one; raises `Refusal` for too many."""
-    account = _kept_account(request.scope)
-    reached = None if account is None else await account.take(Usage(requests=count))
-    if reached is not None:
-        raise Refusal(limit_reached(reached, {}))
+async def hold_slot(scope: Scope) -> None:
+    """Hold one of the slots for assessments until the answer of a request is sent.
+
+    Raises `Problem` where none is free for the time that a request waits for one.
+    """
+    slots: SharedMemory = scope["app"].state.slots
+    until_answered: AsyncExitStack = scope["state"][_UNTIL_ANSWERED]
+    await hold(slots, 1, scope, until_answered, seconds=_wait_seconds(scope))
 
 
-def limit_reached(reached: Reached, more: dict[str, object]) -> JSONResponse:
-    """Return the problem of a limit of the day; the day ends at midnight UTC."""
-    return problem(
-        429,
-        "limit_reached",
-        f"{reached.setting} allows {reached.limit}, of which {reached.left} are left today, and "
-        "the request needs more; the next day begins at midnight UTC.",
-        headers={"Retry-After": str(seconds_to_midnight(datetime.now(UTC)))},
-        more={"setting": reached.setting, "limit": reached.limit, "left": reached.left, **more},
-    )
+@asynccontextmanager
+async def holding_text(scope: Scope, characters: int) -> AsyncIterator[None]:
+    """Count a text against the memory of all texts inside the block.
+
+    Raises `Problem` where there is no room for it for the time that a request waits for its turn.
+    """
+    memory: SharedMemory = scope["app"].state.text_memory
+    async with AsyncExitStack() as held:
+        await hold(memory, characters, scope, held, seconds=_wait_seconds(scope), code="overloaded")
+        yield
 
 
-def _account_of(scope: Scope) -> Account | None:
-    counts: DayCounts | None = scope["app"].state.services.day_counts
-    principal = known_principal(scope)
-    path = own_path(scope)
-    if counts is None or principal is None or is_open(path) or path in _FREE:
-        return None
-    return Account(counts=counts, principal=principal)
+def _wait_seconds(scope: Scope) -> float:
+    settings: ApiSettings = scope["app"].state.services.settings.api
+    return settings.slot_wait_seconds
 
 
-def _kept_account(scope: Scope) -> Account | None:
-    account = scope.get("state", {}).get(_ACCOUNT)
-    return account if isinstance(account, Account) else None
+async def release_body_memory(scope: Scope) -> None:
+    """Let others hold what a request held for its body and what was read from it.
+
+    It does so by itself when it is answered.
+    """
+    memory = scope.get("state", {}).get(_BODY_MEMORY)
+    if isinstance(memory, AsyncExitStack):
+        await memory.aclose()
 
 
-async def _counted(work: "partial[Reached | None]") -> Reached | None:
-    try:
-        return await COUNTERS.run(work)
-    except (CountsUnusable, WorkTimedOut) as error:
-        logger.error("usage_not_counted", error_type=type(error).__name__)
-        detail = (
-            "What was used today cannot be counted, so the limits cannot be kept. The operator of "
-            "the service has to look after its disk."
-        )
-        unusable = problem(503, "limits_unavailable", detail, headers={"Retry-After": "60"})
-        raise Refusal(unusable) from None
+def replayed(pending: list[Message], receive: Receive) -> Receive:
+    """Hand out messages that were received already, which are dropped then, and what comes after.
+
+    `pending`: emptied, so that nothing else holds a body.
+    """
+
+    async def again() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return again
+
+
+def _declared(length: str, limit: int) -> int:
+    """Return the declared length, which may be anything, up to one more than the limit.
+
+    Without one that is a number it may be as long as the limit.
+    """
+    if not (length.isascii() and length.isdigit()):
+        return limit
+    digits = length.lstrip("0") or "0"
+    return limit + 1 if len(digits) > len(str(limit)) else min(int(digits), limit + 1)
+
+
+async def _read_body(
+    receive: Receive, limit: int, deadline: asyncio.Timeout, seconds: float
+) -> bytes | None:
+    """Read the whole body, or return `None` once it is larger than the limit.
+
+    Its deadline moves on with what has come of it, up to a last one in so many seconds.
+    """
+    begun = asyncio.get_running_loop().time()
+    grace_ends = begun + max(_GRACE_SECONDS, seconds * _GRACE_SHARE)
+    parts, size = [], 0
+    while True:
+        if not deadline.expired():
+            earned = grace_ends + size / _SLOWEST_BYTES_PER_SECOND
+            deadline.reschedule(min(begun + seconds, earned))
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            return None
+        if not message.get("more_body", False):
+            return b"".join(parts)
+        if len(parts) > FREE_PIECES and len(parts[-1]) < SMALL_PIECE:
+            # Small pieces are gathered: a byte at a time would keep the loop busy for one caller.
+            await asyncio.sleep(_PIECE_SECONDS)

@@ -1,21 +1,20 @@
 """The pages of a study: how far raters agree, and what is to be rated next."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires
-from ai_psychiatrist.api.page_frame import sent_to, shown, told
-from ai_psychiatrist.api.records_of import RecordsOf
+from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.dependencies import RecordsOf
+from ai_psychiatrist.api.pages import message_page, redirect_to, render_page
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.agreement_result import (
-    AgreementFigures,
     AgreementSection,
     FigureResult,
 )
@@ -44,23 +43,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementRow:
-    """One item, or all of them."""
-
-    name: str
-    cells: tuple[Cell, ...]
-    """Each measure twice: of people with people, and of people with the program."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementTable:
     """The figures over some of the cases."""
 
     title: str
     words: str
-    cases: int
-    subjects: int
-    rows: tuple[AgreementRow, ...]
+    section: AgreementSection
+    rows: Mapping[str, tuple[Cell, ...]]
+    """Item, or all of them → each measure twice: among people, and of people with the program."""
     notes: tuple[str, ...]
     """What is missing in some figures, in the order of their marks a, b, c."""
 
@@ -71,13 +61,13 @@ async def agreement_page(request: Request, records: RecordsOf, principal: Princi
     try:
         found = await records.ask(lambda archive: agreed(archive, principal))
     except RequestConflict as error:
-        return await told(request, "Agreement", str(error), status=409)
+        return await message_page(request, "Agreement", str(error), status=409)
     sections = (
         ("Rated blind", "Before any score was shown.", found.blind),
         ("Of these, drawn at random", "Not shifted to hard cases.", found.random_tenth),
         ("Rated with the scores seen", "No measure of agreement: people follow.", found.seen),
     )
-    return await shown(
+    return await render_page(
         request,
         "agreement",
         found=found,
@@ -93,34 +83,21 @@ async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf
     """Send a rater to what tells most when it is rated."""
     found = await records.ask(lambda archive: queued(archive, principal, limit=1))
     if not found.cases:
-        return await told(request, "Nothing is left to rate", _ALL_RATED, status=200)
-    return sent_to(request, f"/assessments/{found.cases[0].summary.id}/rate")
+        return await message_page(request, "Nothing is left to rate", _ALL_RATED, status=200)
+    return redirect_to(request, f"/assessments/{found.cases[0].summary.id}/rate")
 
 
 def _table(title: str, words: str, section: AgreementSection) -> AgreementTable:
     people, program = section.raters, section.program
     named = [(item.label, people.items[item], program.items[item]) for item in Item]
     notes: dict[str, str] = {}
-    rows = tuple(
-        AgreementRow(name=name, cells=tuple(_cells(one, other, notes)))
-        for name, one, other in (("All items", people.all_items, program.all_items), *named)
-    )
-    return AgreementTable(
-        title=title,
-        words=words,
-        cases=section.cases,
-        subjects=section.subjects,
-        rows=rows,
-        notes=tuple(notes),
-    )
-
-
-def _cells(
-    people: AgreementFigures, program: AgreementFigures, notes: dict[str, str]
-) -> Iterator[Cell]:
-    for measure, _ in _MEASURES:
-        for figures in (people, program):
-            yield _cell(getattr(figures, measure), notes)
+    rows = {
+        name: tuple(
+            _cell(getattr(figures, measure), notes) for measure, _ in _MEASURES for figures in both
+        )
+        for name, *both in (("All items", people.all_items, program.all_items), *named)
+    }
+    return AgreementTable(title=title, words=words, section=section, rows=rows, notes=tuple(notes))
 
 
 def _cell(figure: FigureResult, notes: dict[str, str]) -> Cell:

@@ -1,32 +1,36 @@
-"""The pages of one assessment: how far it is, what came out, and its rating without that."""
+"""The pages of one assessment: its progress, its result with ratings, and rating it blind."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
 
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires
-from ai_psychiatrist.api.page_frame import sent_to, shown, told
-from ai_psychiatrist.api.page_ratings import ratings_view
-from ai_psychiatrist.api.record_sheet import danger_of, view_of
-from ai_psychiatrist.api.records_of import RecordId, RecordsOf
-from ai_psychiatrist.api.served import ServicesOf
+from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
+from ai_psychiatrist.api.pages import message_page, redirect_to, render_page
+from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.errors import NotFound, RequestConflict
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
-from ai_psychiatrist.results.page.failure_words import end_words
-from ai_psychiatrist.results.page.item_questions import ITEM_QUESTIONS
-from ai_psychiatrist.results.page.views import DangerView, danger_view
+from ai_psychiatrist.domain.review import (
+    ChangedScore,
+    Committed,
+    ItemRating,
+    ReviewPhase,
+    ReviewRow,
+)
+from ai_psychiatrist.results.page.views import DangerView, SheetView, danger_view
+from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, end_words
+from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound, StillBlind
 from ai_psychiatrist.reviews.archive.records import Record, StageEvent
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
 from ai_psychiatrist.wiring import Services
 
 router = APIRouter(prefix="/assessments", include_in_schema=False)
 
-_READERS = WorkerThreads(count=2, seconds=30.0)
 _CHOICE = (
     "You can rate it first, without seeing what the program made of it. Once you have seen its "
     "scores, your rating is kept but counts as none of the blind ones."
@@ -45,24 +49,6 @@ class _Read:
     """Whose interview it is, for those who may see results."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatedItem:
-    """An item to be rated; nothing of what the program made of it."""
-
-    key: str
-    label: str
-    slug: str
-    question: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ToRate:
-    """What is shown of a record to whoever rates it."""
-
-    danger: DangerView
-    items: tuple[RatedItem, ...]
-
-
 @router.get("/{assessment_id}", dependencies=[requires()])
 async def assessment(
     assessment_id: RecordId,
@@ -71,7 +57,7 @@ async def assessment(
     services: ServicesOf,
     principal: PrincipalOf,
 ) -> Response:
-    """Show how far an assessment is, or what came out; whoever rates it blind is sent there."""
+    """Show how far an assessment is, or its result; a rater who rates it blind is sent there."""
     wants_scores = "show" in request.query_params
 
     def read(archive: Archive) -> _Read:
@@ -85,23 +71,25 @@ async def assessment(
             record=record,
             phase=phase,
             rows=visible_rows(archive, assessment_id, principal.id),
-            subject=archive.subject_name(record.subject_id)
+            subject=archive.keys.name(record.summary.subject_id)
             if Scope.READ in principal.scopes
             else None,
         )
 
     try:
         found = await records.ask(read)
-    except RecordNotFound:
-        return await told(request, "Not here", "No assessment has this address.", status=404)
-    except StillBlind:
-        return sent_to(request, f"/assessments/{assessment_id}/rate")
+    except NotFound:
+        return await message_page(
+            request, "Not here", "No assessment has this address.", status=404
+        )
+    except RequestConflict:
+        return redirect_to(request, f"/assessments/{assessment_id}/rate")
     if found.record.summary.state is not RecordState.FINISHED:
         return await _progress(request, found, principal, services)
     if _asks_first(principal, found.phase) and not wants_scores:
         here = f"/assessments/{assessment_id}"
         ways = {"Rate it blind": f"{here}/rate", "Show the result": f"{here}?show=result"}
-        return await told(request, "Rate it first?", _CHOICE, status=200, ways=ways)
+        return await message_page(request, "Rate it first?", _CHOICE, status=200, ways=ways)
     return await _sheet(request, found, principal)
 
 
@@ -117,20 +105,29 @@ async def rate(
 
     try:
         found = await records.ask(read)
-    except RecordNotFound:
-        return await told(request, "Not here", "No assessment has this address.", status=404)
+    except NotFound:
+        return await message_page(
+            request, "Not here", "No assessment has this address.", status=404
+        )
     is_over = found.phase is ReviewPhase.REVEALED
     if is_over or found.record.summary.state is not RecordState.FINISHED:
-        return sent_to(request, f"/assessments/{assessment_id}")
-    to_rate = await _READERS.run(lambda: _without_scores(found.record))
-    return await shown(
+        return redirect_to(request, f"/assessments/{assessment_id}")
+
+    def danger() -> DangerView:
+        # Nothing else of the result may reach the page.
+        result = result_of(found.record.result, field="assessment_id")
+        seconds = result.transcript.turn_seconds
+        return danger_view(result.risk, found.record.transcript, seconds=seconds)
+
+    return await render_page(
         request,
         "rate",
         id=assessment_id,
-        draft=_draft_name(assessment_id, principal),
+        # What a browser calls ratings that are not committed yet: its own, and without a name.
+        draft=sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16],
         is_blind=found.phase is not ReviewPhase.SEEN,
-        danger=to_rate.danger,
-        items=to_rate.items,
+        danger=await RESULT_READERS.run(danger),
+        questions=ITEM_QUESTIONS,
     )
 
 
@@ -138,46 +135,28 @@ def _asks_first(principal: Principal, phase: ReviewPhase) -> bool:
     return is_asked_first(principal) and phase is ReviewPhase.UNSEEN
 
 
-def _draft_name(assessment_id: str, principal: Principal) -> str:
-    """Return what a browser calls ratings that are not committed yet: one's own, and nameless."""
-    return sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16]
-
-
-def _without_scores(record: Record) -> _ToRate:
-    whole = view_of(record)
-    seconds = whole.result.transcript.turn_seconds
-    return _ToRate(
-        danger=danger_view(whole.result.risk, record.transcript, seconds=seconds),
-        items=tuple(
-            RatedItem(
-                key=one.item.value,
-                label=one.label,
-                slug=one.slug,
-                question=ITEM_QUESTIONS[one.item],
-            )
-            for one in whole.items
-        ),
-    )
-
-
 async def _progress(
     request: Request, found: _Read, principal: Principal, services: Services
 ) -> Response:
     """Show the words and the signs of danger in them, and why there is no result."""
     summary = found.record.summary
-    told = await danger_of(found.record, services)
-    may_see = not principal.scopes.isdisjoint({Scope.READ, Scope.REVIEW})
-    return await shown(
+    result, risk = await account_of(found.record, services)
+    transcript = found.record.transcript
+    seconds = tuple(turn.start_seconds for turn in transcript.turns)
+    danger = None
+    if not principal.scopes.isdisjoint({Scope.READ, Scope.REVIEW}):
+        danger = await RESULT_READERS.run(lambda: danger_view(risk, transcript, seconds=seconds))
+    return await render_page(
         request,
         "progress",
         id=summary.id,
         is_over=summary.state.is_last,
         state=summary.state.value,
         reason="" if summary.reason is None else end_words(summary.reason),
-        causes=() if told.result is None else services.connections.reasons(told.result),
-        failures=() if told.result is None else told.result.failures,
-        danger=told.view(found.record.transcript) if may_see else None,
-        level=told.risk.level,
+        causes=() if result is None else services.connections.reasons(result),
+        failures=() if result is None else result.failures,
+        danger=danger,
+        level=risk.level,
         stages=found.stages,
         may_assess=Scope.ASSESS in principal.scopes,
     )
@@ -185,18 +164,68 @@ async def _progress(
 
 async def _sheet(request: Request, found: _Read, principal: Principal) -> Response:
     record = found.record
-    view = await _READERS.run(lambda: view_of(record))
-    return await shown(
+    view = await RESULT_READERS.run(lambda: view_of(record))
+    return await render_page(
         request,
         "assessment",
         view=view,
         is_example=False,
-        id=record.id,
-        day=f"{record.created_at:%Y-%m-%d %H:%M}",
-        subject_id=record.subject_id,
+        id=record.summary.id,
+        day=f"{record.summary.created_at:%Y-%m-%d %H:%M}",
+        subject_id=record.summary.subject_id,
         subject=found.subject,
         phase=found.phase.value,
         ratings=ratings_view(view, found.rows, principal),
         may_review=Scope.REVIEW in principal.scopes,
         may_erase=Scope.ADMIN in principal.scopes,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemScore:
+    """What a rater says of an item."""
+
+    words: str
+    differs: bool
+    """From what the program says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterColumn:
+    """The ratings of one rater, side by side with those of others."""
+
+    name: str
+    is_blind: bool
+    scores: Mapping[Item, ItemScore]
+
+
+def ratings_view(
+    view: SheetView, rows: Sequence[ReviewRow], principal: Principal
+) -> tuple[RaterColumn, ...]:
+    """Return the ratings that the caller may see, one's own first."""
+    program = {one.item: None if one.found is None else one.found.score for one in view.items}
+    changed = {
+        (row.rater, row.said.item): row.said.score
+        for row in rows
+        if isinstance(row.said, ChangedScore)
+    }
+
+    def score(rater: str, first: ItemRating) -> ItemScore:
+        words = _words(first.score)
+        if (rater, first.item) in changed:
+            words = f"{words}, now {_words(changed[rater, first.item])}"
+        return ItemScore(words=words, differs=first.score != program[first.item])
+
+    committed = {row.rater: row.said for row in rows if isinstance(row.said, Committed)}
+    return tuple(
+        RaterColumn(
+            name="You" if rater == principal.id else rater.partition(":")[2] or rater,
+            is_blind=said.phase is ReviewPhase.BLIND,
+            scores={one.item: score(rater, one) for one in said.items},
+        )
+        for rater, said in sorted(committed.items(), key=lambda one: one[0] != principal.id)
+    )
+
+
+def _words(score: int | None) -> str:
+    return "cannot tell" if score is None else str(score)

@@ -1,28 +1,63 @@
 """The page of all stored assessments; before anything is stored, an example."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires
-from ai_psychiatrist.api.page_example import example_view
-from ai_psychiatrist.api.page_frame import shown
-from ai_psychiatrist.api.record_query import ListInQuery
-from ai_psychiatrist.api.records_of import RecordsOf
-from ai_psychiatrist.api.served import ServicesOf
+from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
+from ai_psychiatrist.api.pages import render_page
+from ai_psychiatrist.api.record_models import ListInQuery
+from ai_psychiatrist.config import with_model
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.infrastructure.off_loop import work_on_text
+from ai_psychiatrist.interface.application import Application
+from ai_psychiatrist.results.page.views import SheetView, sheet_view
 from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.reviews.archive.pages import Rated, Sort
-from ai_psychiatrist.reviews.archive.records import ListedRecord
 from ai_psychiatrist.reviews.blindness import is_asked_first, list_for
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
+from ai_psychiatrist.wiring import Services, bootstrap_apart
+
+_MADE: Final[dict[str, SheetView]] = {}
+"""By where to turn in danger, the one thing of the settings that it shows."""
+
+
+@cache
+def example_text() -> str:
+    """Return the interview."""
+    folder = files("ai_psychiatrist.results.page")
+    return (folder / "example_interview.txt").read_bytes().decode("utf-8")
+
+
+async def example_view(request: Request, services: Services) -> SheetView:
+    """Return the page of the example; it is assessed once, whatever models the settings name."""
+    async with request.app.state.example_lock:
+        if services.crisis_resources not in _MADE:
+            _MADE.clear()
+            _MADE[services.crisis_resources] = await _assessed(services)
+    return _MADE[services.crisis_resources]
+
+
+async def _assessed(services: Services) -> SheetView:
+    text = example_text()
+    transcript = await work_on_text(text, read_transcript, text)
+    settings = with_model(services.settings, BASELINE)
+    async with bootstrap_apart(settings) as apart:
+        result = await Application(replace(apart, log=services.log)).assess(transcript)
+    return sheet_view(result, transcript)
+
 
 router = APIRouter(include_in_schema=False, dependencies=[requires(Scope.READ)])
 
@@ -51,7 +86,7 @@ _EXPORTS: Final = (
     ("ratings", "jsonl", "Ratings, JSONL"),
     ("ratings", "csv", "Ratings, CSV"),
 )
-_MINE: Final = {
+_PHASES: Final = {
     ReviewPhase.UNSEEN: "not rated",
     ReviewPhase.BLIND: "begun, blind",
     ReviewPhase.SEEN: "scores seen",
@@ -60,7 +95,7 @@ _MINE: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedList:
+class CohortFilter:
     """Which list a page shows, and where its other orders and pages are."""
 
     values: Mapping[str, str]
@@ -91,25 +126,6 @@ class WantedList:
         return f"?{urlencode({name: value for name, value in (kept | changed).items() if value})}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One assessment in the table."""
-
-    id: str
-    day: str
-    state: str
-    is_hidden: bool
-    total: str
-    band: str
-    unknown: int
-    danger: str
-    danger_words: str
-    width: int | None
-    models: str
-    raters: int
-    mine: str
-
-
 @router.get("/")
 async def cohort(
     request: Request, services: ServicesOf, records: RecordsOf, principal: PrincipalOf
@@ -119,7 +135,7 @@ async def cohort(
     page = await records.ask(lambda archive: list_for(archive, query.wanted(principal)))
     if not page.total and not wanted.is_filtered:
         view = await example_view(request, services)
-        return await shown(
+        return await render_page(
             request,
             "assessment",
             view=view,
@@ -131,23 +147,24 @@ async def cohort(
             may_review=False,
             may_erase=False,
         )
-    return await shown(
+    return await render_page(
         request,
         "cohort",
         status=422 if problem else 200,
         problem=problem,
-        lines=tuple(map(_line, page.records)),
+        lines=page.records,
+        phases=_PHASES,
         total=page.total,
         next=wanted.link(cursor=page.next) if page.next else "",
         wanted=wanted,
         choosers=_CHOOSERS,
         sorts=tuple(sort.value for sort in Sort),
         may_review=Scope.REVIEW in principal.scopes,
-        exports=_EXPORTS if Scope.READ in principal.scopes else (),
+        exports=_EXPORTS,
     )
 
 
-def _wanted(request: Request, principal: Principal) -> tuple[WantedList, ListInQuery, str]:
+def _wanted(request: Request, principal: Principal) -> tuple[CohortFilter, ListInQuery, str]:
     given = {name: value for name, value in request.query_params.items() if value}
     usual = "hidden" if is_asked_first(principal) else "shown"
     has_scores = given.get(_SCORES, usual) == "shown"
@@ -156,34 +173,6 @@ def _wanted(request: Request, principal: Principal) -> tuple[WantedList, ListInQ
         query = ListInQuery.model_validate({**asked, "blind": not has_scores})
     except ValidationError:
         problem = "There is no such list: the address was changed, or is of an older version."
-        kept = WantedList(values={}, has_scores=has_scores)
+        kept = CohortFilter(values={}, has_scores=has_scores)
         return kept, ListInQuery(blind=not has_scores), problem
-    return WantedList(values=given, has_scores=has_scores), query, ""
-
-
-def _line(listed: ListedRecord) -> Line:
-    summary, figures = listed.summary, listed.summary.figures
-    is_finished = summary.state is RecordState.FINISHED
-    return Line(
-        id=summary.id,
-        day=f"{summary.created_at:%Y-%m-%d %H:%M}",
-        state=summary.state.value,
-        is_hidden=listed.is_hidden and is_finished,
-        total=_span(str(one) for one in (figures.total_min, figures.total_max) if one is not None),
-        band=_span(
-            band.label
-            for band in (figures.severity_lower, figures.severity_upper)
-            if band is not None
-        ),
-        unknown=figures.unknown_items or 0,
-        danger=figures.danger.value if figures.danger else "",
-        danger_words=words(figures.danger) if figures.danger else "",
-        width=None if listed.is_hidden else figures.width,
-        models=", ".join(figures.models),
-        raters=summary.raters,
-        mine=_MINE[listed.phase],
-    )
-
-
-def _span(ends: Iterator[str]) -> str:
-    return " to ".join(dict.fromkeys(ends))
+    return CohortFilter(values=given, has_scores=has_scores), query, ""

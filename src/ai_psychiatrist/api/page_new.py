@@ -3,24 +3,20 @@
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Request, Response
+from starlette.datastructures import ImmutableMultiDict
 
-from ai_psychiatrist.api.admission import AdmittedRoute
+from ai_psychiatrist.api.assessments import preview_of
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.begun_job import begin_again, begin_job
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires
-from ai_psychiatrist.api.kept_assessment import Asked
-from ai_psychiatrist.api.page_example import example_text
-from ai_psychiatrist.api.page_forms import Form, read_form
-from ai_psychiatrist.api.page_frame import sent_to, shown, told
-from ai_psychiatrist.api.query_options import ScoringInQuery
-from ai_psychiatrist.api.records_of import RecordsOf
-from ai_psychiatrist.api.requests import KeptAssessmentRequest
-from ai_psychiatrist.api.served import ServicesOf
-from ai_psychiatrist.api.transcript_preview import previewed
-from ai_psychiatrist.domain.access import Principal, Scope
-from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound
-from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.api.authorization import requires
+from ai_psychiatrist.api.dependencies import ServicesOf
+from ai_psychiatrist.api.json_body import BoundedRequest
+from ai_psychiatrist.api.page_cohort import example_text
+from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
+from ai_psychiatrist.api.requests import KeptAssessmentRequest, ScoringInQuery
+from ai_psychiatrist.api.slots import AdmittedRoute
+from ai_psychiatrist.api.submission import submit_again, submit_job
+from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.errors import InputError, NotFound, SpeakersUnknown
 from ai_psychiatrist.services.transcripts.preview import Preview
 from ai_psychiatrist.services.transcripts.speaker_labels import given_roles
 from ai_psychiatrist.wiring import Services
@@ -32,7 +28,7 @@ router = APIRouter(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entered:
-    """What somebody has entered so far."""
+    """What was entered so far."""
 
     text: str = field(default="", repr=False)
     subject: str = field(default="", repr=False)
@@ -43,13 +39,11 @@ class Entered:
 @router.get("/new")
 async def new_page(request: Request) -> Response:
     """Ask for a transcript."""
-    return await shown(request, "new", form=Entered(), preview=None)
+    return await render_page(request, "new", form=Entered(), preview=None)
 
 
 @router.post("/new")
-async def new(
-    request: Request, services: ServicesOf, records: RecordsOf, principal: PrincipalOf
-) -> Response:
+async def new(request: BoundedRequest, services: ServicesOf) -> Response:
     """Begin an assessment, or ask who is who; what was entered stays on the page.
 
     An assessment without a result is tried again with what is stored of it.
@@ -57,7 +51,7 @@ async def new(
     form = await read_form(request)
     entered, action = _entered(form), form.get("action")
     if action == "again":
-        return await _try_again(form.get("id"), request, records, principal)
+        return await _try_again(form.get("id", ""), request)
     try:
         if action == "preview":
             return await _again(request, entered, preview=await _preview(entered, services))
@@ -66,45 +60,42 @@ async def new(
             subject=entered.subject or None,
             speakers=entered.speakers or None,
         )
-        asked = Asked(
-            body=body, query=ScoringInQuery(), request=request, services=services, records=records
-        )
-        record_id = await begin_job(asked, principal)
+        record_id = await submit_job(body, ScoringInQuery(), request)
     except SpeakersUnknown:
         return await _again(request, entered, preview=await _preview(entered, services), status=422)
     except InputError as error:
         return await _again(request, entered, problem=str(error), status=422)
     note_record(request, record_id)
-    return sent_to(request, f"/assessments/{record_id}")
+    return redirect_to(request, f"/assessments/{record_id}")
 
 
-async def _try_again(
-    record_id: str, request: Request, records: Records, principal: Principal
-) -> Response:
+async def _try_again(record_id: str, request: Request) -> Response:
     """Assess the stored text of an assessment without a result again, with the same options."""
     try:
-        begun = await begin_again(record_id, records, request, principal)
-    except RecordNotFound:
-        return await told(request, "Not here", "No assessment has this address.", status=404)
+        begun = await submit_again(record_id, request)
+    except NotFound:
+        return await message_page(
+            request, "Not here", "No assessment has this address.", status=404
+        )
     if begun is not None:
         note_record(request, begun)
-    return sent_to(request, f"/assessments/{begun or record_id}")
+    return redirect_to(request, f"/assessments/{begun or record_id}")
 
 
-def _entered(form: Form) -> Entered:
+def _entered(form: ImmutableMultiDict[str, str]) -> Entered:
     if form.get("action") == "example":
         return Entered(text=example_text())
-    chosen = zip(form.all("label"), form.all("role"), strict=False)
+    chosen = zip(form.getlist("label"), form.getlist("role"), strict=False)
     return Entered(
-        text=form.get("text"),
-        subject=form.get("subject").strip(),
+        text=form.get("text", ""),
+        subject=form.get("subject", "").strip(),
         speakers={label: role for label, role in chosen if role},
     )
 
 
 async def _preview(entered: Entered, services: Services) -> Preview:
     roles = given_roles(entered.speakers, field="speakers")
-    return await previewed(entered.text, roles, services)
+    return await preview_of(entered.text, roles, services)
 
 
 async def _again(
@@ -115,6 +106,6 @@ async def _again(
     problem: str = "",
     status: int = 200,
 ) -> Response:
-    return await shown(
+    return await render_page(
         request, "new", status=status, problem=problem, form=entered, preview=preview
     )

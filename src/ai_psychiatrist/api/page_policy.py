@@ -4,6 +4,8 @@ from typing import Final
 
 from starlette.datastructures import MutableHeaders
 
+from ai_psychiatrist.api.paths import STATIC_FOLDER
+
 _ALWAYS: Final = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -17,14 +19,14 @@ _PAGE: Final = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+# Swagger renders nothing under Trusted Types.
 _DOCUMENTATION: Final = (
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _DOCUMENTATION_PATH: Final = "/docs"
 _PAGE_PATHS: Final = frozenset({"/", "/new", "/login", "/logout", "/next", "/agreement"})
 _PAGES_UNDER: Final = "/assessments/"
-_STATIC: Final = "/static/"
 _KEPT: Final = "public, max-age=31536000, immutable"
 
 
@@ -32,25 +34,15 @@ def forbid_to_browsers(headers: MutableHeaders, path: str) -> None:
     """Add the headers to those of an answer; pages for people alone may run scripts."""
     for name, value in _ALWAYS.items():
         headers[name] = value
-    if path.startswith(_STATIC) and _may_be_kept(headers):
+    # A file, and nothing for one caller alone.
+    is_file = headers.get("Content-Type", "").startswith(("text/", "image/"))
+    if path.startswith(STATIC_FOLDER) and is_file and "Set-Cookie" not in headers:
         headers["Cache-Control"] = _KEPT
+    headers[_POLICY] = _DOCUMENTATION if path == _DOCUMENTATION_PATH else _NOTHING
     if is_page(path):
+        headers[_POLICY] = _PAGE
         # Without a referrer a form of our own page would come from nowhere.
         headers["Referrer-Policy"] = "same-origin"
-    headers[_POLICY] = policy_of(path)
-
-
-def _may_be_kept(headers: MutableHeaders) -> bool:
-    """Return whether it is a file, and nothing for one caller alone."""
-    is_file = headers.get("Content-Type", "").startswith(("text/", "image/"))
-    return is_file and "Set-Cookie" not in headers
-
-
-def policy_of(path: str) -> str:
-    """Return what a browser may load and run for the answer to a path."""
-    if path == _DOCUMENTATION_PATH:
-        return _DOCUMENTATION
-    return _PAGE if is_page(path) else _NOTHING
 
 
 def is_page(path: str) -> bool:

@@ -1,25 +1,177 @@
-"""The pages for people, and what only they need."""
+"""What all pages share: the frame, forms, style sheets and modules; and the login page."""
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import PurePath
 from typing import Final
+from urllib.parse import parse_qsl
 
-from ai_psychiatrist.api import (
-    page_agreement,
-    page_assessment,
-    page_assets,
-    page_cohort,
-    page_login,
-    page_new,
-    record_sheet,
-    transcript_preview,
-)
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.datastructures import ImmutableMultiDict
 
-ROUTERS: Final = (
-    page_assets.router,
-    page_login.router,
-    page_cohort.router,
-    page_new.router,
-    page_agreement.router,
-    page_assessment.router,
-    record_sheet.router,
-    transcript_preview.router,
+from ai_psychiatrist.access.forgery_token import forgery_token
+from ai_psychiatrist.api.authentication import set_cookie
+from ai_psychiatrist.api.authorization import known_principal, requires, session_of
+from ai_psychiatrist.api.dependencies import ServicesOf, services_of
+from ai_psychiatrist.api.json_body import BoundedRequest
+from ai_psychiatrist.api.media_types import FORM_TYPE, content_type
+from ai_psychiatrist.api.paths import STATIC_FOLDER, mounted_at, own_path
+from ai_psychiatrist.api.problems import Problem
+from ai_psychiatrist.api.sessions import has_ended
+from ai_psychiatrist.domain.access import LOCAL, Scope
+from ai_psychiatrist.domain.assessment import NOTICE
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
+from ai_psychiatrist.results.page.pages import PACKAGE, environment
+
+_MEDIA_TYPES: Final = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+
+_FOLDERS: Final = ("templates", "static")
+
+_PLACES: Final = (
+    ("Assessments", "/", Scope.READ),
+    ("New", "/new", Scope.ASSESS),
+    ("Rate", "/next", Scope.REVIEW),
+    ("Agreement", "/agreement", Scope.READ),
 )
+_RENDERERS: Final = WorkerThreads(count=2, seconds=30.0)
+_MOST_FIELDS: Final = 100
+_WRONG_KEY: Final = "This key does not work: it may be mistyped, expired or revoked."
+_WRONG_NAME: Final = "A name has 1-60 letters, digits and blanks."
+
+router = APIRouter(include_in_schema=False)
+
+
+@cache
+def _assets() -> dict[str, bytes]:
+    place = files(PACKAGE)
+    found = (one for name in _FOLDERS for one in (place / name).iterdir())
+    return {
+        one.name: one.read_bytes() for one in found if PurePath(one.name).suffix in _MEDIA_TYPES
+    }
+
+
+@cache
+def assets_path() -> str:
+    """Return the path that all are under; another one as soon as any of them changes."""
+    digest = hashlib.sha256()
+    for name, content in sorted(_assets().items()):
+        digest.update(f"{name} {len(content)} ".encode())
+        digest.update(content)
+    return f"{STATIC_FOLDER}{digest.hexdigest()[:16]}/"
+
+
+@router.get("/static/{digest}/{name}")
+async def asset(digest: str, name: str) -> Response:
+    """Serve one; modules name one another by relative paths, so that the digest is in each."""
+    content = _assets().get(name)
+    if content is None or f"{STATIC_FOLDER}{digest}/" != assets_path():
+        raise Problem("not_found", "No such file; load the page again.")
+    return Response(content, media_type=_MEDIA_TYPES[PurePath(name).suffix])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What the frame of a page shows."""
+
+    root: str
+    """Where the application is mounted; empty at the top."""
+    here: str
+    csrf: str
+    """Empty without a session, which then needs none."""
+    name: str
+    is_known: bool
+    """Whether the caller logged in, or gave a name."""
+    has_doors: bool
+    """Whether a key is needed here."""
+    places: tuple[tuple[str, str], ...]
+    problem: str
+    notice: str = NOTICE
+
+    def asset(self, name: str) -> str:
+        """Return where a style sheet or module is."""
+        return f"{self.root}{assets_path()}{name}"
+
+
+async def render_page(
+    request: Request,
+    template: str,
+    *,
+    status: int = 200,
+    problem: str = "",
+    **values: object,
+) -> HTMLResponse:
+    """Return a page; it is made in a thread, for a long transcript takes its time."""
+    principal, token = known_principal(request.scope), session_of(request)
+    scopes = principal.scopes if principal else frozenset()
+    page = Page(
+        root=mounted_at(request.scope),
+        here=own_path(request.scope),
+        csrf=forgery_token(token) if token else "",
+        name=principal.name if principal else "",
+        is_known=principal is not None and principal.id != LOCAL.id,
+        has_doors=services_of(request).settings.auth.required,
+        places=tuple((name, path) for name, path, scope in _PLACES if scope in scopes),
+        problem=problem,
+    )
+    html = await _RENDERERS.run(
+        lambda: environment().get_template(f"live/{template}.html").render(page=page, **values)
+    )
+    return HTMLResponse(html, status)
+
+
+async def message_page(
+    request: Request, title: str, words: str, *, status: int, ways: Mapping[str, str] | None = None
+) -> HTMLResponse:
+    """Return a page that says one thing, and where to go from there."""
+    places = tuple((ways or {"All assessments": "/"}).items())
+    return await render_page(
+        request, "message", status=status, title=title, words=words, ways=places
+    )
+
+
+def redirect_to(request: Request, path: str) -> RedirectResponse:
+    """Send the browser to another page of ours, to be asked for by GET."""
+    return RedirectResponse(mounted_at(request.scope) + path, 303)
+
+
+async def read_form(request: BoundedRequest) -> ImmutableMultiDict[str, str]:
+    """Return the fields, some with several values; raises `Problem` for what is no form of ours."""
+    if content_type(request.scope) != FORM_TYPE:
+        raise Problem("invalid_request", f"This address takes forms: {FORM_TYPE}.")
+    try:
+        pairs = parse_qsl(
+            (await request.received()).decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MOST_FIELDS,
+        )
+    except ValueError:
+        detail = f"The form cannot be read: percent-encoded UTF-8 of at most {_MOST_FIELDS} fields."
+        raise Problem("invalid_request", detail) from None
+    return ImmutableMultiDict(pairs)
+
+
+@router.get("/login")
+async def login_page(request: Request, services: ServicesOf) -> Response:
+    """Ask for a key, or for a name; the form goes to `/v1/session`, which sends back here."""
+    if "refused" not in request.query_params:
+        return await render_page(request, "login")
+    problem = _WRONG_KEY if services.settings.auth.required else _WRONG_NAME
+    return await render_page(request, "login", status=422, problem=problem)
+
+
+@router.post("/logout", dependencies=[requires()])
+async def logout(request: Request, services: ServicesOf) -> Response:
+    """End the session."""
+    await has_ended(request, services)
+    answer = redirect_to(request, "/login")
+    set_cookie(answer, request.scope, None)
+    return answer

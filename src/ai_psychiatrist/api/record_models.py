@@ -1,13 +1,72 @@
-"""What a caller gets of stored assessments, beside their results."""
+"""Queries and results of the routes of stored assessments."""
 
+from dataclasses import fields
 from datetime import datetime
+from typing import Annotated, Final, Literal, TypeAlias
 
-from ai_psychiatrist.domain.phq8 import Severity
+from fastapi import Query
+from pydantic import Field
+
+from ai_psychiatrist.api.requests import PageInQuery
+from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.evidence import Frequency, Quote, UnreadAnswer, UnverifiedQuote
+from ai_psychiatrist.domain.phq8 import Item, NotExaminedCause, Severity, UnknownReason
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import RiskLevel, RiskReport
+from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, Sort
 from ai_psychiatrist.reviews.archive.records import ListedRecord
+from ai_psychiatrist.reviews.blindness import hidden_phases
+
+_NEVER_HIDDEN: Final = frozenset({"status", "danger", "models"})
+"""Figures without a score."""
+
+BandName: TypeAlias = Literal["minimal", "mild", "moderate", "moderately_severe", "severe"]
+
+
+class ListInQuery(PageInQuery):
+    """Which part of the list is wanted."""
+
+    sort: Sort = Field(
+        default=Sort.CREATED, description="What comes first: the newest, or the highest."
+    )
+    band: BandName | None = Field(
+        default=None, description="Only totals that may lie in this band."
+    )
+    unknown: int | None = Field(
+        default=None, ge=0, le=len(Item), description="Only with at least so many unknown items."
+    )
+    danger: RiskLevel | None = Field(
+        default=None, description="Only with signs of danger of at least this level."
+    )
+    state: RecordState | None = Field(default=None, description="Only in this state.")
+    rated: Rated | None = Field(
+        default=None, description="Only rated by nobody, by anybody, by you, or not by you."
+    )
+    blind: bool = Field(
+        default=False,
+        description="Leave out scores of what you have not rated, so that you still can, blind.",
+    )
+
+    def wanted(self, principal: Principal) -> PageWanted:
+        """Return the page as the archive takes it."""
+        return PageWanted(
+            rater=principal.id,
+            limit=self.limit,
+            cursor=self.cursor,
+            sort=self.sort,
+            band=None if self.band is None else Severity[self.band.upper()],
+            unknown=self.unknown,
+            danger=self.danger,
+            state=self.state,
+            rated=self.rated,
+            hidden=hidden_phases(principal, stays_blind=self.blind),
+        )
+
+
+ListOfQuery: TypeAlias = Annotated[ListInQuery, Query()]
 
 
 class RecordResult(Result):
@@ -61,32 +120,94 @@ class RecordPageResult(Result):
 
 def record_result(listed: ListedRecord) -> RecordResult:
     """Return a line of the list; scores that are hidden are null."""
-    summary, figures = listed.summary, listed.summary.figures
-    scores: dict[str, object] = dict.fromkeys(_SCORES)
-    if not listed.is_hidden:
-        scores = {name: getattr(figures, name) for name in _SCORES}
+    summary = listed.summary
+    figures = {one.name: getattr(summary.figures, one.name) for one in fields(summary.figures)}
+    if listed.is_hidden:
+        figures |= dict.fromkeys(figures.keys() - _NEVER_HIDDEN)
     return RecordResult.model_validate(
         {
             "assessment_id": summary.id,
             "created_at": summary.created_at,
             "subject_id": summary.subject_id,
             "state": summary.state,
-            "status": figures.status,
-            "danger": figures.danger,
-            "models": figures.models,
             "raters": summary.raters,
             "phase": listed.phase,
             "hidden": listed.is_hidden,
-            **scores,
+            **figures,
         }
     )
 
 
-_SCORES = (
-    "total_min",
-    "total_max",
-    "severity_lower",
-    "severity_upper",
-    "unknown_items",
-    "width",
-)
+class TurnResult(Result):
+    """One speaker's stretch of the transcript; offsets are code points, the end exclusive."""
+
+    turn: int
+    """From 0."""
+    speaker: Speaker
+    """Whose words it holds."""
+    label: str | None
+    """The speaker as the transcript names them."""
+    start: int
+    """Where the turn begins, its label included."""
+    words_start: int
+    """Where the spoken words begin."""
+    end: int
+    """The character after the last."""
+    seconds: float | None
+    """When it begins in the recording; null without times."""
+
+
+class StoredTranscriptResult(Result):
+    """The interview of a stored assessment."""
+
+    assessment_id: str
+    """The assessment that it was made into."""
+    text: str
+    """The text that offsets count in."""
+    turns: tuple[TurnResult, ...]
+    """All of it, speaker by speaker."""
+    risk: RiskReport
+    """Signs of danger with their words; while there is no result, those that rules find."""
+
+
+class EvidenceItemResult(Result):
+    """What one item's score stands on."""
+
+    label: str
+    """The item in words."""
+    score: int | None
+    """0-3, or null for unknown."""
+    unknown_reason: UnknownReason | None
+    """Why there is no score; null where there is one."""
+    not_examined_cause: NotExaminedCause | None = None
+    """Why nothing was read, where the reason is `not_examined`."""
+    unread_answer: UnreadAnswer | None = None
+    """The question for the item and the answer from which nothing was read."""
+    evidence: tuple[Quote, ...]
+    """The participant's words about the item, each with its place."""
+    unverified_quotes: tuple[UnverifiedQuote, ...]
+    """Quotes that were refused, with the reason."""
+    frequency: Frequency
+    """How often the symptom is there, as the evidence says it."""
+    warnings: tuple[str, ...]
+    """Names of the rules that speak against the model's answer."""
+
+
+class EvidenceResult(Result):
+    """What the scores of an assessment stand on."""
+
+    assessment_id: str
+    """Whose evidence it is."""
+    items: dict[str, EvidenceItemResult]
+    """By the item's key; empty where no item was scored."""
+
+
+class SubjectResult(Result):
+    """A subject of stored assessments."""
+
+    subject_id: str
+    """Random; as lists of assessments name the subject."""
+    subject: str | None
+    """As the caller named it; null without a name."""
+    assessments: int
+    """How many of this subject are stored."""

@@ -1,126 +1,162 @@
 """The routes of stored assessments: make, list, read and erase them."""
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
 
-from ai_psychiatrist.api.accepted_types import accepted_type
-from ai_psychiatrist.api.admission import AdmittedRoute
-from ai_psychiatrist.api.begun_job import begin_job
-from ai_psychiatrist.api.callbacks import refuse_callback
-from ai_psychiatrist.api.doors_of import PrincipalOf, requires
-from ai_psychiatrist.api.fhir_answers import OF_FORMS, RESULT_TYPES, answer_of
-from ai_psychiatrist.api.idempotency import KeyOfHeader, asked_for, key_of, once
-from ai_psychiatrist.api.job_models import JobResult
-from ai_psychiatrist.api.job_routes import read_result
-from ai_psychiatrist.api.job_waiting import until_ended
-from ai_psychiatrist.api.jobs_of import PREFIX as JOBS
-from ai_psychiatrist.api.jobs_of import JobsOf
-from ai_psychiatrist.api.kept_assessment import Asked, make_and_keep
-from ai_psychiatrist.api.preferred import RETRY_AFTER_SECONDS, Preferred, preferred
-from ai_psychiatrist.api.query_options import ScoringOfQuery
-from ai_psychiatrist.api.record_models import RecordPageResult, record_result
-from ai_psychiatrist.api.record_query import ListOfQuery
-from ai_psychiatrist.api.record_routes import (
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from ai_psychiatrist.api.assessments import assess_and_store
+from ai_psychiatrist.api.authorization import PrincipalOf, principal_of, requires
+from ai_psychiatrist.api.dependencies import (
+    ASSESSMENTS_PATH,
     ERASING,
+    JOBS_PATH,
     OF_MAKING,
     OF_SCORES,
-    PREFIX,
     PROBLEMS,
     SEEING,
     TAGS,
+    JobsOf,
+    RecordId,
+    RecordsOf,
+    ServicesOf,
+    SubjectId,
+    json_of,
+    records_of,
 )
-from ai_psychiatrist.api.records_of import RecordId, RecordsOf
-from ai_psychiatrist.api.requests import KeptAssessmentRequest
-from ai_psychiatrist.api.scored_record import scored
-from ai_psychiatrist.api.sent_file import FILE_BODY
-from ai_psychiatrist.api.served import ServicesOf, json_of
-from ai_psychiatrist.api.subject_header import SubjectOfHeader
+from ai_psychiatrist.api.jobs import JobResult, read_result, until_ended
+from ai_psychiatrist.api.media_types import accepted_type
+from ai_psychiatrist.api.record_models import (
+    EvidenceItemResult,
+    EvidenceResult,
+    ListOfQuery,
+    RecordPageResult,
+    StoredTranscriptResult,
+    SubjectResult,
+    TurnResult,
+    record_result,
+)
+from ai_psychiatrist.api.requests import (
+    RETRY_AFTER_SECONDS,
+    TAKES_FILES,
+    KeptAssessmentRequest,
+    Preferred,
+    ScoringOfQuery,
+    SubjectOfHeader,
+    preferred,
+)
+from ai_psychiatrist.api.slots import AdmittedRoute
+from ai_psychiatrist.api.submission import (
+    KeyOfHeader,
+    key_of,
+    once,
+    submit_job,
+)
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.assessment import Assessment, Certificate
+from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.reviews.blindness import list_for
-from ai_psychiatrist.wiring import erasing
+from ai_psychiatrist.domain.review import ReviewRow
+from ai_psychiatrist.domain.risk import RiskReport
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
+from ai_psychiatrist.results.fhir.bundle import MEDIA_TYPE, bundle_of, bytes_of
+from ai_psychiatrist.results.fhir.source import Wanted
+from ai_psychiatrist.results.page.pages import sheet_html
+from ai_psychiatrist.results.page.views import SheetView, sheet_view
+from ai_psychiatrist.results.reading import result_of
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.records import Record
+from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.reviews.blindness import give_scores, list_for
+from ai_psychiatrist.services.risk.context import with_words
+from ai_psychiatrist.wiring import Services, erasing
 
-router = APIRouter(prefix=PREFIX, tags=TAGS)
+_JSON: Final = JSONResponse.media_type
+_FORMS: Final = (_JSON, MEDIA_TYPE)
+"""What a stored assessment can be had as; its own JSON unless something else is asked for."""
+RESULT_READERS: Final = WorkerThreads(count=2, seconds=30.0)
+"""Who reads whole results, and writes them in other forms."""
+
 making = APIRouter(
-    prefix=PREFIX,
+    prefix=ASSESSMENTS_PATH,
     tags=TAGS,
     responses=OF_MAKING,
     route_class=AdmittedRoute,
     dependencies=[requires(Scope.ASSESS)],
 )
 """Of the route behind which models are asked."""
+router = APIRouter(prefix=ASSESSMENTS_PATH, tags=TAGS)
+parts = APIRouter(prefix=ASSESSMENTS_PATH, tags=TAGS, responses=PROBLEMS, dependencies=SEEING)
+subjects = APIRouter(prefix="/v1/subjects", tags=TAGS, responses=PROBLEMS, dependencies=ERASING)
+sheets = APIRouter(prefix=ASSESSMENTS_PATH, tags=TAGS, responses=PROBLEMS, dependencies=SEEING)
 
 
 @making.post(
     "",
     status_code=201,
     # How far it is, for whoever may ask for assessments and not read them.
-    response_model=FullResult | JobResult,
+    response_model=Assessment | JobResult,
     responses={
         202: {
             "model": JobResult,
             "description": "It is being made: Location is its job.",
         }
     },
-    openapi_extra={"requestBody": {"content": FILE_BODY}},
+    openapi_extra=TAKES_FILES,
 )
 async def create_assessment(
     body: KeptAssessmentRequest,
     query: ScoringOfQuery,
     request: Request,
-    services: ServicesOf,
     records: RecordsOf,
-    principal: PrincipalOf,
     subject: SubjectOfHeader,
     idempotency_key: KeyOfHeader = None,
 ) -> Response:
     """Assess one transcript and store the result.
 
     With the header `Prefer: respond-async` a job makes it, which outlives the connection and the
-    server; Location says where to ask for it. With `wait=30` beside it the answer is the result if
+    server; Location says where to ask for it. With `wait=30` as well the answer is the result if
     that is ready within 30 seconds.
     """
     body.subject = body.subject or subject
-    asked = Asked(body=body, query=query, request=request, services=services, records=records)
     wishes = preferred(request)
-    key = await key_of(idempotency_key, principal.id, lambda: asked_for(PREFIX, [body], query))
+    key = await key_of(idempotency_key, ASSESSMENTS_PATH, [body], query, request)
     async with once(key, records) as answered:
         if answered is not None:
             record_id = str(answered.record_id)
         elif wishes.is_async:
-            record_id = await begin_job(asked, principal, key)
+            record_id = await submit_job(body, query, request, key)
+        elif body.callback_url is not None:
+            msg = "is told of jobs alone: send the header Prefer: respond-async, or leave it out"
+            raise InputError(msg, field="callback_url")
         else:
-            refuse_callback(body)
-            record_id = (await make_and_keep(asked, key)).assessment_id
+            record_id = (await assess_and_store(body, query, request, key=key)).assessment_id
     if wishes.is_async:
         await until_ended(record_id, request, records, wishes.wait_seconds)
-    return await _answer(record_id, asked, principal, wishes)
-
-
-async def _answer(
-    record_id: str, asked: Asked, principal: Principal, wishes: Preferred
-) -> Response:
-    """Return the result where there is one that is not only promised, else how far the job is."""
-    job = await read_result(record_id, asked.records)
-    is_wanted = wishes.wait_seconds or not wishes.is_async
-    if job.state is not RecordState.FINISHED or not is_wanted:
-        response = _located(json_of(job, 202), f"{JOBS}/{record_id}")
-        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    elif Scope.READ in principal.scopes:
-        record = await scored(record_id, asked.records, principal)
-        content = Response(record.result, 201, media_type=JSONResponse.media_type)
-        response = _located(content, f"{PREFIX}/{record_id}")
-    else:
-        response = _located(json_of(job, 201), f"{PREFIX}/{record_id}")
+    response = await _answer(record_id, request, wishes)
     if wishes.is_async:
         response.headers["Preference-Applied"] = wishes.applied
     return response
 
 
-def _located(response: Response, place: str) -> Response:
-    response.headers["Location"] = place
-    return response
+async def _answer(record_id: str, request: Request, wishes: Preferred) -> Response:
+    """Return the result where there is one and it is wanted now, else how far the job is."""
+    records, principal = records_of(request), principal_of(request)
+    job = await read_result(record_id, records, principal)
+    is_wanted = wishes.wait_seconds or not wishes.is_async
+    if job.state is not RecordState.FINISHED or not is_wanted:
+        soon = {"Location": f"{JOBS_PATH}/{record_id}", "Retry-After": str(RETRY_AFTER_SECONDS)}
+        return json_of(job, 202, soon)
+    made = {"Location": f"{ASSESSMENTS_PATH}/{record_id}"}
+    if Scope.READ not in principal.scopes:
+        return json_of(job, 201, made)
+    record = await scored(record_id, records, principal)
+    return Response(record.result, 201, made, _JSON)
 
 
 @router.get("", response_model=RecordPageResult, dependencies=SEEING)
@@ -138,8 +174,13 @@ async def list_assessments(
 
 @router.get(
     "/{assessment_id}",
-    response_model=FullResult,
-    responses=PROBLEMS | OF_SCORES | OF_FORMS,
+    response_model=Assessment,
+    responses={
+        **PROBLEMS,
+        **OF_SCORES,
+        200: {"content": {MEDIA_TYPE: {"schema": {"type": "object"}}}},
+        406: {"description": "Accept names neither JSON nor FHIR."},
+    },
     dependencies=SEEING,
 )
 async def read_assessment(
@@ -149,11 +190,14 @@ async def read_assessment(
 
     The bundle is the program's, or your own once you have committed your ratings.
     """
-    media_type = accepted_type(request, RESULT_TYPES)
+    media_type = accepted_type(request, _FORMS)
     record = await scored(assessment_id, records, principal)
-    rows = await records.ask(lambda archive: archive.reviews.of(assessment_id))
-    own_rows = tuple(row for row in rows if row.rater == principal.id)
-    return await answer_of(record, media_type, own_rows)
+    content = record.result
+    if media_type == MEDIA_TYPE:
+        rows = await records.ask(lambda archive: archive.reviews.of(assessment_id))
+        own_rows = [row for row in rows if row.rater == principal.id]
+        content = await asyncio.to_thread(bundle_bytes, record, own_rows)
+    return Response(content, media_type=media_type, headers={"Vary": "Accept"})
 
 
 @router.delete(
@@ -166,3 +210,142 @@ async def erase_assessment(assessment_id: RecordId, records: RecordsOf, jobs: Jo
     """Erase all that is stored of an assessment, its reviews included."""
     await erasing.erase_assessment(records, jobs.webhooks, assessment_id)
     return Response(status_code=204)
+
+
+@parts.get("/{assessment_id}/transcript", response_model=StoredTranscriptResult)
+async def read_transcript(
+    assessment_id: RecordId, records: RecordsOf, services: ServicesOf
+) -> Response:
+    """Return the interview: its text, its turns, and the signs of danger in it, never hidden."""
+    record = await records.ask(lambda archive: archive.get(assessment_id))
+    _, risk = await account_of(record, services)
+    turns = tuple(
+        TurnResult(
+            turn=turn.index,
+            speaker=turn.speaker,
+            label=turn.label,
+            start=turn.start,
+            words_start=turn.words_start,
+            end=turn.end,
+            seconds=turn.start_seconds,
+        )
+        for turn in record.transcript.turns
+    )
+    text = record.transcript.text
+    return json_of(
+        StoredTranscriptResult(assessment_id=assessment_id, text=text, turns=turns, risk=risk)
+    )
+
+
+@parts.get("/{assessment_id}/evidence", response_model=EvidenceResult, responses=OF_SCORES)
+async def read_evidence(
+    assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Return the quotes that each score stands on, and those that were refused."""
+    record = await scored(assessment_id, records, principal)
+    names = EvidenceItemResult.model_fields
+
+    def written() -> Response:
+        items = (json.loads(record.result)["quantitative"] or {}).get("items") or {}
+        shown = {
+            key: {name: item[name] for name in names if name in item} for key, item in items.items()
+        }
+        return JSONResponse({"assessment_id": assessment_id, "items": shown})
+
+    return await RESULT_READERS.run(written)
+
+
+@parts.get("/{assessment_id}/certificate", response_model=Certificate, responses=OF_SCORES)
+async def read_certificate(
+    assessment_id: RecordId, records: RecordsOf, services: ServicesOf, principal: PrincipalOf
+) -> Response:
+    """Return the certificate: the one that the result has, or one that is made of it now."""
+    record = await scored(assessment_id, records, principal)
+
+    def make() -> Certificate:
+        result = Assessment.model_validate_json(record.result)
+        return result.certificate or services.certify(result, record.transcript)
+
+    return json_of(await RESULT_READERS.run(make))
+
+
+@sheets.get("/{assessment_id}/html", response_class=HTMLResponse, responses=OF_SCORES)
+async def read_assessment_page(
+    assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
+) -> HTMLResponse:
+    """Return the assessment as one HTML file that needs nothing else, transcript included."""
+    record = await scored(assessment_id, records, principal)
+    html = await RESULT_READERS.run(lambda: sheet_html(view_of(record)))
+    # Shown here it would be under this server's policy, which allows no style inside a file.
+    name = f'attachment; filename="assessment-{assessment_id[:8]}.html"'
+    return HTMLResponse(html, headers={"Content-Disposition": name})
+
+
+@subjects.get("/{subject_id}", response_model=SubjectResult)
+async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
+    """Return what a subject was called, and how many assessments of it are stored."""
+
+    def read(archive: Archive) -> SubjectResult:
+        name = archive.keys.name(subject_id)
+        count = archive.count_of(subject_id)
+        return SubjectResult(subject_id=subject_id, subject=name, assessments=count)
+
+    return json_of(await records.ask(read))
+
+
+@subjects.delete("/{subject_id}", status_code=204)
+async def erase_subject(subject_id: SubjectId, records: RecordsOf, jobs: JobsOf) -> Response:
+    """Destroy a subject's key: all that is stored of it is unreadable, in copies as well."""
+    await erasing.erase_subject(records, jobs.webhooks, subject_id)
+    return Response(status_code=204)
+
+
+async def scored(record_id: str, records: Records, principal: Principal) -> Record:
+    """Return a record that has a result.
+
+    Raises `NotFound`, and `RequestConflict` for one without or whose scores are hidden.
+    """
+
+    def read(archive: Archive) -> Record:
+        match archive.summary(record_id).state:
+            case RecordState.WAITING | RecordState.RUNNING:
+                raise RequestConflict("assessment_running")
+            case RecordState.FAILED | RecordState.CANCELLED:
+                raise RequestConflict("assessment_failed")
+            case RecordState.FINISHED:
+                give_scores(archive, record_id, principal)
+                return archive.get(record_id)
+
+    return await records.ask(read)
+
+
+async def account_of(record: Record, services: Services) -> tuple[Assessment | None, RiskReport]:
+    """Return the result of a record in any state, and the signs of danger.
+
+    There is no result where none can be read; one without any finished part has the calls and
+    failures. The signs are then those that rules find: a person is to read them whether or not the
+    models answer.
+    """
+    if record.result:
+        with suppress(InputError):
+            result = await RESULT_READERS.run(
+                lambda: result_of(record.result, field="assessment_id")
+            )
+            return result, result.risk
+    found = (await services.assessor.read_for_risk(record.transcript)).report
+    return None, with_words(record.transcript, found, resources=services.crisis_resources)
+
+
+def bundle_bytes(
+    record: Record, rows: Sequence[ReviewRow] = (), wanted: Wanted | None = None
+) -> bytes:
+    """Return the program's bundle or, with the rows of a rater, the rater's, on one line."""
+    result = result_of(record.result, field="assessment_id")
+    sha256 = hashlib.sha256(record.transcript.text.encode()).hexdigest()
+    made = wanted or Wanted(made_at=record.summary.created_at)
+    return bytes_of(bundle_of(result, transcript_sha256=sha256, ratings=rows, wanted=made))
+
+
+def view_of(record: Record) -> SheetView:
+    """Return what the page of a finished assessment shows."""
+    return sheet_view(result_of(record.result, field="assessment_id"), record.transcript)

@@ -1,7 +1,11 @@
-"""What a caller sends."""
+"""What a caller sends with a transcript: the body, a file, the query and headers."""
 
+import re
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias
+from urllib.parse import unquote
 
+from fastapi import Depends, Header, Query, Request
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -16,9 +20,78 @@ from pydantic.config import JsonDict
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from ai_psychiatrist.api.sent_file import SentFile
+from ai_psychiatrist.api.media_types import media_type
 from ai_psychiatrist.domain.assessment import AssessmentMode
-from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.transcript import Speaker
+from ai_psychiatrist.services.transcripts.speaker_labels import LONGEST_LABEL, Roles
+
+_MEDIA_TYPES: Final = frozenset(
+    {
+        "application/jsonl",
+        "application/ndjson",
+        "application/octet-stream",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/x-ndjson",
+        "application/x-subrip",
+        "text/csv",
+        "text/markdown",
+        "text/plain",
+        "text/tab-separated-values",
+        "text/vtt",
+    }
+)
+_REFUSED_BY_NAME: Final = frozenset(
+    {
+        "application/msword",
+        "application/pdf",
+        "application/rtf",
+        "application/vnd.oasis.opendocument.text",
+        "text/html",
+        "text/rtf",
+    }
+)
+"""Of files that no transcript is read from: what reads one says what to save it as."""
+_FILE_TYPES: Final = _MEDIA_TYPES | _REFUSED_BY_NAME
+MULTIPART: Final = "multipart/form-data"
+_REQUEST: Final = re.compile(rb'\s{0,100}\{\s{0,100}"(?:transcript_text|participant_id|mode)"')
+"""A request whose content type was forgotten."""
+_FILE_BODY: Final[dict[str, object]] = {
+    media_type: {"schema": {"type": "string", "format": "binary"}}
+    for media_type in sorted(_MEDIA_TYPES)
+} | {
+    MULTIPART: {
+        "schema": {
+            "type": "object",
+            "required": ["transcript"],
+            "properties": {"transcript": {"type": "string", "format": "binary"}},
+        }
+    }
+}
+TAKES_FILES: Final = {"requestBody": {"content": _FILE_BODY}}
+"""What the OpenAPI document says of a route whose body may be a file."""
+_NAMES: Final = {
+    "application/jsonl": "sent.jsonl",
+    "application/x-subrip": "sent.srt",
+    "text/csv": "sent.csv",
+    "text/html": "sent.html",
+    "text/tab-separated-values": "sent.tsv",
+    "text/vtt": "sent.vtt",
+}
+_MOST_FIELDS: Final = 20
+"""More cannot be known; each of those that are not would be an error of its own."""
+_MOST_LABELS: Final = 20
+_LONGEST_SUBJECT: Final = 200
+_ASYNC: Final = "respond-async"
+RETRY_AFTER_SECONDS: Final = 2
+_WHOLE: Final = re.compile(r"\d{1,9}", re.ASCII)
+_SOURCES: Final = ("participant_id", "transcript_text")
+_EXAMPLE_TEXT = (
+    "Interviewer: How have you been sleeping?\n"
+    "Participant: Badly. I wake up at four nearly every night.\n"
+    "Interviewer: And your appetite?\n"
+    "Participant: No problem there, I eat well."
+)
 
 ModeName: TypeAlias = Literal["zero_shot", "few_shot", "random_references", "descriptions_only"]
 SpeakerRole: TypeAlias = Literal["participant", "interviewer", "other"]
@@ -28,17 +101,32 @@ Speakers: TypeAlias = Annotated[
 ]
 """Whom each label stands for; `*` is everybody."""
 ParticipantId: TypeAlias = Annotated[StrictInt, Field(ge=1, le=999_999)]
-
-_EXAMPLE_TEXT = (
-    "Interviewer: How have you been sleeping?\n"
-    "Participant: Badly. I wake up at four nearly every night.\n"
-    "Interviewer: And your appetite?\n"
-    "Participant: No problem there, I eat well."
-)
+ModeNumber: TypeAlias = Literal["0", "1"]
+Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=LONGEST_LABEL)]
+_NUMBERED: Final[dict[str, ModeName]] = {"0": "zero_shot", "1": "few_shot"}
 
 
-_MOST_FIELDS: Final = 20
-"""More cannot be known; each of those that are not would be an error of its own."""
+class SentFile(bytes):
+    """What a caller sent as a file; its format is detected from its content."""
+
+    name: str = ""
+    """Such as a file of its content type would have."""
+
+
+def sent_file(content: bytes, content_type: str) -> SentFile:
+    """Return a body as a file."""
+    file = SentFile(content)
+    file.name = _NAMES.get(media_type(content_type), "")
+    return file
+
+
+def is_file(content_type: str, content: bytes) -> bool:
+    """Return whether a body is a transcript itself, and not a request in JSON."""
+    return (
+        media_type(content_type) in _FILE_TYPES
+        and content != b""
+        and _REQUEST.match(content) is None
+    )
 
 
 def chosen(name: str | None, names: tuple[str, ...]) -> JsonDict:
@@ -64,11 +152,6 @@ class RequestBody(BaseModel):
         if isinstance(given, dict) and len(given) > _MOST_FIELDS:
             raise PydanticCustomError("extra_forbidden", "there are too many fields")
         return given
-
-
-_SOURCES: Final = ("participant_id", "transcript_text")
-
-_NUMBERED: Final[dict[str, ModeName]] = {"0": "zero_shot", "1": "few_shot"}
 
 
 _ONE_SOURCE: Final[JsonDict] = {
@@ -100,11 +183,6 @@ class AssessmentRequest(RequestBody):
     """Whether to score again with the evidence changed, to tell whether it drives the scores; not
     where only findings are asked for."""
 
-    @property
-    def wanted_mode(self) -> AssessmentMode | None:
-        """The mode, `None` where the service is to choose."""
-        return None if self.mode is None else named_mode(self.mode)
-
 
 class KeptAssessmentRequest(AssessmentRequest):
     """One transcript whose assessment is stored."""
@@ -125,7 +203,125 @@ class FindingsRequest(AssessmentRequest):
     )
 
 
-def named_mode(mode: str | int) -> AssessmentMode:
-    """Return the mode of a name, or of 0 or 1."""
-    name = str(mode)
-    return AssessmentMode(_NUMBERED.get(name, name))
+class InQuery(BaseModel):
+    """What a query says: nothing unknown, and nothing of it in errors."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+class PageInQuery(InQuery):
+    """Which page of a list is wanted."""
+
+    limit: int = Field(default=50, ge=1, le=500, description="Most lines of a page.")
+    cursor: str | None = Field(
+        default=None, max_length=200, description="The `next` of the page before."
+    )
+
+
+class SpeakersInQuery(InQuery):
+    """Who is who, most often in a file that is sent as it is."""
+
+    participant: list[Label] = Field(
+        default=[], max_length=_MOST_LABELS, description="For a file: a label of the participant."
+    )
+    interviewer: list[Label] = Field(
+        default=[], max_length=_MOST_LABELS, description="For a file: a label of the interviewer."
+    )
+
+    @property
+    def roles(self) -> Roles:
+        """Each label with its role."""
+        return (
+            *((label, Speaker.PARTICIPANT) for label in self.participant),
+            *((label, Speaker.INTERVIEWER) for label in self.interviewer),
+        )
+
+
+class ScoringInQuery(SpeakersInQuery):
+    """The same, and how items are scored."""
+
+    certificate: bool = Field(
+        default=False, description="Whether the result has a certificate, which others can check."
+    )
+    mode: ModeName | ModeNumber | None = Field(
+        default=None, description="For a file: what `mode` of a JSON body says."
+    )
+    ablate: bool = Field(
+        default=False, description="For a file: what `ablate` of a JSON body says."
+    )
+
+    def mode_for(self, body: AssessmentRequest) -> AssessmentMode | None:
+        """Return the mode of body or query, `None` where the service is to choose.
+
+        Raises `InputError` where it is in both.
+        """
+        if self.mode is not None:
+            _require_absent("mode", body)
+        mode = body.mode if self.mode is None else self.mode
+        return None if mode is None else AssessmentMode(_NUMBERED.get(str(mode), str(mode)))
+
+    def ablates_for(self, body: AssessmentRequest) -> bool:
+        """Return whether to score with changed evidence; raises `InputError` where said twice."""
+        if "ablate" not in self.model_fields_set:
+            return body.ablate
+        _require_absent("ablate", body)
+        return self.ablate
+
+
+def _require_absent(name: str, body: AssessmentRequest) -> None:
+    if name in body.model_fields_set:
+        msg = f"{name} is in the body and in the query: say it once"
+        raise InputError(msg, field=name)
+
+
+SpeakersOfQuery: TypeAlias = Annotated[SpeakersInQuery, Query()]
+ScoringOfQuery: TypeAlias = Annotated[ScoringInQuery, Query()]
+
+
+async def subject_of_header(
+    x_subject: Annotated[
+        str | None,
+        Header(
+            description="For a file: what `subject` of a JSON body says, percent-encoded in UTF-8."
+        ),
+    ] = None,
+) -> str | None:
+    """Return the subject; raises `InputError` for what can be none."""
+    if x_subject is None:
+        return None
+    try:
+        subject = unquote(x_subject, errors="strict").strip()
+    except UnicodeDecodeError:
+        subject = ""
+    if not 1 <= len(subject) <= _LONGEST_SUBJECT:
+        msg = f"X-Subject has to be 1-{_LONGEST_SUBJECT} characters, percent-encoded in UTF-8"
+        raise InputError(msg, field="subject")
+    return subject
+
+
+SubjectOfHeader: TypeAlias = Annotated[str | None, Depends(subject_of_header)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preferred:
+    """What the header Prefer asks for, as far as it is known here."""
+
+    is_async: bool
+    wait_seconds: int
+    """How long the caller waits for the result first; 0 where nothing, or nonsense, is said."""
+
+    @property
+    def applied(self) -> str:
+        """The header Preference-Applied."""
+        return f"{_ASYNC}, wait={self.wait_seconds}" if self.wait_seconds else _ASYNC
+
+
+def preferred(request: Request) -> Preferred:
+    """Return what is preferred; of a preference that comes twice the first counts."""
+    given: dict[str, str] = {}
+    for one in ",".join(request.headers.getlist("prefer")).split(","):
+        name, _, value = one.partition(";")[0].partition("=")
+        given.setdefault(name.strip().lower(), value.strip().strip('"'))
+    wait = given.get("wait", "")
+    seconds = int(wait) if _WHOLE.fullmatch(wait) else 0
+    return Preferred(is_async=_ASYNC in given, wait_seconds=seconds)

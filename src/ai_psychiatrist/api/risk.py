@@ -4,8 +4,7 @@ from typing import Final
 
 from starlette.types import Scope
 
-from ai_psychiatrist.domain.risk import RiskReport
-from ai_psychiatrist.results.risk import risk_field
+from ai_psychiatrist.domain.risk import ReadingStatus, RiskReport
 
 _KEY: Final = "risk"
 
@@ -24,3 +23,25 @@ def kept_risk(scope: Scope) -> dict[str, object]:
 def forget_risk(scope: Scope) -> None:
     """Let no problem of the request carry a report any more."""
     scope.get("state", {}).pop(_KEY, None)
+
+
+def risk_field(report: RiskReport) -> dict[str, object]:
+    """Return a report as a field of a problem: levels and places, and no words."""
+    risk: dict[str, object] = {
+        "level": report.level.value,
+        "signals": [
+            {
+                "level": signal.level.value,
+                "source": signal.source.value,
+                "turn": signal.turn,
+                "start": signal.start,
+                "end": signal.end,
+            }
+            for signal in report.signals
+        ],
+        "signal_count": report.signal_count,
+        "examined": report.examined.model_dump(),
+    }
+    if report.model.status is not ReadingStatus.OFF:
+        risk["model"] = report.model.model_dump()
+    return {"risk": risk}

@@ -2,13 +2,17 @@
 
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict
 
 from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
-from ai_psychiatrist.api.doors_of import known_principal, requires
-from ai_psychiatrist.api.problems import ModelProblem, Refusal, causes_field, problem
-from ai_psychiatrist.api.served import ServicesOf
+from ai_psychiatrist.api.authorization import known_principal, requires
+from ai_psychiatrist.api.dependencies import ServicesOf, jobs_of
+from ai_psychiatrist.api.lifespan import state_fault
+from ai_psychiatrist.api.problems import ModelProblem, Problem, causes_field
+from ai_psychiatrist.domain.access import Scope
 
 router = APIRouter(tags=["status"])
 
@@ -52,15 +56,37 @@ async def check_liveness() -> Alive:
     return Alive()
 
 
-@router.get("/readyz", responses={503: {"description": "An agent has no model that would answer."}})
+@router.get(
+    "/readyz",
+    responses={503: {"description": "An agent has no model, or the state folder no room."}},
+)
 async def check_readiness(request: Request, services: ServicesOf) -> Alive:
-    """Say whether every agent has a model that would answer, but for the optional ones."""
+    """Say whether agents have models that would answer, and the state folder can be written."""
+    if await to_thread.run_sync(state_fault, services.settings) is not None:
+        raise Problem("state_unwritable")
     unready = await services.connections.unready()
     agents = [agent for agent in services.unready_agents(unready) if agent not in OPTIONAL_AGENTS]
     if agents:
-        detail = "No model of these agents would answer; the causes say what to do."
         # Names of models are for those whom the service knows.
         causes = causes_field(unready.values()) if known_principal(request.scope) else {}
         more = {"agents": agents, **causes}
-        raise Refusal(problem(503, "backend_unreachable", detail, more=more))
+        raise Problem("backend_unreachable", more=more)
     return Alive()
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    dependencies=[requires(Scope.METRICS)],
+    responses={404: {"description": "The server counts nothing, as its settings have it."}},
+)
+async def read_metrics(request: Request, services: ServicesOf) -> Response:
+    """Give what this process has counted since its start, in Prometheus's text form."""
+    counts = services.telemetry.prometheus
+    if counts is None:
+        raise Problem("metrics_off")
+    from ai_psychiatrist.infrastructure.telemetry.prometheus import (  # noqa: PLC0415
+        MEDIA_TYPE,
+    )
+
+    return Response(counts.text(await jobs_of(request).seen()), media_type=MEDIA_TYPE)

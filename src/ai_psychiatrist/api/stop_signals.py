@@ -9,17 +9,15 @@ import asyncio
 import math
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Final, TypeAlias
+from typing import Final
 
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.stopping import Stopping
+from ai_psychiatrist.infrastructure.tasks import Stopping
 
 logger = get_logger(__name__)
-
-_Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SPARE_SECONDS: Final = 4
@@ -38,7 +36,28 @@ def stop_on_signals(stopping: Stopping, seconds: float) -> Iterator[None]:
         return
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     servers = {number: handler for number, handler in handlers.items() if callable(handler)}
-    told = _OnSignal(stopping, seconds, servers)
+    loop = asyncio.get_running_loop()
+    handing_on: list[asyncio.Task[None]] = []
+
+    def told(number: int, frame: FrameType | None) -> None:
+        for other in servers:
+            signal.signal(other, signal.SIG_DFL)
+        # Ends the process even where it hangs in a place that no exception reaches.
+        signal.alarm(math.ceil(seconds) + _SPARE_SECONDS)
+        loop.call_soon_threadsafe(begin, signal.Signals(number), frame)
+
+    def begin(number: signal.Signals, frame: FrameType | None) -> None:
+        stopping.begin(seconds)
+        handing_on.append(loop.create_task(hand_on(number, frame)))
+
+    async def hand_on(number: signal.Signals, frame: FrameType | None) -> None:
+        try:
+            async with asyncio.timeout(seconds + 1):
+                await stopping.until_nothing_held()
+        except TimeoutError:
+            logger.warning("requests_abandoned")
+        servers[number](number, frame)
+
     for number in servers:
         signal.signal(number, told)
     try:
@@ -46,35 +65,3 @@ def stop_on_signals(stopping: Stopping, seconds: float) -> Iterator[None]:
     finally:
         for number, handler in servers.items():
             signal.signal(number, handler)
-
-
-class _OnSignal:
-    """What is done when a signal comes."""
-
-    def __init__(
-        self, stopping: Stopping, seconds: float, servers: dict[signal.Signals, _Handler]
-    ) -> None:
-        self._stopping = stopping
-        self._seconds = seconds
-        self._servers = servers
-        self._loop = asyncio.get_running_loop()
-        self._handing_on: asyncio.Task[None] | None = None
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        for other in self._servers:
-            signal.signal(other, signal.SIG_DFL)
-        # Ends the process even where it hangs in a place that no exception reaches.
-        signal.alarm(math.ceil(self._seconds) + _SPARE_SECONDS)
-        self._loop.call_soon_threadsafe(self._begin, signal.Signals(number), frame)
-
-    def _begin(self, number: signal.Signals, frame: FrameType | None) -> None:
-        self._stopping.begin(self._seconds)
-        self._handing_on = self._loop.create_task(self._hand_on(number, frame))
-
-    async def _hand_on(self, number: signal.Signals, frame: FrameType | None) -> None:
-        try:
-            async with asyncio.timeout(self._seconds + 1):
-                await self._stopping.until_nothing_held()
-        except TimeoutError:
-            logger.warning("requests_abandoned")
-        self._servers[number](number, frame)

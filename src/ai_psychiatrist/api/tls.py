@@ -12,14 +12,14 @@ from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 _NOT_ITS_OWNERS = stat.S_IRWXO | stat.S_IWGRP
 
 
-def tls_context(settings: ApiSettings) -> ssl.SSLContext | None:
-    """Return what connections are encrypted with, `None` where no certificate is named.
+def require_usable_tls(settings: ApiSettings) -> None:
+    """Look at certificate and key, where they are named.
 
     Raises `ConfigurationError` for files that cannot be used together, or that others can use.
     """
     certificate, key = settings.tls_cert_file, settings.tls_key_file
     if certificate is None and key is None:
-        return None
+        return
     if certificate is None or key is None:
         msg = "API_TLS_CERT_FILE and API_TLS_KEY_FILE belong together: set both, or neither"
         raise ConfigurationError(msg)
@@ -28,13 +28,11 @@ def tls_context(settings: ApiSettings) -> ssl.SSLContext | None:
     if key.stat().st_mode & _NOT_ITS_OWNERS:
         msg = f"API_TLS_KEY_FILE: others can use it: chmod 600 {str(key)!r}"
         raise ConfigurationError(msg)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key, password=_no_password)
     except ssl.SSLError as error:
         raise ConfigurationError(_explained(error)) from None
-    return context
 
 
 def _refuse_unreadable(path: Path, setting: str) -> None:

@@ -6,9 +6,7 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.drive import (
-    NOT_MADE,
     Change,
     ChangedScore,
     ItemDrive,
@@ -16,8 +14,9 @@ from ai_psychiatrist.domain.drive import (
     drive_of,
 )
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.items import PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.worker_processes import work_on_text
+from ai_psychiatrist.infrastructure.off_loop import work_on_text
 from ai_psychiatrist.services.counterfactuals.changed_transcripts import (
     ChangedTranscript,
     CitedItem,
@@ -34,13 +33,16 @@ async def drives_of(
     agent: QuantitativeAssessmentAgent, context: AssessmentContext, scores: PHQ8Assessment
 ) -> Mapping[Item, ItemDrive]:
     """Return a verdict on each score; the calls are made at the same time."""
-    cited = [CitedItem(item=one.item, score=one.score, quotes=one.quotes) for one in scores.items]
+    cited = [
+        CitedItem(item=one.item, score=one.score, quotes=one.evidence)
+        for one in scores.items.values()
+    ]
     changed = await work_on_text(
         context.transcript.text,
         changed_transcripts,
         context.transcript,
         cited,
-        context.reader.unread,
+        context.assertions.unread,
     )
     with context.apart(len(changed)) as contexts:
         async with asyncio.TaskGroup() as group:
@@ -55,16 +57,17 @@ def open_drives(scores: PHQ8Assessment, code: FailureCode) -> Mapping[Item, Item
     """Return open verdicts, because the calls came to nothing."""
     failed = ChangedScore(end=ScoringEnd.FAILED, code=code)
     return _verdicts(
-        scores, {(one.item, change): failed for one in scores.items for change in Change}
+        scores, {(one.item, change): failed for one in scores.items.values() for change in Change}
     )
 
 
 def _verdicts(scores: PHQ8Assessment, found: Scores) -> Mapping[Item, ItemDrive]:
     return {
         one.item: drive_of(
-            one.score, {change: found.get((one.item, change), NOT_MADE) for change in Change}
+            one.score,
+            {change: score for (item, change), score in found.items() if item == one.item},
         )
-        for one in scores.items
+        for one in scores.items.values()
         if one.score is not None
     }
 

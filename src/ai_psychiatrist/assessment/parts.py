@@ -7,8 +7,7 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
-from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.logging import get_logger, record_failure
 
 logger = get_logger(__name__)
 
@@ -43,13 +42,13 @@ def record_defect(error: Exception) -> None:
     )
 
 
-def record_skipped(part: Part) -> None:
-    """Record that what a part needs is missing."""
+def record_skipped(stage: str) -> None:
+    """Record that what a part of the assessment needs is missing."""
     record_failure(
         FailureCategory.STAGE_SKIPPED,
         FailureSeverity.ERROR,
         "A part was skipped, because what it needs is missing.",
-        stage=part.value,
+        stage=stage,
         code=FailureCode.MISSING_INPUT,
     )
 

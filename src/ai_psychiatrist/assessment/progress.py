@@ -1,56 +1,24 @@
 """What of an assessment has finished, and what becomes of the rest."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from typing import Final
 
 from ai_psychiatrist.agents.context import AssessmentContext
-from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER
+from ai_psychiatrist.agents.pydantic_agents import ABLATION
 from ai_psychiatrist.assessment.ablation import open_drives
 from ai_psychiatrist.assessment.parts import OnFinished, Part, record_late
-from ai_psychiatrist.assessment.refinement import narrative_of
-from ai_psychiatrist.domain.assessment import (
-    Assessment,
-    AssessmentMode,
-    AssessmentStatus,
-    JudgedRound,
-    MetaReview,
-    Metric,
-    PHQ8Assessment,
-)
+from ai_psychiatrist.belief.believer import Beliefs
 from ai_psychiatrist.domain.drive import ItemDrive
-from ai_psychiatrist.domain.failures import FailureCode, FailureRecord
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.items import PHQ8Assessment
+from ai_psychiatrist.domain.narrative import JudgedRound, MetaReview, Metric, NarrativeEvaluation
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.risk import ModelReading, RiskReport
+from ai_psychiatrist.domain.risk import ModelReading
 from ai_psychiatrist.llm.replies import PartialOutput
 
 _BELIEF: Final = "belief"
 """Names the part in accounts of failures."""
-
-
-class Beliefs(Protocol):
-    """The score distributions of one assessment's items, as sources answer."""
-
-    @property
-    def is_asking(self) -> bool:
-        """Whether a model has been asked, and not all have answered or failed."""
-
-    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> None:
-        """Ask models about items, whose evidence is found."""
-
-    def of(self, scores: PHQ8Assessment) -> PHQ8Assessment:
-        """Return the items with their distributions by now."""
-
-
-class Believer(Protocol):
-    """Estimates how sure the scores of each assessment are."""
-
-    @property
-    def most_calls(self) -> int:
-        """How many calls one assessment costs at most."""
-
-    def begin(self, mode: AssessmentMode) -> Beliefs:
-        """Return the distributions of one assessment in a mode, of which nothing is known yet."""
 
 
 class ListenerFailed(Exception):
@@ -69,12 +37,25 @@ class Progress:
     drives: Mapping[Item, ItemDrive] | None = None
     """A verdict on each score, once those after changes are there."""
     meta_review: MetaReview | None = None
-    danger: ModelReading | None = None
-    kept_danger: PartialOutput | None = None
+    danger: dict[int, ModelReading] = field(default_factory=dict)
+    """By the number of the part that was read for danger; 0 for the whole."""
+    kept_danger: dict[int, PartialOutput] = field(default_factory=dict)
     """What is valid of replies about danger that were refused, while others are waited for."""
-    beliefs: Beliefs | None = None
+    beliefs: Beliefs
+    """How sure the scores are, as sources answer."""
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""
+
+    @property
+    def evaluation(self) -> NarrativeEvaluation | None:
+        """The rounds of the narrative with the best of them, `None` when there is none.
+
+        The best has the most metrics judged and then the highest mean; of equals the earliest.
+        """
+        if not self.rounds:
+            return None
+        best = max(self.rounds, key=lambda one: (len(one.scores), one.average_score or 0))
+        return NarrativeEvaluation(iteration=best.round, rounds=tuple(self.rounds))
 
     def finish(self, part: Part) -> None:
         """Tell the listener of a part that is done; raises `ListenerFailed` where that raises."""
@@ -87,12 +68,12 @@ class Progress:
 
     def finished(self) -> Iterable[Part]:
         """Yield the parts that are done."""
-        narrative = narrative_of(self.rounds)
-        if narrative is not None:
+        evaluation = self.evaluation
+        if evaluation is not None:
             yield Part.FINDINGS
-            if len(narrative.best.scores) == len(Metric):
+            if len(evaluation.best.scores) == len(Metric):
                 yield Part.JUDGEMENT
-        if self.quantitative is not None and self.quantitative.is_accepted:
+        if self.quantitative is not None and self.quantitative.accepted:
             yield Part.SCORES
         if self.meta_review is not None and self.meta_review.is_whole:
             yield Part.META_REVIEW
@@ -103,11 +84,11 @@ class Progress:
         for part in [one for one in Part if one in late]:
             record_late(part.value)
 
-    def record_late_doubts(self, context: AssessmentContext) -> None:
+    def record_late_estimates(self, context: AssessmentContext) -> None:
         """Record what of how sure the scores are was not there in time."""
         if self._lacks_drives(context):
             record_late(ABLATION.name)
-        if self.beliefs is not None and self.beliefs.is_asking:
+        if self.beliefs.is_asking:
             record_late(_BELIEF)
 
     def leave_drives_open(self, context: AssessmentContext, code: FailureCode) -> None:
@@ -119,42 +100,3 @@ class Progress:
         scores = self.quantitative
         is_wanted = context.scoring.ablates and scores is not None and scores.has_scores
         return is_wanted and self.drives is None
-
-    def assessment(
-        self,
-        context: AssessmentContext,
-        risk: RiskReport,
-        parts: frozenset[Part],
-        failures: list[FailureRecord],
-    ) -> Assessment:
-        """Return all of it; it is complete when these parts are done and rest on evidence."""
-        finished, scores = set(self.finished()), self.quantitative
-        has_any = bool(finished) or scores is not None or self.meta_review is not None
-        status = AssessmentStatus.PARTIAL if has_any else AssessmentStatus.FAILED
-        if finished >= parts and not (scores is not None and scores.lost_all_evidence):
-            status = AssessmentStatus.COMPLETE
-        if scores is not None and self.drives is not None:
-            found = self.drives
-            items = tuple(replace(one, drive=found.get(one.item)) for one in scores.items)
-            scores = replace(scores, items=items)
-        if scores is not None and self.beliefs is not None:
-            scores = self.beliefs.of(scores)
-        shows_references = Part.SCORES in parts and context.scoring.mode.shows_references
-        references = context.references if shows_references else None
-        # By agent: calls that run at the same time end in any order.
-        attempts = sorted(context.calls.attempts, key=lambda one: AGENT_ORDER.index(one.agent))
-        others = context.calls.other_hosts
-        return Assessment(
-            transcript=context.transcript,
-            risk=risk,
-            participant_id=context.participant_id,
-            mode=context.scoring.mode,
-            status=status,
-            narrative=narrative_of(self.rounds),
-            quantitative=scores,
-            meta_review=self.meta_review,
-            attempts=tuple(attempts),
-            failures=tuple(sorted(failures, key=lambda failure: failure.stage)),
-            references=None if references is None else references.digest,
-            hosts=tuple(sorted({host for one in attempts for host in one.hosts} | others)),
-        )

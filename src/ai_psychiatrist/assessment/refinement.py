@@ -1,18 +1,12 @@
 """Findings, judged and refined until they are good enough; the best round is kept."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.settings import FeedbackSettings
-from ai_psychiatrist.domain.assessment import (
-    JudgedRound,
-    Metric,
-    MetricScore,
-    Narrative,
-)
+from ai_psychiatrist.domain.narrative import JudgedRound, Metric, MetricScore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +27,7 @@ class FeedbackLoop:
         findings = await self.qualitative.assess(context)
         before = None
         while findings is not None:
-            rounds.append(JudgedRound(round=len(rounds), findings=findings, scores={}))
+            rounds.append(JudgedRound(round=len(rounds), qualitative=findings, scores={}))
             if not is_judged:
                 return
             scores = await self.judge.evaluate(context, findings)
@@ -62,14 +56,3 @@ def _is_raised(before: JudgedRound | None, judged: JudgedRound) -> bool:
         metric not in before.scores or score.score > before.scores[metric].score
         for metric, score in judged.scores.items()
     )
-
-
-def narrative_of(rounds: Sequence[JudgedRound]) -> Narrative | None:
-    """Return the rounds with the best of them, or `None` when there is none.
-
-    The best round has the most metrics judged and then the highest mean; of equals the earliest.
-    """
-    if not rounds:
-        return None
-    kept = max(range(len(rounds)), key=lambda at: (len(rounds[at].scores), rounds[at].average or 0))
-    return Narrative(rounds=tuple(rounds), kept=kept)

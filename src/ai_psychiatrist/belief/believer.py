@@ -12,9 +12,10 @@ from ai_psychiatrist.belief.rules import rules_vote
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.belief.totals import total_interval
 from ai_psychiatrist.belief.votes import shares_of
-from ai_psychiatrist.domain.assessment import AssessmentMode, ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.infrastructure.logging import get_logger
 
 logger = get_logger(__name__)
@@ -51,19 +52,19 @@ class Beliefs:
     """The rules' vote is no answer, and always there."""
     is_asking: bool = False
 
-    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> None:
+    async def ask(self, context: AssessmentContext, found: PHQ8Assessment) -> None:
         """Ask every source that is a model, all at the same time, each within its own budget.
 
         Where no quote was found there is nothing to ask about.
         """
         sources = self.believer.sources
-        if not sources or not any(item.quotes for item in found.items):
+        if not sources or not any(item.evidence for item in found.items.values()):
             return
         self.is_asking = True
-        budgets = [case.calls.budget.set_aside(source.most_calls) for source in sources]
-        with case.apart(len(sources)) as cases:
+        budgets = [context.calls.budget.set_aside(source.most_calls) for source in sources]
+        with context.apart(len(sources)) as contexts:
             async with asyncio.TaskGroup() as group:
-                for source, own, budget in zip(sources, cases, budgets, strict=True):
+                for source, own, budget in zip(sources, contexts, budgets, strict=True):
                     group.create_task(self._ask(source, own.within(budget), found))
         self.is_asking = False
 
@@ -79,9 +80,9 @@ class Beliefs:
 
     def of(self, scores: PHQ8Assessment) -> PHQ8Assessment:
         """Return the items with what is believed of them by now."""
-        believed = [(item, self._of_item(item)) for item in scores.items]
-        interval = total_interval((belief for _, belief in believed), self.believer.settings.level)
-        items = tuple(replace(item, belief=belief) for item, belief in believed)
+        beliefs = {key: self._of_item(item) for key, item in scores.items.items()}
+        interval = total_interval(beliefs.values(), self.believer.settings.level)
+        items = {key: replace(scores.items[key], belief=one) for key, one in beliefs.items()}
         return replace(scores, items=items, total_interval=interval)
 
     def _of_item(self, item: ItemAssessment) -> ItemBelief:

@@ -7,11 +7,11 @@ from ai_psychiatrist.agents.prompts.belief import ABOUT, HOW_OFTEN, IS_TOLD, LEV
 from ai_psychiatrist.agents.pydantic_agents import BELIEF_DECISION
 from ai_psychiatrist.belief.heard import Heard, possible, record_silence
 from ai_psychiatrist.belief.pooling import normalised
-from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.llm.agent_calls import AgentCalls
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
@@ -43,7 +43,7 @@ class Decision:
 
         How often is asked apart from whether it is told: what is not told is not determinable.
         """
-        asked = [item for item in found.items if item.quotes]
+        asked = [item for item in found.items.values() if item.evidence]
         if not asked:
             return {}
         try:
@@ -85,7 +85,7 @@ class Decision:
 def _said(transcript: Transcript, item: ItemAssessment) -> list[dict[str, str]]:
     return [
         {"question": _question_before(transcript, quote), "words": quote.text}
-        for quote in item.quotes
+        for quote in item.evidence
     ]
 
 

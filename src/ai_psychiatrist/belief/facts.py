@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.domain.assessment import ItemAssessment
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
+from ai_psychiatrist.domain.items import ItemAssessment
 
 FLOOR: Final = 0.001
 """The least probability whose logarithm is taken."""
@@ -29,7 +29,7 @@ class EvidenceFacts:
     @classmethod
     def of(cls, item: ItemAssessment) -> "EvidenceFacts":
         """Return the facts of an item."""
-        polarities = [quote.polarity for quote in item.quotes]
+        polarities = [quote.polarity for quote in item.evidence]
         return cls(
             affirmed=polarities.count(Polarity.AFFIRMED),
             denied=polarities.count(Polarity.DENIED),

@@ -113,12 +113,12 @@ class Fit(_Part):
         recalibrated = replace(
             belief,
             scores=(first, second, third, fourth),
-            is_calibrated=True,
+            calibrated=True,
             raw=belief.probabilities,
         )
         limit = max((one.threshold for one in self.strata.values()), default=WHOLE)
         found = set_of(recalibrated, shares, limit=limit, level=self.level)
-        return replace(recalibrated, score_set=found)
+        return replace(recalibrated, set=found)
 
 
 def load_fit(path: Path, *, digest: str, made_by: Mapping[str, object]) -> Fit:

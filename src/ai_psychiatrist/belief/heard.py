@@ -5,11 +5,11 @@ from typing import Final, Protocol, TypeAlias
 
 from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.belief.pooling import normalised
-from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureSeverity
+from ai_psychiatrist.domain.items import PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.failure_log import record_failure
+from ai_psychiatrist.infrastructure.logging import record_failure
 
 Heard: TypeAlias = Mapping[Item, tuple[float, ...]]
 """Item → probabilities of 0 to 3 and not determinable; items that nothing is said of are absent."""

@@ -12,9 +12,9 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent, sco
 from ai_psychiatrist.belief.heard import Heard, record_silence
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.belief.votes import shares_of
-from ai_psychiatrist.domain.assessment import PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.items import PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.runner import AgentRunner, create_agent
@@ -85,9 +85,9 @@ class Rescoring:
     def _shuffled(self, found: PHQ8Assessment, number: int) -> dict[str, list[str]]:
         """Return the evidence, items and quotes of each in an order of their own."""
         random = Random(f"{self._settings.seed} {number}")  # noqa: S311  nothing secret
-        items = list(found.items)
+        items = list(found.items.values())
         random.shuffle(items)
-        texts = {item.item.value: [quote.text for quote in item.quotes] for item in items}
+        texts = {item.item.value: [quote.text for quote in item.evidence] for item in items}
         for quotes in texts.values():
             random.shuffle(quotes)
         return texts

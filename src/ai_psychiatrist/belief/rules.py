@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ai_psychiatrist.belief.votes import NOT_DETERMINABLE
-from ai_psychiatrist.domain.assessment import ItemAssessment
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Relevance, Timeframe, stated_frequency
+from ai_psychiatrist.domain.items import ItemAssessment
 
 _ELSEWHERE: Final = frozenset({Relevance.ELSEWHERE, Relevance.OTHER_PERSON, Relevance.INSTRUCTION})
 _SCORES: Final = {
@@ -23,7 +23,7 @@ def rules_vote(item: ItemAssessment) -> int | None:
     An affirmed symptom scores as often as it is said to be there; a denied one 0. Where both are
     said, the affirmed one counts if it is dated to these weeks or says how often, else neither.
     """
-    quotes = [quote for quote in item.quotes if quote.relevance not in _ELSEWHERE]
+    quotes = [quote for quote in item.evidence if quote.relevance not in _ELSEWHERE]
     affirmed = [quote for quote in quotes if quote.supports_symptom]
     if affirmed and (_are_dated(affirmed) or not _is_denied(quotes)):
         return _score_of(affirmed)

@@ -8,10 +8,10 @@ from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.prompts.belief import ABOUT
 from ai_psychiatrist.agents.pydantic_agents import BELIEF_TOKENS
 from ai_psychiatrist.belief.heard import Heard, possible, record_silence
-from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.llm.agent_calls import AgentCalls
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
@@ -40,7 +40,7 @@ class Tokens:
         The first item is asked alone: the others then find the transcript in the server's cache,
         and a server that tells no probabilities is not asked eight times.
         """
-        asked = [item for item in found.items if item.quotes]
+        asked = [item for item in found.items.values() if item.evidence]
         heard: dict[Item, tuple[float, ...]] = {}
         codes: list[FailureCode] = []
         for batch in (asked[:1], asked[1:]):
@@ -66,7 +66,7 @@ class Tokens:
         prompt = case.prompt(
             case.tasks[self.agent],
             item=f"{item.item.value}: {ABOUT[item.item]}",
-            evidence=json.dumps([quote.text for quote in item.quotes], ensure_ascii=False),
+            evidence=json.dumps([quote.text for quote in item.evidence], ensure_ascii=False),
         )
         question = TokenQuestion(prompt=prompt, answers=ANSWERS)
         try:

@@ -22,15 +22,12 @@ from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.progress import part_progress
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, Certificate
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import is_device, write_whole
-from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE
+from ai_psychiatrist.infrastructure.off_loop import work_inline
+from ai_psychiatrist.infrastructure.private_files import is_device, write_whole, writing_to
 from ai_psychiatrist.interface.application import open_application
-from ai_psychiatrist.results.account_result import CertificateResult
-from ai_psychiatrist.results.full_result import FullResult
 
 EXAMPLES: Final = """
 Examples:
@@ -164,7 +161,7 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
 
 
-def _write_certificate(certificate: CertificateResult, path: Path) -> None:
+def _write_certificate(certificate: Certificate, path: Path) -> None:
     with writing_to(path, field="--certificate"):
         write_whole(path, [certificate.text.encode()])
     typer.echo(f"certificate: sha256 {certificate.sha256}", err=True)
@@ -172,8 +169,8 @@ def _write_certificate(certificate: CertificateResult, path: Path) -> None:
         typer.echo(f"certificate: signed by {certificate.signed_by}", err=True)
 
 
-def _write_page(result: FullResult, transcript: Transcript, path: Path, *, name: str) -> None:
-    from ai_psychiatrist.results.page.sheet import sheet_html  # noqa: PLC0415 - slow to load
+def _write_page(result: Assessment, transcript: Transcript, path: Path, *, name: str) -> None:
+    from ai_psychiatrist.results.page.pages import sheet_html  # noqa: PLC0415 - slow to load
     from ai_psychiatrist.results.page.views import sheet_view  # noqa: PLC0415 - slow to load
 
     page = sheet_html(sheet_view(result, transcript, name=name))
@@ -183,8 +180,8 @@ def _write_page(result: FullResult, transcript: Transcript, path: Path, *, name:
 
 async def _assess(
     file: str, speakers: NamedSpeakers, wants: _Wants
-) -> tuple[FullResult, Transcript]:
-    WORKS_IN_PLACE.set(True)
+) -> tuple[Assessment, Transcript]:
+    work_inline()
     settings = quiet(read_settings(wants.model))
     transcript = given_transcript(file, settings, speakers, field="FILE")
     async with open_application(settings) as opened:

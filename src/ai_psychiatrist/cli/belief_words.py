@@ -1,10 +1,10 @@
 """How sure the scores are, in a few words for a terminal."""
 
 from ai_psychiatrist.domain.belief import ScoreSet
-from ai_psychiatrist.results.models import ItemResult, QuantitativePart
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 
 
-def item_belief(item: ItemResult) -> str:
+def item_belief(item: ItemAssessment) -> str:
     """Return the belief in an item's answer, and its set; empty where there is none."""
     belief = item.belief
     if belief is None:
@@ -14,12 +14,12 @@ def item_belief(item: ItemResult) -> str:
     return words if belief.set is None else f"{words}\n{_set(belief.set)}"
 
 
-def total_belief(scores: QuantitativePart) -> str:
+def total_belief(scores: PHQ8Assessment) -> str:
     """Return where the total is believed to lie; empty where nothing is believed."""
     interval = scores.total_interval
     if interval is None:
         return ""
-    beliefs = [item.belief for item in (scores.items or {}).values() if item.belief is not None]
+    beliefs = [item.belief for item in scores.items.values() if item.belief is not None]
     sources = dict.fromkeys(source.value for belief in beliefs for source in belief.sources)
     is_calibrated = all(belief.calibrated for belief in beliefs)
     kind = "recalibrated" if is_calibrated else "uncalibrated"

@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.challenge.answering import (
     answers_before,
 )
 from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_interviews
-from ai_psychiatrist.wiring import Services, open_services
+from ai_psychiatrist.wiring import Services, bootstrap
 
 EXAMPLES = """
 Examples:
@@ -71,13 +71,13 @@ def run(
 async def _answered(
     settings: Settings, texts: dict[str, str], out: Path, *, concurrency: int, is_resumed: bool
 ) -> AnsweredChallenge:
-    async with open_services(settings) as services:
+    async with bootstrap(settings) as services:
         system = _system(services)
         before = answers_before(out, texts, system=system, is_resumed=is_resumed)
         what = f"answering {out.name}"
         with unit_progress(what, requested=len(texts), done=len(before)) as on_end:
             return await answer_challenge(
-                services.pipeline,
+                services.assessor,
                 texts,
                 out,
                 system=system,

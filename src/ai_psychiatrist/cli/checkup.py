@@ -13,13 +13,12 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, variables
-from ai_psychiatrist.domain.reader import ReaderStatus
+from ai_psychiatrist.domain.risk import ReaderStatus
 from ai_psychiatrist.results.wording import READER_STATES
 from ai_psychiatrist.services.reader.second_voice import SecondVoice
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic",),
-    "documents": ("docx",),
     "evaluation": ("jinja2", "numpy"),
     "few-shot": ("bm25s", "numpy"),
     "fuzzy": ("rapidfuzz",),

@@ -22,9 +22,8 @@ from ai_psychiatrist.cli.quality import print_quality, quality_as_json, quality_
 from ai_psychiatrist.cli.settings_source import ModelOption, choose_model, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
-from ai_psychiatrist.evaluation.quality.counts import QualityCounts
 from ai_psychiatrist.evaluation.quality.labelled import labelled_interviews
-from ai_psychiatrist.wiring import Services, open_services
+from ai_psychiatrist.wiring import Services, bootstrap
 
 EXAMPLES = """
 Examples:
@@ -67,7 +66,9 @@ def doctor(
         chosen = quiet(choose_model(settings, model))
         findings = _installation(settings, chosen) + asyncio.run(_models(chosen))
         is_answered = not _failed([one for one in findings if one.model is not None])
-        measured = asyncio.run(_measured(chosen, limit)) if quality and is_answered else None
+        measured = None
+        if quality and is_answered:
+            measured = asyncio.run(quality_of(chosen, labelled_interviews()[:limit]))
     if as_json:
         more = {} if not quality else {"quality": measured and quality_as_json(measured)}
         _print_json(findings, more)
@@ -86,16 +87,12 @@ def _installation(settings: Settings, chosen: Settings) -> list[CheckResult]:
 
 
 async def _models(settings: Settings) -> list[CheckResult]:
-    async with open_services(settings) as services:
+    async with bootstrap(settings) as services:
         connections = services.connections
         references = await _references(services)
         with working():
             probes = await asyncio.gather(*map(connections.probe, connections.names))
     return references + [finding for probe in probes for finding in model_findings(probe, settings)]
-
-
-async def _measured(settings: Settings, limit: int | None) -> list[QualityCounts]:
-    return await quality_of(settings, labelled_interviews()[:limit])
 
 
 async def _references(services: Services) -> list[CheckResult]:

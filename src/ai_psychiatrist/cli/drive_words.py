@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ai_psychiatrist.domain.drive import Change, DriveVerdict, ScoringEnd
-from ai_psychiatrist.results.drive_result import ChangedScoreResult, DriveResult
-from ai_psychiatrist.results.models import ItemResult
+from ai_psychiatrist.domain.drive import Change, ChangedScore, DriveVerdict, ItemDrive, ScoringEnd
+from ai_psychiatrist.domain.items import ItemAssessment
 
 _CHANGES: Final = {
     Change.ERASED: "struck out",
@@ -23,12 +22,12 @@ STYLES: Final = {
 }
 
 
-def has_drives(items: Iterable[ItemResult]) -> bool:
+def has_drives(items: Iterable[ItemAssessment]) -> bool:
     """Whether the scores were asked for again with their evidence changed."""
     return any(item.drive is not None for item in items)
 
 
-def item_drive(drive: DriveResult) -> str:
+def item_drive(drive: ItemDrive) -> str:
     """Return the verdict, its reason, and the score under each change."""
     scores = "\n".join(
         f"{name}: {_said(drive.scores[change])}" for change, name in _CHANGES.items()
@@ -36,7 +35,7 @@ def item_drive(drive: DriveResult) -> str:
     return f"{_in_words(drive.verdict)}: {_in_words(drive.reason)}\n{scores}"
 
 
-def _said(found: ChangedScoreResult) -> str:
+def _said(found: ChangedScore) -> str:
     match found.end:
         case ScoringEnd.SCORED:
             return str(found.score)

@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.interface.dataset_costs import price_list
 from ai_psychiatrist.interface.dataset_plan import for_planning, measured_units, planned_run
-from ai_psychiatrist.wiring import Services, open_services
+from ai_psychiatrist.wiring import Services, bootstrap
 
 
 def tell_plan(settings: Settings, wanted: WantedRun, *, before: Path | None, as_json: bool) -> None:
@@ -45,7 +45,7 @@ def _of_same_shard(wanted: WantedRun, before: Path | None) -> WantedRun:
 
 
 async def _planned(settings: Settings, wanted: WantedRun) -> RunPlan:
-    async with open_services(for_planning(settings), keeps_key=False) as services:
+    async with bootstrap(for_planning(settings), keeps_key=False) as services:
         dataset = wanted.dataset.opened()
         measured = await asyncio.to_thread(measured_units, dataset, wanted.start)
         prices = price_list(services, wanted.options)

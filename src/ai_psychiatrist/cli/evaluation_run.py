@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,14 +18,14 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
-from ai_psychiatrist.wiring import Services, open_services
+from ai_psychiatrist.wiring import Services, bootstrap
 
 _CHECK_SAYS = "`ai-psychiatrist evaluate datasets check` says which and why"
 
@@ -72,7 +71,7 @@ def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
 async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
     batch = wanted.batch.wishes(settings, wanted.out, is_resumed=wanted.start.is_resumed)
     models = None if batch is None else batch.models
-    async with open_services(settings, batches=models) as services:
+    async with bootstrap(settings, batches=models) as services:
         dataset, tally = wanted.dataset.opened(), RunTally()
         codes: set[ExitCode] = set()
         for variant in _variants(services, wanted):
@@ -80,7 +79,7 @@ async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
                 typer.echo("no further run is begun: too many units have failed", err=True)
                 return codes | {ExitCode.PARTIAL}
             run = replace(_wanted_run(wanted, dataset, variant), batch=batch)
-            watch = partial(_watched, run.folder.path.name)
+            watch = partial(unit_progress, f"assessing {run.folder.path.name}")
             state = await make_run(services, run, tally=tally, watch=watch)
             if variant is not None:
                 typer.echo(f"{variant.folder_name}:", err=True)
@@ -135,12 +134,6 @@ def _wanted_run(wanted: WantedRun, dataset: Dataset, variant: Variant | None) ->
         concerns_depression=False if wanted.is_unrelated else None,
         ablates=wanted.ablates,
     )
-
-
-@contextmanager
-def _watched(name: str, requested: int, done: int) -> Iterator[OnUnit]:
-    with unit_progress(f"assessing {name}", requested=requested, done=done) as on_end:
-        yield lambda unit: on_end(unit.stage)
 
 
 def conclude(state: RunState) -> ExitCode:

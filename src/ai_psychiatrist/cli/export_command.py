@@ -75,6 +75,10 @@ def export(
         bool,
         typer.Option("--questionnaire", help="In fhir also a QuestionnaireResponse."),
     ] = False,
+    transaction: Annotated[
+        bool,
+        typer.Option("--transaction", help="In fhir a transaction, to be posted to a server."),
+    ] = False,
     subject: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +108,7 @@ def export(
                 rows,
                 with_words=with_words,
                 questionnaire=questionnaire,
+                transaction=transaction,
                 subject=subject,
             )
             write_results(run, wanted, out)
@@ -113,6 +118,7 @@ def export(
             rows=rows is not ExportedRows.RESULTS,
             with_words=with_words,
             questionnaire=questionnaire,
+            transaction=transaction,
             subject=subject is not None,
         )
     folder = run / _FOLDER if out is None else out

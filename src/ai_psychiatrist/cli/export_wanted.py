@@ -37,6 +37,7 @@ class ExportWanted:
     rows: ExportedRows = ExportedRows.RESULTS
     with_words: bool = False
     questionnaire: bool = False
+    is_transaction: bool = False
     subject: str | None = None
 
 
@@ -46,6 +47,7 @@ def wanted_of(
     *,
     with_words: bool,
     questionnaire: bool,
+    transaction: bool,
     subject: str | None,
 ) -> ExportWanted:
     """Return what the options ask for; raises `InputError` for those that do not go together."""
@@ -54,6 +56,8 @@ def wanted_of(
         refuse("--rows", "a bundle holds all items; leave it out, or use csv or jsonl")
     if not is_fhir and questionnaire:
         refuse("--questionnaire", "only fhir has one; use --format fhir")
+    if not is_fhir and transaction:
+        refuse("--transaction", "only fhir has one; use --format fhir")
     if not is_fhir and subject is not None:
         refuse("--subject", "only fhir names one; use --format fhir")
     if subject is not None and _SUBJECT.fullmatch(subject) is None:
@@ -65,6 +69,7 @@ def wanted_of(
         rows=rows,
         with_words=with_words,
         questionnaire=questionnaire,
+        is_transaction=transaction,
         subject=subject,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.cli.export_wanted import ExportedRows, ExportFormat, ExportWanted
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
@@ -14,16 +15,17 @@ from ai_psychiatrist.evaluation.scores.prediction_rows import prediction_item_ro
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.results.fhir.bundle import bundle_of, bytes_of
 from ai_psychiatrist.results.fhir.source import Wanted
-from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.results.reading import result_of, transcript_sha256_of
-from ai_psychiatrist.results.tables.rows import (
+from ai_psychiatrist.results.tables import (
     ASSESSMENT_COLUMNS,
     ITEM_COLUMNS,
     ITEM_COLUMNS_WITH_WORDS,
+    Row,
+    TableFormat,
     assessment_row,
     item_rows,
+    written,
 )
-from ai_psychiatrist.results.tables.writing import Row, TableFormat, written
 
 _FIELD: Final = "PATH"
 _MOST_BYTES: Final = 1 << 26
@@ -46,6 +48,7 @@ def _bundles(path: Path, wanted: ExportWanted) -> Iterator[bytes]:
         subject=wanted.subject,
         with_words=wanted.with_words,
         questionnaire=wanted.questionnaire,
+        is_transaction=wanted.is_transaction,
     )
     if path.is_dir() and wanted.subject is not None:
         msg = "--subject: a folder may be about several people; name a result's file"
@@ -59,7 +62,7 @@ def _tables(path: Path, wanted: ExportWanted, table_format: TableFormat) -> Iter
     results = _results(path)
     if wanted.rows is ExportedRows.RESULTS:
         return written(map(assessment_row, results), ASSESSMENT_COLUMNS, table_format)
-    rows: Callable[[FullResult], Iterable[Row]] = partial(item_rows, with_words=wanted.with_words)
+    rows: Callable[[Assessment], Iterable[Row]] = partial(item_rows, with_words=wanted.with_words)
     columns = ITEM_COLUMNS_WITH_WORDS if wanted.with_words else ITEM_COLUMNS
     return written(chain.from_iterable(map(rows, results)), columns, table_format)
 
@@ -82,7 +85,7 @@ def _of_run(run: RunFolder, wanted: ExportWanted) -> Iterator[bytes]:
     return written(rows, ITEM_COLUMNS, table_format)
 
 
-def _results(path: Path) -> Iterator[FullResult]:
+def _results(path: Path) -> Iterator[Assessment]:
     paths = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not paths:
         msg = (

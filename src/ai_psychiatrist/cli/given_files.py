@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from ai_psychiatrist.api.given_assessment import GivenAssessment
+from ai_psychiatrist.api.interview_requests import GivenAssessment
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of

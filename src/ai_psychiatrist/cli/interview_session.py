@@ -12,13 +12,14 @@ from typing import Final
 import typer
 from rich.console import Console
 
-from ai_psychiatrist.api.given_assessment import assessment_input
-from ai_psychiatrist.api.interview_models import InterviewReportResult
-from ai_psychiatrist.api.interview_results import (
+from ai_psychiatrist.api.interview_models import (
+    InterviewReportResult,
     interview_report,
     interview_result,
     spoken_words,
 )
+from ai_psychiatrist.api.interview_requests import assessment_input
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail
@@ -34,20 +35,22 @@ from ai_psychiatrist.cli.interview_view import (
 )
 from ai_psychiatrist.cli.risk_report import print_risk
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
+from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.assessment import Assessment
-from ai_psychiatrist.domain.errors import AgentFailed, InputError
+from ai_psychiatrist.domain.errors import (
+    AgentFailed,
+    InputError,
+    StoreUnusable,
+)
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.log_ids import begin_assessment
-from ai_psychiatrist.interview.errors import StoreFull, StoreUnusable
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, ProtocolKind, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot
-from ai_psychiatrist.results.assessment import risk_result
-from ai_psychiatrist.wiring import Services, open_services
+from ai_psychiatrist.wiring import Services, bootstrap
 
 _WIDTH: Final = 100
 
@@ -92,7 +95,7 @@ def hold(settings: Settings, wanted: WantedSession) -> ExitCode:
         session = _Session(
             runner=runner,
             services=services,
-            service=runner.run(services.interviews.service()),
+            service=runner.run(services.tenant_interviews.service(LOCAL.tenant)),
             out=_console(wanted),
             is_json=wanted.is_json,
         )
@@ -107,13 +110,15 @@ def hold(settings: Settings, wanted: WantedSession) -> ExitCode:
 def kept_interviews(settings: Settings) -> tuple[InterviewListing, ...]:
     """Return the list of the interviews that are kept."""
     with _opened(settings) as (runner, services):
-        return runner.run(runner.run(services.interviews.service()).list())
+        return runner.run(runner.run(services.tenant_interviews.service(LOCAL.tenant)).list())
 
 
 def delete_interview(settings: Settings, interview_id: str) -> None:
-    """Remove an interview; raises `InterviewNotFound`."""
+    """Remove an interview; raises `NotFound`."""
     with _opened(settings) as (runner, services):
-        runner.run(runner.run(services.interviews.service()).delete(interview_id))
+        runner.run(
+            runner.run(services.tenant_interviews.service(LOCAL.tenant)).delete(interview_id)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,19 +209,19 @@ class _Session:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False))
 
     def _assessed(self, transcript: Transcript) -> AssessmentInput:
-        begin_assessment()
         with working():
+            options = AssessmentOptions(parts=frozenset({Part.SCORES}))
             assessment: Assessment = self.runner.run(
-                self.services.pipeline.assess(transcript, parts=frozenset({Part.SCORES}))
+                self.services.assessor.assess(transcript, options)
             )
-        risk = risk_result(assessment, crisis_resources=self.services.crisis_resources)
+        risk = assessment.risk
         if risk.signals or risk.level is not RiskLevel.NONE:
             print_risk(self.out, risk, where=" in the transcript")
         if assessment.quantitative is None:
             typer.echo("error: the transcript was not scored, because a model failed", err=True)
             tell_causes(assessment.status, self.services.connections.reasons(assessment))
             raise typer.Exit(ExitCode.NOTHING_FINISHED)
-        return assessment_input(assessment.quantitative)
+        return assessment_input(assessment.quantitative.items)
 
 
 @contextmanager
@@ -226,11 +231,11 @@ def _opened(settings: Settings) -> Iterator[tuple[asyncio.Runner, Services]]:
     Reading the keyboard inside the loop would keep Ctrl-C waiting for the Enter key.
     """
     with asyncio.Runner() as runner:
-        entered = open_services(settings)
+        entered = bootstrap(settings)
         services = runner.run(entered.__aenter__())
         try:
             yield runner, services
-        except (StoreFull, StoreUnusable) as error:
+        except StoreUnusable as error:
             fail(str(error))
         finally:
             runner.run(entered.__aexit__(None, None, None))

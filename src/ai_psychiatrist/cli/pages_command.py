@@ -15,10 +15,8 @@ from ai_psychiatrist.cli.settings_source import read_settings
 from ai_psychiatrist.cli.sheet_names import SheetNames
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.results.page.index import index_html, index_row
-from ai_psychiatrist.results.page.sheet import sheet_html
+from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
+from ai_psychiatrist.results.page.pages import index_html, index_row, sheet_html
 from ai_psychiatrist.results.page.views import sheet_view
 
 EXAMPLES: Final = """

@@ -24,7 +24,7 @@ from ai_psychiatrist.pipelines.steps import (
 )
 from ai_psychiatrist.pipelines.units import declared_units, units_in
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 
 pipeline_app = CommandGroup()
 
@@ -117,7 +117,7 @@ async def _run(
 ) -> _End:
     config = load_pipeline(path)
     processing = config.file.processing
-    async with open_services(quiet(read_settings(model))) as services:
+    async with bootstrap(quiet(read_settings(model))) as services:
         settings = services.settings
         models = Models(
             settings=settings.model,

@@ -42,9 +42,7 @@ def part_progress() -> Iterator[OnFinished]:
 
 
 @contextmanager
-def unit_progress(
-    what: str, *, requested: int, done: int
-) -> Iterator[Callable[[str | None], None]]:
+def unit_progress(what: str, requested: int, done: int) -> Iterator[Callable[[str | None], None]]:
     """Yield what the run tells of each unit: the stage at which it failed, `None` when it did not.
 
     `done`: how many units were before.

@@ -21,7 +21,7 @@ from ai_psychiatrist.evaluation.pricing.tokens import possible_tokens
 from ai_psychiatrist.evaluation.quality.counts import QualityCounts, Share, chance_points
 from ai_psychiatrist.evaluation.quality.labelled import LabelledInterview
 from ai_psychiatrist.evaluation.report.wording import money
-from ai_psychiatrist.infrastructure.worker_tasks import work_together
+from ai_psychiatrist.infrastructure.tasks import work_together
 from ai_psychiatrist.interface.application import Application, open_application
 
 _ROWS: Final = {

@@ -15,9 +15,9 @@ from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
 from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.errors import ArchiveUnusable
 from ai_psychiatrist.reviews.archive.pages import PageWanted
 from ai_psychiatrist.reviews.archive.records import RecordSummary
 from ai_psychiatrist.reviews.archives import Archives
@@ -143,7 +143,7 @@ def _archives(settings: Settings) -> Iterator[Archives]:
         archives = archives_of(settings)
         try:
             yield archives
-        except ArchiveUnusable as error:
+        except StoreUnusable as error:
             fail(str(error))
         finally:
             archives.close()

@@ -1,9 +1,8 @@
 """What the commands about references do, and what they say: counts and digests, no words."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -13,7 +12,6 @@ from ai_psychiatrist.cli.exits import ExitCode, status_of
 from ai_psychiatrist.cli.progress import index_progress, unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.runs.run import OnUnit
 from ai_psychiatrist.interface.references import build_references, score_by_labels, score_by_model
 from ai_psychiatrist.services.retrieval.account import account_of
 from ai_psychiatrist.services.retrieval.manifest import (
@@ -23,43 +21,42 @@ from ai_psychiatrist.services.retrieval.manifest import (
     refuse_damaged,
 )
 from ai_psychiatrist.services.retrieval.opening import mismatches, unusable_scores
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from ai_psychiatrist.wiring.references import embedder_of, references_of, scoring_prompts
 
 
 async def build_from(settings: Settings, choice: DatasetChoice, out: Path) -> ExitCode:
     """Make references of a dataset, and return the command's exit status."""
-    async with open_services(settings) as services:
+    async with bootstrap(settings) as services:
         dataset = choice.opened()
         with index_progress(len(dataset.units)) as (on_unit, on_chunks):
-            built = await build_references(
+            made = await build_references(
                 services, dataset, out, on_unit=on_unit, on_chunks=on_chunks
             )
-    made = built.manifest
+    unreadable = len(dataset.units) - made.sessions
     typer.echo(
         f"{made.chunks} chunks of {made.sessions} interviews with {made.participants} "
         f"participants, embedder {made.embedder.name}"
     )
-    if built.unreadable:
-        typer.echo(f"interviews that could not be read: {built.unreadable}", err=True)
+    if unreadable:
+        typer.echo(f"interviews that could not be read: {unreadable}", err=True)
     typer.echo(f"next: ai-psychiatrist references score {out} --by labels", err=True)
-    return ExitCode.PARTIAL if built.unreadable else ExitCode.COMPLETE
+    return ExitCode.PARTIAL if unreadable else ExitCode.COMPLETE
 
 
 async def score_folder(settings: Settings, *, is_by_model: bool, concurrency: int) -> ExitCode:
     """Score references, and return the command's exit status."""
-    async with open_services(settings) as services:
-        if is_by_model:
-            scored = await score_by_model(services, concurrency=concurrency, watch=_watched)
-        else:
-            scored = score_by_labels(services)
-    typer.echo(_scores(scored.manifest.scoring))
-    if scored.run is None:
-        return ExitCode.COMPLETE
-    counts = scored.run.counts
+    async with bootstrap(settings) as services:
+        if not is_by_model:
+            typer.echo(_scores(score_by_labels(services).scoring))
+            return ExitCode.COMPLETE
+        watch = partial(unit_progress, "scoring chunks")
+        manifest, run = await score_by_model(services, concurrency=concurrency, watch=watch)
+    typer.echo(_scores(manifest.scoring))
+    counts = run.counts
     typer.echo(
         f"{counts.valid} of {counts.requested} chunks complete, {counts.failed} failed; "
-        f"{scored.run.paid_calls} model calls made now",
+        f"{run.paid_calls} model calls made now",
         err=True,
     )
     return status_of(counts.valid, counts.requested)
@@ -72,7 +69,7 @@ async def check_folder(settings: Settings, *, as_json: bool) -> ExitCode:
         raise ConfigurationError("name the folder of the references, or set REFERENCES_DIR")
     manifest = read_manifest(folder)
     refuse_damaged(folder, manifest.files)
-    async with open_services(settings) as services:
+    async with bootstrap(settings) as services:
         embedder = embedder_of(settings.references.embedder, services.connections)
         others = mismatches(manifest, settings.references, embedder=embedder)
         if not others:
@@ -116,9 +113,3 @@ def _scores(scoring: ScoringRecord | None) -> str:
         return "none"
     by = f"by {', '.join(scoring.models)}" if scoring.models else "by labels"
     return f"{scoring.scored} scores, {by}"
-
-
-@contextmanager
-def _watched(requested: int, done: int) -> Iterator[OnUnit]:
-    with unit_progress("scoring chunks", requested=requested, done=done) as on_end:
-        yield lambda unit: on_end(unit.stage)

@@ -13,17 +13,12 @@ from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.drive_words import STYLES, has_drives, item_drive
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.risk_report import print_risk
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe, UnreadAnswer
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import (
-    EvaluationPart,
-    ItemResult,
-    MetaReviewPart,
-    QualitativePart,
-    QuantitativePart,
-)
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.narrative import MetaReview, NarrativeEvaluation, QualitativeAssessment
 from ai_psychiatrist.results.page.sentences import band_words, total_words
-from ai_psychiatrist.results.wording import unknown_words
+from ai_psychiatrist.results.wording import part_of_failure, parts_words, unknown_words
 
 _PIPE_WIDTH = 100
 _ITEM_WIDTH = 13
@@ -31,12 +26,12 @@ _SCORE_WIDTH = 12
 """As long as the longest words of the two columns."""
 
 
-def print_report(result: FullResult, console: Console | None = None) -> None:
+def print_report(result: Assessment, console: Console | None = None) -> None:
     """Print a result; texts of transcript and models are shown as they are and never act."""
     out = console or console_of(_PIPE_WIDTH)
     print_risk(out, result.risk)
     _heading(out, result)
-    if result.quantitative is not None and result.quantitative.items is not None:
+    if result.quantitative is not None:
         _scores(out, result, result.quantitative)
     if result.qualitative is not None:
         _narrative(out, result.qualitative)
@@ -47,7 +42,7 @@ def print_report(result: FullResult, console: Console | None = None) -> None:
     _account(out, result)
 
 
-def _heading(out: Console, result: FullResult) -> None:
+def _heading(out: Console, result: Assessment) -> None:
     out.print(Text("PHQ-8 assessment", style="bold"))
     out.print(Text(result.notice, style="dim"))
     scores, band = result.quantitative, band_words(result)
@@ -66,7 +61,7 @@ def _heading(out: Console, result: FullResult) -> None:
     out.print()
 
 
-def _transcript(out: Console, result: FullResult) -> None:
+def _transcript(out: Console, result: Assessment) -> None:
     """Say whose words count, and what was assumed about the file."""
     read = result.transcript
     if result.speakers_assumed:
@@ -84,13 +79,15 @@ def _transcript(out: Console, result: FullResult) -> None:
     )
     form = read.form if read.encoding is None else f"{read.form} in {read.encoding}"
     out.print(Text(f"Read as {form}. {', '.join(notes)}".strip(), style="dim"))
+    if in_parts := parts_words(read):
+        out.print(Text(in_parts))
     if any(note.code == "words_set_aside" for note in read.notes):
         out.print(Text("Stretches of the participant's turns were set aside: label who says them."))
 
 
-def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
+def _scores(out: Console, result: Assessment, scores: PHQ8Assessment) -> None:
     table = Table(show_lines=True, expand=True)
-    items = [*(scores.items or {}).values()]
+    items = [*scores.items.values()]
     has_more = has_drives(items)
     # Beside one more column, a share of a narrow terminal would be too little for a whole word.
     share = None if has_more else 2
@@ -108,18 +105,18 @@ def _scores(out: Console, result: FullResult, scores: QuantitativePart) -> None:
     out.print()
 
 
-def _drive(item: ItemResult) -> tuple[Text, ...]:
+def _drive(item: ItemAssessment) -> tuple[Text, ...]:
     if item.drive is None:
         return ()
     return (Text(item_drive(item.drive), style=STYLES[item.drive.verdict]),)
 
 
-def _score(result: FullResult, item: ItemResult) -> Text:
+def _score(result: Assessment, item: ItemAssessment) -> Text:
     shown, believed = _answer(result, item), item_belief(item)
     return shown.append(f"\n{believed}", style="not bold dim") if believed else shown
 
 
-def _answer(result: FullResult, item: ItemResult) -> Text:
+def _answer(result: Assessment, item: ItemAssessment) -> Text:
     if item.score is None:
         proposed = "" if item.proposed_score is None else f"\n(proposed {item.proposed_score})"
         return Text(f"unknown: {unknown_words(item, result)}{proposed}", style="yellow")
@@ -130,7 +127,7 @@ def _answer(result: FullResult, item: ItemResult) -> Text:
     return shown
 
 
-def _evidence(item: ItemResult, turn_seconds: Sequence[float | None]) -> Text:
+def _evidence(item: ItemAssessment, turn_seconds: Sequence[float | None]) -> Text:
     lines = Text("\n").join(
         [
             *(_quote(quote, turn_seconds) for quote in item.evidence),
@@ -177,7 +174,7 @@ def _at(turn_seconds: Sequence[float | None], turn: int) -> str:
     return f" at {minutes}:{rest:02}"
 
 
-def _narrative(out: Console, findings: QualitativePart) -> None:
+def _narrative(out: Console, findings: QualitativeAssessment) -> None:
     sections = {
         "Findings": findings.overall,
         "Symptoms": findings.phq8_symptoms,
@@ -186,10 +183,10 @@ def _narrative(out: Console, findings: QualitativePart) -> None:
         "Risk factors": findings.risk_factors,
     }
     for title, text in sections.items():
-        _section(out, title, text or "")
-    quotes = findings.supporting_quotes or ()
+        _section(out, title, text)
     lines = (
-        f"“{plain(quote.text)}”" + ("" if quote.verified else "  [unverified]") for quote in quotes
+        f"“{plain(quote.text)}”{'' if quote.verified else '  [unverified]'}"
+        for quote in findings.supporting_quotes
     )
     _section(out, "Quotes", "\n".join(lines) or "none")
 
@@ -199,25 +196,24 @@ def _section(out: Console, title: str, text: str) -> None:
     out.print(Padding(Text(plain(text)), (0, 0, 1, 2)))
 
 
-def _judgement(out: Console, evaluation: EvaluationPart) -> None:
-    kept = evaluation.rounds[evaluation.iteration]
+def _judgement(out: Console, evaluation: NarrativeEvaluation) -> None:
     lines = [
         f"{metric.value}: {score.score} of 5. {score.explanation}"
-        for metric, score in kept.scores.items()
+        for metric, score in evaluation.best.scores.items()
     ]
     rounds = len(evaluation.rounds)
     lines.append(f"Round {evaluation.iteration + 1} of {rounds} was kept.")
     _section(out, "Judgement of the findings", "\n".join(lines))
 
 
-def _meta_review(out: Console, review: MetaReviewPart) -> None:
+def _meta_review(out: Console, review: MetaReview) -> None:
     lines = [f"Severity: {review.severity_label or 'unknown'}", review.explanation]
     if review.contradicts_item_scores:
         lines.append("This severity contradicts the range that the item scores allow.")
     _section(out, "Meta-review", "\n".join(lines))
 
 
-def _account(out: Console, result: FullResult) -> None:
+def _account(out: Console, result: Assessment) -> None:
     rejected = sum(attempt.code is not None for attempt in result.attempts)
     lines = [f"{len(result.attempts)} model calls, {rejected} of them without an accepted reply"]
     if result.hosts:
@@ -230,7 +226,8 @@ def _account(out: Console, result: FullResult) -> None:
         for agent, models in result.models.items()
     ]
     lines += [
-        f"{failure.stage}: {failure.message} ({failure.code.value if failure.code else '-'})"
+        f"{failure.stage}{part_of_failure(failure)}: {failure.message} "
+        f"({failure.code.value if failure.code else '-'})"
         for failure in result.failures
     ]
     _section(out, f"Account: {result.status.value}", "\n".join(lines))

@@ -7,8 +7,7 @@ import typer
 
 from ai_psychiatrist.cli.exits import writing_output
 from ai_psychiatrist.cli.export_wanted import ExportWanted, refuse
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import is_device, write_whole
+from ai_psychiatrist.infrastructure.private_files import is_device, write_whole, writing_to
 
 
 def write_results(path: Path, wanted: ExportWanted, out: Path | None) -> None:

@@ -7,12 +7,12 @@ from typing import Final
 from pydantic import ValidationError
 
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.interface.given import MOST_BYTES
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.page.turns import transcript_again
+from ai_psychiatrist.results.reading import transcript_again
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 _MOST_RESULT_BYTES: Final = 1 << 26
@@ -36,18 +36,18 @@ class KeptResult:
         """The file's name without its ending."""
         return self.path.stem
 
-    def result(self) -> FullResult:
+    def result(self) -> Assessment:
         """Read it; raises `Unusable`."""
         try:
             content = read_regular(self.path, most_bytes=_MOST_RESULT_BYTES)
-            return FullResult.model_validate_json(content)
+            return Assessment.model_validate_json(content)
         except OSError as error:
             raise Unusable(f"it cannot be read: {reason_of(error)}") from None
         except ValidationError:
             msg = "it holds no result; make one with `ai-psychiatrist assess FILE --json`"
             raise Unusable(msg) from None
 
-    def transcript(self, result: FullResult) -> tuple[Transcript | None, str]:
+    def transcript(self, result: Assessment) -> tuple[Transcript | None, str]:
         """Return the transcript with its turns, or `None` and why there is none."""
         try:
             text = result.transcript_text or self._text()

@@ -7,10 +7,17 @@ from rich.console import Console
 from rich.text import Text
 
 from ai_psychiatrist.cli.plain_text import plain
-from ai_psychiatrist.domain.reader import ReaderStatus
-from ai_psychiatrist.domain.risk import ReadingStatus, RiskGroup, RiskLevel, RiskSource
+from ai_psychiatrist.domain.risk import (
+    Examined,
+    ReaderStatus,
+    ReadingStatus,
+    RiskGroup,
+    RiskLevel,
+    RiskReport,
+    RiskSignal,
+    RiskSource,
+)
 from ai_psychiatrist.results.page.words import words
-from ai_psychiatrist.results.risk_result import ExaminedResult, RiskResult, RiskSignalResult
 from ai_psychiatrist.results.wording import (
     danger_headline,
     read_first_words,
@@ -36,13 +43,12 @@ _GROUP_STYLES = {
 }
 
 
-def print_risk(out: Console, risk: RiskResult, *, where: str = "") -> None:
+def print_risk(out: Console, risk: RiskReport, *, where: str = "") -> None:
     """Print the signs of danger, what was not read for them, and whom to turn to."""
     out.print(Text(danger_headline(risk, where=where), style=_LEVEL_STYLES[risk.level]))
-    for group in signal_groups(risk.signals):
-        heading = f"{words(group.group)} ({len(group.signals)})"
-        out.print(Text(heading, style=_GROUP_STYLES[group.group]))
-        for signal in group.signals:
+    for group, signals in signal_groups(risk.signals).items():
+        out.print(Text(f"{words(group)} ({len(signals)})", style=_GROUP_STYLES[group]))
+        for signal in signals:
             _statement(out, signal)
     if risk.signal_count > len(risk.signals):
         out.print(f"  and {risk.signal_count - len(risk.signals):,} more")
@@ -55,7 +61,7 @@ def print_risk(out: Console, risk: RiskResult, *, where: str = "") -> None:
     out.print()
 
 
-def _statement(out: Console, signal: RiskSignalResult) -> None:
+def _statement(out: Console, signal: RiskSignal) -> None:
     """Print a statement: its question, the sentence that it stands in, and what it is taken for."""
     if signal.question is not None and signal.question_turn is not None:
         asked = f"  turn {signal.question_turn + 1}, interviewer: “{plain(signal.question)}”"
@@ -70,7 +76,7 @@ def _statement(out: Console, signal: RiskSignalResult) -> None:
     out.print(line.append(f"[{kind}; {place}]", style="dim"))
 
 
-def _read_first(out: Console, risk: RiskResult) -> None:
+def _read_first(out: Console, risk: RiskReport) -> None:
     """Print the passages that the learned reader ranks highest, and whether it took part."""
     reader = risk.reader
     if reader.read_first:
@@ -87,12 +93,15 @@ def _shortened(text: str) -> str:
     return shorten(text, width=_PASSAGE_CHARACTERS, placeholder=" …")
 
 
-def _reading(out: Console, risk: RiskResult) -> None:
+def _reading(out: Console, risk: RiskReport) -> None:
     """Print that the model that reads for danger failed, or gave signs that nobody spoke of."""
     model = risk.model
     if model.status is ReadingStatus.FAILED:
         code = "" if model.code is None else f" ({model.code.value})"
-        said = f"The model that reads for danger failed{code}: these are the fixed phrases' alone."
+        found = "these are the fixed phrases' alone"
+        if model.sign_count:
+            found = "a part of the interview was not read; what it found in the others is listed"
+        said = f"The model that reads for danger failed{code}: {found}."
         out.print(Text(said, style="bold yellow"))
     if model.completed_count:
         said = (
@@ -105,7 +114,7 @@ def _reading(out: Console, risk: RiskResult) -> None:
         out.print(Text(said, style="yellow"))
 
 
-def _unexamined(out: Console, examined: ExaminedResult) -> None:
+def _unexamined(out: Console, examined: Examined) -> None:
     """Print which turns were not read, and what to do about it."""
     if not examined.count_not_examined:
         return

@@ -10,9 +10,9 @@ import typer
 from ai_psychiatrist.access.access_file import FILE_NAME
 from ai_psychiatrist.access.clock import seconds_now
 from ai_psychiatrist.access.entrance import Entrance
-from ai_psychiatrist.api.bounded_server import BoundedConfig, BoundedServer
-from ai_psychiatrist.api.open_notice import is_open_to_anybody, refuse_open_address
+from ai_psychiatrist.api.lifespan import is_open_to_anybody, refuse_open_address
 from ai_psychiatrist.api.served_app import create_served_app
+from ai_psychiatrist.api.server import BoundedConfig, BoundedServer
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
 from ai_psychiatrist.config import Settings
@@ -49,6 +49,10 @@ def serve(
             help="Port to listen on, instead of API_PORT; 0 takes a free one.",
         ),
     ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option("--root-path", help="Path that a proxy in front serves it under, as /phq8."),
+    ] = "",
     model: ModelOption = None,
 ) -> None:
     """Serve the HTTP API."""
@@ -57,7 +61,7 @@ def serve(
         refuse_open_address(settings)
         listener = _listen(settings.api.host, settings.api.port)
         server = BoundedServer(
-            BoundedConfig(create_served_app(settings), settings.api),
+            BoundedConfig(create_served_app(settings), settings.api, root_path=root_path),
             on_opened=partial(_announce, settings, listener),
         )
         with suppress(KeyboardInterrupt):

@@ -76,14 +76,14 @@ def _with_concurrency(settings: Settings, concurrency: int | None) -> Settings:
 
 async def _worked(settings: Settings, health_file: Path | None) -> int:
     # The library behind it is imported by workers alone.
-    from ai_psychiatrist.wiring import open_services  # noqa: PLC0415
-    from ai_psychiatrist.wiring.job_worker import run_worker  # noqa: PLC0415
+    from ai_psychiatrist.wiring import bootstrap  # noqa: PLC0415
+    from ai_psychiatrist.wiring.jobs import run_worker  # noqa: PLC0415
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     try:
-        async with open_services(settings) as services:
+        async with bootstrap(settings) as services:
             await services.open_references()
             await run_worker(
                 services, stop, on_ready=_announce, on_alive=lambda: _touch(health_file)

@@ -1,11 +1,10 @@
 """Settings: what there is, how it is read, and how it is documented."""
 
-from ai_psychiatrist.config.chosen_model import quiet, with_model
 from ai_psychiatrist.config.contradictions import refuse_contradictions
 from ai_psychiatrist.config.groups import CRISIS_LINE_CURE
 from ai_psychiatrist.config.reference import env_example, settings_tables
 from ai_psychiatrist.config.server import ApiSettings
-from ai_psychiatrist.config.settings import Settings, load_settings, variables
+from ai_psychiatrist.config.settings import Settings, load_settings, quiet, variables, with_model
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 

@@ -2,11 +2,12 @@
 
 from ai_psychiatrist.access.oidc.issuer_settings import refuse_unusable_issuer
 from ai_psychiatrist.config.settings import Settings
+from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.jobs.webhooks.signing import signing_keys
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
 from ai_psychiatrist.proof.signing import signer_of
-from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
+from ai_psychiatrist.services.evidence_validation.quote_search import similarity_package
 
 
 def refuse_contradictions(settings: Settings) -> None:
@@ -28,6 +29,10 @@ def refuse_contradictions(settings: Settings) -> None:
     folder = settings.data.transcripts_dir
     if folder is not None and not folder.is_dir():
         msg = "DATA_TRANSCRIPTS_DIR is no folder; make it, or leave the setting out"
+        raise ConfigurationError(msg)
+    tenant = settings.data.transcripts_tenant
+    if tenant and not is_tenant(tenant):
+        msg = f"DATA_TRANSCRIPTS_TENANT names no tenant: {TENANT_CURE}"
         raise ConfigurationError(msg)
     if settings.ledger.key_file is not None:
         load_cipher(settings.ledger.key_file)

@@ -30,6 +30,11 @@ class DataSettings(Options):
         default=None,
         description="DAIC-WOZ folder of transcripts, for requests by participant_id.",
     )
+    transcripts_tenant: str = Field(
+        default="",
+        description="Tenant whose keys may name a participant_id where AUTH_REQUIRED is set; the "
+        "folder is of one tenant, and without this of none.",
+    )
     state_dir: Path = Field(
         default=Path("~/.local/state/ai-psychiatrist"),
         description="Folder of interviews, stored assessments, their keys, and the key of digests.",
@@ -105,5 +110,5 @@ class FeatureSettings(Options):
 
     @property
     def default_mode(self) -> AssessmentMode:
-        """How items are scored where nobody says."""
+        """How items are scored where the request does not say."""
         return AssessmentMode.FEW_SHOT if self.enable_few_shot else AssessmentMode.ZERO_SHOT

@@ -1,19 +1,16 @@
 """Every setting for people to read: the example file and the tables of the documentation."""
 
-from collections.abc import Iterator
-from itertools import groupby
-
 from pydantic import SecretStr
 
-from ai_psychiatrist.config.settings import GROUPS, Variable, variables
+from ai_psychiatrist.config.settings import GROUPS, VARIABLES, Variable
 
 
 def env_example() -> str:
     """Return the text of `.env.example`: every variable with its meaning and default."""
     lines = ["# Every setting with its default. Copy this file to .env and change what you need."]
     lines += ["# Lists are separated by commas."]
-    for subject, group in _groups():
-        lines += ["", f"## {subject}"]
+    for name, group in VARIABLES.items():
+        lines += ["", f"## {_subject(name)}"]
         for variable in group:
             lines += [f"# {variable.meaning}", f"# {variable.name}={default_text(variable)}"]
     return "\n".join(lines) + "\n"
@@ -22,8 +19,9 @@ def env_example() -> str:
 def settings_tables() -> str:
     """Return every variable as Markdown tables, one for each group."""
     lines: list[str] = []
-    for subject, group in _groups():
-        lines += ["", f"**{subject}**", "", "| name | default | meaning |", "| --- | --- | --- |"]
+    for name, group in VARIABLES.items():
+        lines += ["", f"**{_subject(name)}**"]
+        lines += ["", "| name | default | meaning |", "| --- | --- | --- |"]
         for variable in group:
             default = default_text(variable)
             shown = f"`{default}`" if default else ""
@@ -45,7 +43,6 @@ def default_text(variable: Variable) -> str:
             return str(default)
 
 
-def _groups() -> Iterator[tuple[str, Iterator[Variable]]]:
-    """Yield what each group is about, and its variables."""
-    for name, group in groupby(variables(), key=lambda variable: variable.group):
-        yield (GROUPS[name].__doc__ or "").strip(), group
+def _subject(name: str) -> str:
+    """Return what a group is about."""
+    return (GROUPS[name].__doc__ or "").strip()

@@ -8,8 +8,7 @@ from typing import Final
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.infrastructure.options import CommaList, Options
-from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
+from ai_psychiatrist.infrastructure.options import CommaList, Options, is_of_this_machine
 
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
 _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)
@@ -51,7 +50,12 @@ class ApiSettings(Options):
     max_concurrency: int = Field(
         default=64,
         ge=1,
-        description="Most assessments under way; further requests get 503 and Retry-After.",
+        description="Most assessments under way; further requests wait for API_SLOT_WAIT_SECONDS.",
+    )
+    slot_wait_seconds: float = Field(
+        default=10.0,
+        ge=0,
+        description="Longest wait of a request for its turn; then it gets 503 and Retry-After.",
     )
     max_connections: int = Field(
         default=1000,

@@ -1,20 +1,26 @@
 """All settings, read from the environment, from `.env` and from a folder of secrets."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import EnvSettingsSource, SecretsSettingsSource, SettingsError
+from pydantic_settings import (
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsError,
+)
 
-from ai_psychiatrist.access.limits.settings import LimitSettings
 from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.agents.settings import (
     DangerSettings,
     FeedbackSettings,
     JudgeSettings,
+    LongInterviewSettings,
     QualitativeSettings,
 )
 from ai_psychiatrist.belief.settings import BeliefSettings
@@ -75,6 +81,7 @@ class Settings(BaseModel):
     judge: JudgeSettings = Field(default_factory=JudgeSettings)
     feedback: FeedbackSettings = Field(default_factory=FeedbackSettings)
     danger: DangerSettings = Field(default_factory=DangerSettings)
+    assess: LongInterviewSettings = Field(default_factory=LongInterviewSettings)
     reader: ReaderSettings = Field(default_factory=ReaderSettings)
     belief: BeliefSettings = Field(default_factory=BeliefSettings)
     transcript: TranscriptSettings = Field(default_factory=TranscriptSettings)
@@ -87,7 +94,6 @@ class Settings(BaseModel):
     jobs: JobSettings = Field(default_factory=JobSettings)
     jobs_webhook: WebhookSettings = Field(default_factory=WebhookSettings)
     api: ApiSettings = Field(default_factory=ApiSettings)
-    limit: LimitSettings = Field(default_factory=LimitSettings)
     auth: AuthSettings = Field(default_factory=AuthSettings)
     risk: RiskSettings = Field(default_factory=RiskSettings)
     log: LogSettings = Field(default_factory=LogSettings)
@@ -138,34 +144,82 @@ class Variable(NamedTuple):
         others = alias.choices if isinstance(alias, AliasChoices) else ()
         return tuple(dict.fromkeys((self.name, *map(str, others))))
 
+    def text_in(self, sources: Iterable[Mapping[str, str]]) -> str | None:
+        """Return what the first of some sources sets it to; `None` where none sets it."""
+        return next((one[name] for one in sources for name in self.names if name in one), None)
 
-def variables() -> Iterator[Variable]:
-    """Yield every environment variable in the order of the groups."""
-    for name, group in GROUPS.items():
-        for field, info in group.model_fields.items():
-            yield Variable(group.variable(field), name, field, info)
+
+def variables() -> tuple[Variable, ...]:
+    """Return every environment variable in the order of the groups."""
+    return tuple(chain.from_iterable(VARIABLES.values()))
+
+
+VARIABLES: Final = {
+    name: tuple(
+        Variable(group.variable(field), name, field, info)
+        for field, info in group.model_fields.items()
+    )
+    for name, group in GROUPS.items()
+}
+"""By group."""
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    """Return the settings with one model for every agent and interview; fallbacks stay.
+
+    A danger agent that is off stays off.
+    """
+    models = settings.model.model_copy(
+        update={
+            "default": name.strip(),
+            "qualitative_model": None,
+            "quantitative_model": None,
+            "judge_model": None,
+            "meta_review_model": None,
+        }
+    )
+    update: dict[str, object] = {
+        "model": models,
+        "interview": settings.interview.model_copy(update={"model": None}),
+    }
+    if not settings.danger.is_off:
+        update["danger"] = settings.danger.model_copy(update={"model": None})
+    return settings.model_copy(update=update)
+
+
+def quiet(settings: Settings) -> Settings:
+    """Log errors alone unless a level was asked for: a person, or a program, reads the result."""
+    if "level" in settings.log.model_fields_set:
+        return settings
+    log = settings.log.model_copy(update={"level": "ERROR"})
+    return settings.model_copy(update={"log": log})
 
 
 def _read_groups(
     environment: Mapping[str, str] | None = None, dotenv: Path | None = _ENV_FILE
 ) -> dict[str, Options]:
     given, file = os.environ if environment is None else environment, read_env_file(dotenv)
-    require_known_names([name for one in variables() for name in one.names], given, file)
+    known = dict.fromkeys(name for one in variables() for name in one.names)
+    require_known_names(known, given, file)
     filed = {one.key: one.value or "" for one in file if one.key is not None}
     texts = _set_texts(given), _set_texts(filed)
-    secrets_dir = next((one[key] for one in texts if (key := _SECRETS_DIR.lower()) in one), None)
-    if secrets_dir is not None and not Path(secrets_dir).expanduser().is_dir():
+    folder = next((one[_SECRETS_DIR] for one in texts if _SECRETS_DIR in one), None)
+    if folder is not None and not Path(folder).expanduser().is_dir():
         msg = f"{_SECRETS_DIR} is no folder; make it, or leave the setting out"
         raise ConfigurationError(msg)
     read: dict[str, Options] = {}
     problems: dict[str, str] = {}
     for name, group in GROUPS.items():
-        sources = (
-            *(_source(group, one) for one in texts),
-            SecretsSettingsSource(group, secrets_dir=secrets_dir),
-        )
+        values = {
+            variable.field: text
+            for variable in VARIABLES[name]
+            if (text := variable.text_in(texts)) is not None
+        }
+        sources: list[PydanticBaseSettingsSource] = [InitSettingsSource(group, values)]
+        if folder is not None:
+            sources.append(SecretsSettingsSource(group, secrets_dir=folder))
         try:
-            read[name] = group(_build_sources=(sources, {}))
+            read[name] = group(_build_sources=(tuple(sources), {}))
         except ValidationError as error:
             problems |= _problems(group, error)
         except SettingsError:
@@ -177,19 +231,13 @@ def _read_groups(
 
 
 def _set_texts(values: Mapping[str, str]) -> dict[str, str]:
-    """Return what is set, under names as the library looks for them."""
+    """Return what is set, by names in capitals; an empty text sets only what it is a value of."""
     kept = {group.variable(field) for group in GROUPS.values() for field in group.empty_is_none}
     return {
-        name.lower(): text.strip()
+        name.upper(): text.strip()
         for name, text in values.items()
         if text.strip() or name.upper() in kept
     }
-
-
-def _source(group: type[Options], texts: Mapping[str, str]) -> EnvSettingsSource:
-    source = EnvSettingsSource(group)
-    source.env_vars = texts
-    return source
 
 
 def _problems(group: type[Options], error: ValidationError) -> dict[str, str]:

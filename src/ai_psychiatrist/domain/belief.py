@@ -1,9 +1,13 @@
 """How likely each score of an item is, and where that comes from."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from ai_psychiatrist.domain.shape import Shape
 
 _ROUNDING: Final = 1e-9
 
@@ -42,12 +46,6 @@ class ScoreSet:
             msg = "a set holds something"
             raise ValueError(msg)
 
-    @property
-    def size(self) -> int:
-        """How many answers it holds, not determinable among them."""
-        scores = 0 if self.low is None or self.high is None else self.high - self.low + 1
-        return scores + self.not_determinable
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalInterval:
@@ -63,18 +61,23 @@ class TotalInterval:
     """The total that is expected."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemBelief:
-    """Probabilities of the scores 0 to 3 and of not determinable; together they are 1."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ItemBelief(Shape):
+    """How likely each score of an item is; with not determinable the probabilities add up to 1."""
 
     scores: tuple[float, float, float, float]
+    """Probabilities of the scores 0 to 3."""
     not_determinable: float
+    """Probability that no score can be told; with the scores' it adds up to 1."""
     sources: tuple[BeliefSource, ...]
-    is_calibrated: bool = False
-    """Whether it was recalibrated on labelled participants other than this one."""
-    score_set: ScoreSet | None = None
-    """`None` where no fit is configured that sets are made from."""
-    raw: tuple[float, ...] | None = None
+    """What the probabilities were made from."""
+    calibrated: bool = False
+    """Whether it was recalibrated on labelled participants; if not, it is no observed rate."""
+    set: ScoreSet | None = None
+    """Null where no fit is configured."""
+    raw: Annotated[tuple[float, ...] | None, Field(exclude=True)] = field(
+        default=None, compare=False
+    )
     """The probabilities before they were recalibrated; `None` where these are they."""
 
     def __post_init__(self) -> None:

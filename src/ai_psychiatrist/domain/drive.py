@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.shape import Shape
 
 
 class Change(StrEnum):
@@ -37,12 +40,13 @@ class ScoringEnd(StrEnum):
     """The call gave no answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedScore:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ChangedScore(Shape):
     """What the model said of an item of a changed transcript."""
 
     end: ScoringEnd
-    score: int | None = None
+    """How the scoring ended."""
+    score: Annotated[int, Field(ge=0, le=3)] | None = None
     """0-3 where it is scored."""
     code: FailureCode | None = None
     """Why the call failed."""
@@ -85,13 +89,16 @@ class DriveReason(StrEnum):
     """A change that the verdict needs could not be made."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemDrive:
-    """The verdict on one scored item, and its score under each change."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ItemDrive(Shape):
+    """The verdict on a score, what it stands on, and the score under each change."""
 
     verdict: DriveVerdict
+    """Whether the evidence drives the score."""
     reason: DriveReason
+    """What the verdict stands on."""
     scores: Mapping[Change, ChangedScore]
+    """Change → the score under it."""
 
 
 _VERDICTS: Final = {
@@ -109,61 +116,31 @@ _VERDICTS: Final = {
 def drive_of(score: int, scores: Mapping[Change, ChangedScore]) -> ItemDrive:
     """Return the verdict on an item's score; a change that is missing was not made."""
     known = {change: scores.get(change, NOT_MADE) for change in Change}
-    reason = _Deciding(score, known).reason()
+    moves = {change: one.score != score for change, one in known.items() if one.is_answer}
+    is_asked = known[Change.REWORDED].end is not ScoringEnd.NOT_MADE
+    try:
+        reason = _reason(moves, is_asked=is_asked)
+    except KeyError as missing:
+        has_failed = known[missing.args[0]].end is ScoringEnd.FAILED
+        reason = DriveReason.CALL_FAILED if has_failed else DriveReason.CHANGE_NOT_MADE
     return ItemDrive(verdict=_VERDICTS[reason], reason=reason, scores=known)
 
 
-class _Undecided(Exception):
-    """An answer that the verdict needs is missing."""
+def _reason(moves: Mapping[Change, bool], *, is_asked: bool) -> DriveReason:
+    """Return what the verdict stands on; raises `KeyError` for a change that it needs.
 
-    def __init__(self, reason: DriveReason) -> None:
-        super().__init__(reason.value)
-        self.reason = reason
-
-
-class _Deciding:
-    """Asks for the score under one change after the other, until the verdict is clear."""
-
-    def __init__(self, score: int, scores: Mapping[Change, ChangedScore]) -> None:
-        self._score = score
-        self._scores = scores
-
-    def reason(self) -> DriveReason:
-        try:
-            return self._reason()
-        except _Undecided as undecided:
-            return undecided.reason
-
-    def _reason(self) -> DriveReason:
-        if not self._moves(Change.SILENT):
-            return DriveReason.SAME_IN_SILENCE
-        # Where nobody asked, no question can have moved the score.
-        if self._is_made(Change.REWORDED) and self._moves(Change.REWORDED):
-            return DriveReason.MOVED_BY_WORDING
-        if self._moves(Change.ERASED):
-            return DriveReason.NEEDED if self._means_something() else DriveReason.MEANING_IGNORED
-        if self._moves(Change.ALONE):
-            return DriveReason.NEITHER_NEEDED_NOR_ENOUGH
-        return DriveReason.ENOUGH_BUT_NOT_NEEDED
-
-    def _means_something(self) -> bool:
-        """Whether the score is another where the cited words mean something else.
-
-        Either of two changes can show it; that it is not so, both have to show.
-        """
-        changes = (Change.TEN_YEARS_BACK, Change.REVERSED)
-        answered = [change for change in changes if self._scores[change].is_answer]
-        if any(self._moves(change) for change in answered):
-            return True
-        return any(self._moves(change) for change in changes)
-
-    def _is_made(self, change: Change) -> bool:
-        return self._scores[change].end is not ScoringEnd.NOT_MADE
-
-    def _moves(self, change: Change) -> bool:
-        found = self._scores[change]
-        if found.end is ScoringEnd.FAILED:
-            raise _Undecided(DriveReason.CALL_FAILED)
-        if found.end is ScoringEnd.NOT_MADE:
-            raise _Undecided(DriveReason.CHANGE_NOT_MADE)
-        return found.score != self._score
+    `moves`: change → whether the score is another under it, for the changes that were answered.
+    """
+    if not moves[Change.SILENT]:
+        return DriveReason.SAME_IN_SILENCE
+    # Where nobody asked, no question can have moved the score.
+    if is_asked and moves[Change.REWORDED]:
+        return DriveReason.MOVED_BY_WORDING
+    if moves[Change.ERASED]:
+        # Either of two other meanings can show that they count; that they do not, both have to.
+        meanings = (Change.TEN_YEARS_BACK, Change.REVERSED)
+        means_something = any(map(moves.get, meanings)) or any(moves[one] for one in meanings)
+        return DriveReason.NEEDED if means_something else DriveReason.MEANING_IGNORED
+    if moves[Change.ALONE]:
+        return DriveReason.NEITHER_NEEDED_NOR_ENOUGH
+    return DriveReason.ENOUGH_BUT_NOT_NEEDED

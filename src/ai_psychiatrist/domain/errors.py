@@ -5,15 +5,18 @@ AssessmentServiceError
 │   ├── TranscriptUnreadable
 │   │   ├── TranscriptTooLong
 │   │   └── SpeakersUnknown
-│   ├── ParticipantNotFound
-│   └── RequestConflict
+│   ├── NotFound             nothing is stored under the id that was asked for
+│   └── RequestConflict      not possible in the present state, or with this setup
 ├── OutputRejected           a model reply failed one stage; never leaves the agents
 ├── ModelCallFailed          a backend gave no reply; never leaves the agents
 ├── AgentFailed              an agent whose output is insisted on has none
-├── ArtifactMismatch         a run, prompt or schema differs from its record
+├── ArtifactMismatch         a run, prompt, schema or stored record differs from its record
+├── StoreUnusable            a store cannot be read or written, or takes no further record
 └── ConfigurationError       settings contradict each other or name nothing
 
-Messages name settings and fields, never transcript, quote or reply text.
+`problem_code` names the row of `domain.problems` that an error is answered with over HTTP; an error
+without one is a defect there. Messages name settings and fields, never transcript, quote or reply
+text.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +24,21 @@ from itertools import islice
 from typing import Final, Self
 
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
+from ai_psychiatrist.domain.problems import problem_kinds
 
 
 class AssessmentServiceError(Exception):
     """Every error this package raises on purpose."""
+
+    problem_code: str = ""
+    """Row of `domain.problems`, empty for an error that no caller can react to."""
+
+    def __init__(self, message: str = "", *, problem_code: str = "") -> None:
+        """`message`: for the operator. `problem_code`: where it is another than the class's."""
+        if problem_code:
+            self.problem_code = problem_code
+            message = message or problem_kinds()[problem_code].sentence
+        super().__init__(message)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let it go to another process whole: by default it would be made anew of its message."""
@@ -33,6 +47,8 @@ class AssessmentServiceError(Exception):
 
 class InputError(AssessmentServiceError):
     """The caller's text or request cannot be used; `field` names what to mend."""
+
+    problem_code = "unusable_input"
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)
@@ -66,21 +82,30 @@ MOST_LABELS_TOLD: Final = 20
 class SpeakersUnknown(TranscriptUnreadable):
     """The transcript has labels, and nobody has said which is the participant's."""
 
+    problem_code = "speakers_unknown"
+
     def __init__(self, reason: str, *, labels: Iterable[str] = (), field: str = "speakers") -> None:
         super().__init__(reason, field=field, fault="speakers_unknown")
         self.labels = tuple(islice(labels, MOST_LABELS_TOLD))
         """Those found, for whoever sent the transcript; they may be names, and are never logged."""
 
 
-class ParticipantNotFound(InputError):
-    """No transcript is stored under the identifier that was asked for."""
+class _CodedInputError(InputError):
+    """An input error that is told apart by its code; the table has its sentence and field."""
 
-    def __init__(self, message: str, *, field: str = "participant_id") -> None:
-        super().__init__(message, field=field)
+    def __init__(self, problem_code: str, message: str = "", *, field: str = "") -> None:
+        """`problem_code`: a row of `domain.problems`, whose words stand where none are given."""
+        kind = problem_kinds()[problem_code]
+        super().__init__(message or kind.sentence, field=field or kind.field)
+        self.problem_code = problem_code
 
 
-class RequestConflict(InputError):
-    """The request asks for what this service, as it is set up, does not do."""
+class NotFound(_CodedInputError):
+    """Nothing of the caller's is stored under the id that was asked for."""
+
+
+class RequestConflict(_CodedInputError):
+    """The request is not possible in the present state, or as this service is set up."""
 
 
 class OutputRejected(AssessmentServiceError):
@@ -142,4 +167,8 @@ class ConfigurationError(AssessmentServiceError):
 
 
 class ArtifactMismatch(AssessmentServiceError):
-    """What is there differs from the record it was made with."""
+    """What is there differs from the record it was made with, or cannot be read back."""
+
+
+class StoreUnusable(AssessmentServiceError):
+    """A store cannot be read or written, for instance on a full disk, or takes no more records."""

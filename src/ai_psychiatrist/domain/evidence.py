@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import ClassVar, Final
+from typing import Final
 
 
 class Match(StrEnum):
@@ -137,8 +137,6 @@ class Quote:
     is_plain: bool = True
     """Whether it can be read in one way alone, so that a model's score has to yield to it."""
 
-    is_verified: ClassVar[bool] = True
-
     @property
     def supports_symptom(self) -> bool:
         """Whether it says that a symptom is there, and not only that it once was."""
@@ -172,8 +170,6 @@ class UnverifiedQuote:
     """The words as the model gave them."""
     reason: QuoteRejection | None
     """Null when the check was switched off."""
-
-    is_verified: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,8 @@ from enum import StrEnum
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import (
     Item,
-    TotalScore,
     UnknownReason,
     require_score_or_reason,
-    total_of,
 )
 
 
@@ -134,28 +132,6 @@ class ItemOutcome:
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemReport:
-    """The updated assessment: the eight items in the order of the instrument."""
-
-    items: tuple[ItemOutcome, ...]
-
-    @property
-    def total(self) -> TotalScore:
-        """The total, as a range while items are unknown."""
-        return total_of(outcome.score for outcome in self.items)
-
-    @property
-    def unknown(self) -> tuple[ItemOutcome, ...]:
-        """The items that are still unknown."""
-        return tuple(outcome for outcome in self.items if outcome.score is None)
-
-    @property
-    def na_count(self) -> int:
-        """How many items are still unknown."""
-        return len(self.unknown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

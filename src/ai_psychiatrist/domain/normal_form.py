@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 _MOST_MARKS: Final = 30
@@ -11,7 +12,7 @@ _BOUNDARY: Final = "\u034f"
 """The combining grapheme joiner, over which no marks are put in order."""
 # A mark is no more than two in decomposed form and its base ends in no more than three; the two
 # half-width sound marks are the only ones that count as letters.
-_MARKS: Final = re.compile(r"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){12,}")
+_MARKS: Final = re.compile(r"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){12,}+")
 
 
 class _Marks(NamedTuple):
@@ -32,17 +33,16 @@ def nfkc(text: str) -> str:
 
 
 def _bounded(run: re.Match[str]) -> str:
-    before = run.string[max(run.start() - 1, 0) : run.start()]
+    before, written = run.string[max(run.start() - 1, 0) : run.start()], run[0]
     count = _marks_of(before).trailing if before else 0
-    parts: list[str] = []
-    for character in run[0]:
+    cuts = [0]
+    for at, character in enumerate(written):
         marks = _marks_of(character)
         if count + marks.leading > _MOST_MARKS:
-            parts.append(_BOUNDARY)
+            cuts.append(at)
             count = 0
-        parts.append(character)
         count = count + marks.leading if marks.is_nothing_else else marks.trailing
-    return "".join(parts)
+    return _BOUNDARY.join(written[start:end] for start, end in pairwise([*cuts, len(written)]))
 
 
 @lru_cache(maxsize=1024)

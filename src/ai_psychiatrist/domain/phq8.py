@@ -1,9 +1,12 @@
 """The PHQ-8: its eight items, how they score, and what a total may say while items are unknown."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final
+
+from pydantic import computed_field
 
 MAX_ITEM_SCORE: Final = 3
 MAX_TOTAL_SCORE: Final = 24
@@ -106,43 +109,75 @@ def severity_of(total: int) -> Severity:
     return Severity(min(total // 5, Severity.SEVERE))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TotalScore:
-    """The range that a PHQ-8 total can take: unknown items count 0 below and 3 above."""
+class ScoreTotals:
+    """What item scores say together: unknown items count 0 in the least total and 3 in the most."""
 
-    minimum: int
-    maximum: int
+    __slots__ = ()
 
+    @abstractmethod
+    def scores(self) -> Iterable[int | None]:
+        """Return the item scores, `None` for an unknown one."""
+
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def exact(self) -> int | None:
-        """The total, or `None` while an item is unknown."""
-        return self.minimum if self.minimum == self.maximum else None
+    def total_score(self) -> int | None:
+        """Null while an item is unknown."""
+        return None if self.na_count else self.total_score_min
 
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def total_score_min(self) -> int:
+        """The total if every unknown item were 0."""
+        return sum(score or 0 for score in self.scores())
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def total_score_max(self) -> int:
+        """The total if every unknown item were 3."""
+        return self.total_score_min + MAX_ITEM_SCORE * self.na_count
+
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def severity(self) -> Severity | None:
-        """The band of the exact total, or `None` while an item is unknown."""
-        return None if self.exact is None else severity_of(self.exact)
+        """0 minimal to 4 severe; null while an item is unknown."""
+        return None if self.total_score is None else severity_of(self.total_score)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def severity_label(self) -> str | None:
-        """The name of the exact total's band, or `None` while an item is unknown."""
+        """The severity in a word; null while an item is unknown."""
         return None if self.severity is None else self.severity.label
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def severity_lower_bound(self) -> Severity:
-        """The band of the smallest possible total."""
-        return severity_of(self.minimum)
+        """Severity at the lowest total, 0-4."""
+        return severity_of(self.total_score_min)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def severity_upper_bound(self) -> Severity:
-        """The band of the largest possible total."""
-        return severity_of(self.maximum)
+        """Severity at the highest total, 0-4."""
+        return severity_of(self.total_score_max)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def na_count(self) -> int:
+        """How many items are unknown."""
+        return sum(score is None for score in self.scores())
+
+
+@dataclass(frozen=True, slots=True)
+class TotalScore(ScoreTotals):
+    """The range that a PHQ-8 total can take."""
+
+    items: tuple[int | None, ...]
+
+    def scores(self) -> Iterable[int | None]:
+        """Return the item scores, `None` for an unknown one."""
+        return self.items
 
 
 def total_of(scores: Iterable[int | None]) -> TotalScore:
     """Add up eight item scores, `None` for an unknown one."""
-    values = tuple(scores)
-    known = [score for score in values if score is not None]
-    minimum = sum(known)
-    unknown = len(values) - len(known)
-    return TotalScore(minimum=minimum, maximum=minimum + MAX_ITEM_SCORE * unknown)
+    return TotalScore(tuple(scores))

@@ -1,9 +1,12 @@
 """A transcript: a text cut into turns that keep their character offsets, speakers and times."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from ai_psychiatrist.domain.shape import Shape
 
 MAX_TURNS: Final = 20_000
 """How many turns a transcript has at most."""
@@ -46,8 +49,9 @@ class Note:
     """Something odd or assumed about what was read."""
 
     code: str
-    """A value of `services.transcripts.utterances.ReadingNote`."""
+    """What was odd or assumed: a value of `services.transcripts.utterances.ReadingNote`."""
     count: int
+    """How often."""
     line: int | None
     """The first line concerned, from 1."""
 
@@ -57,7 +61,7 @@ class Source:
     """What a transcript was read from."""
 
     form: str = "text"
-    """A value of `services.transcripts.utterances.Form`."""
+    """A value of `services.transcripts.utterances.Form`, or the name of a speech service."""
     encoding: str | None = None
     """`None` for what came as text."""
     notes: tuple[Note, ...] = ()
@@ -87,6 +91,56 @@ class Transcript:
     def participant_turns(self) -> Iterator[Turn]:
         """Yield the participant's turns in order."""
         return (turn for turn in self.turns if turn.speaker is Speaker.PARTICIPANT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SpeakerAccount(Shape):
+    """Whom a label of the transcript stands for."""
+
+    label: str | None
+    """As the transcript has it; null for words that no label names a speaker for."""
+    role: Speaker
+    """Whose words they count as."""
+    turns: int
+    """How many turns have the label."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TranscriptAccount(Shape):
+    """How a transcript was read, without its words."""
+
+    form: str
+    """Such as text, webvtt, whisper or docx; told by the content."""
+    encoding: str | None
+    """Of a file; null for what was sent as text."""
+    turns: int
+    """How many turns there are."""
+    parts: int = 1
+    """In how many overlapping parts models read it; 1 for one that they read whole."""
+    turn_seconds: tuple[float | None, ...]
+    """When each turn begins in the recording; empty for a transcript without times."""
+    speakers: tuple[SpeakerAccount, ...]
+    """In the order in which they first speak."""
+    notes: tuple[Note, ...]
+    """What was assumed, left out or odd."""
+
+
+def account_of(transcript: Transcript, *, parts: int = 1) -> TranscriptAccount:
+    """Return how a transcript was read. `parts`: in how many by models."""
+    turns = Counter((turn.label, turn.speaker) for turn in transcript.turns)
+    seconds = tuple(turn.start_seconds for turn in transcript.turns)
+    return TranscriptAccount(
+        form=transcript.source.form,
+        encoding=transcript.source.encoding,
+        turns=len(transcript.turns),
+        parts=parts,
+        turn_seconds=() if set(seconds) == {None} else seconds,
+        speakers=tuple(
+            SpeakerAccount(label=label, role=role, turns=count)
+            for (label, role), count in turns.items()
+        ),
+        notes=transcript.source.notes,
+    )
 
 
 def exchange(asked: str, said: str) -> Transcript:

@@ -7,8 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.evaluation.measuring import measure_run
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole
+from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole, writing_to
 
 PARTS: Final[Mapping[str, int]] = MappingProxyType({"train": 58, "validation": 43, "test": 41})
 """Of the 142 participants of DAIC-WOZ who have labels of all eight items."""

@@ -1,4 +1,4 @@
-"""Keyed digests of patient text: equal texts can be told in logs, guessed ones cannot be checked.
+"""Keyed digests of patient text: equal texts show in logs as equal, guesses cannot be checked.
 
 A short quote has so few likely wordings that a plain hash of it can be reversed by trying them; a
 digest under a key that never leaves the installation cannot.
@@ -7,44 +7,42 @@ digest under a key that never leaves the installation cannot.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import write_new, write_whole
+from ai_psychiatrist.infrastructure.runtime import (
+    KEY_BYTES,
+    Runtime,
+    current_runtime,
+    use_runtime,
+    using_runtime,
+)
 
 KEY_NAME: Final = "digest.key"
 """In the folder of the installation's state."""
-_KEY_BYTES: Final = 32
 _SHORTEST_KEY_BYTES: Final = 16
 _MOST_KEY_BYTES: Final = 1_024
 
 
-_OF_PROCESS: Final = secrets.token_bytes(_KEY_BYTES)
-"""In use where no other key is."""
-_key: Final[ContextVar[bytes]] = ContextVar("installation_key", default=_OF_PROCESS)
-
-
 def use_installation_key(key: bytes) -> None:
     """Make the keyed digests of this task, and of those it starts, use `key`: at least 16 bytes."""
+    use_runtime(_with_key(key))
+
+
+def using_installation_key(key: bytes) -> AbstractContextManager[None]:
+    """Use `key` inside the block, and after it again the one before, whatever was used inside."""
+    return using_runtime(_with_key(key))
+
+
+def _with_key(key: bytes) -> Runtime:
     if len(key) < _SHORTEST_KEY_BYTES:
         msg = f"an installation key has at least {_SHORTEST_KEY_BYTES} bytes"
         raise ValueError(msg)
-    _key.set(key)
-
-
-@contextmanager
-def using_installation_key(key: bytes) -> Iterator[None]:
-    """Use `key` inside the block, and after it again the one before, whatever was used inside."""
-    before = _key.get()
-    use_installation_key(key)
-    try:
-        yield
-    finally:
-        _key.set(before)
+    return replace(current_runtime(), digest_key=key)
 
 
 def load_installation_key(path: Path) -> bytes:
@@ -65,7 +63,7 @@ def _read_key(path: Path) -> bytes | None:
 
 def _write_key(path: Path) -> bytes:
     """Write a new key; of several processes that start at once the first one's is kept by all."""
-    key = secrets.token_bytes(_KEY_BYTES)
+    key = secrets.token_bytes(KEY_BYTES)
     try:
         write_new(path, key.hex().encode())
     except FileExistsError:
@@ -79,7 +77,7 @@ def _write_key(path: Path) -> bytes:
 def keyed_digest(text: str, *, length: int = 12) -> str:
     """Return `length` hex digits of a digest that only this installation can recompute."""
     data = text.encode("utf-8", "surrogatepass")
-    return hmac.new(_key.get(), data, hashlib.sha256).hexdigest()[:length]
+    return hmac.new(current_runtime().digest_key, data, hashlib.sha256).hexdigest()[:length]
 
 
 def plain_digest(text: str, *, length: int = 12) -> str:

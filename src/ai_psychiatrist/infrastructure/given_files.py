@@ -1,7 +1,7 @@
-"""Read files that somebody else named: regular ones alone, and never more of one than is wanted.
+"""Read files that users name: regular ones alone, and never more of one than is wanted.
 
-A named pipe would be waited for without end, a device may give bytes without end, and a link may
-lead anywhere.
+A read of a named pipe may never return, a device may give bytes without end, and a link may lead
+anywhere.
 """
 
 import os

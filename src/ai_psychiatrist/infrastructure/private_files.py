@@ -5,10 +5,13 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.infrastructure.given_files import reason_of
 
 _DRAFT: Final = re.compile(r"\..+\.[0-9a-f]{16}")
 _DEVICES: Final = Path("/dev")
@@ -23,34 +26,32 @@ def write_new(path: Path, content: bytes) -> None:
     and the others find it whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with os.fdopen(make_file(draft), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, path)
-        sync_folder(path.parent)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _draft(path, os.link) as file:
+        file.write(content)
 
 
 @contextmanager
 def draft_of(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file beside a path's place, which takes that place when the block ends well.
+    """Yield a file in the folder of a path, which takes the path's place when the block ends well.
 
-    It is on the disk before it does, and its name after it. A link that somebody put in the place
-    is replaced, not followed. Raises `OSError` for a device, such as /dev/stdout.
+    It is on the disk before it does, and its name after it. A link that is put in the place is
+    replaced, not followed. Raises `OSError` for a device, such as /dev/stdout.
     """
     if is_device(path):
         raise OSError(errno.EINVAL, "it is a device or a pipe, and no file can take its place")
+    with _draft(path, os.replace) as file:
+        yield file
+
+
+@contextmanager
+def _draft(path: Path, give_name: Callable[[Path, Path], None]) -> Iterator[BinaryIO]:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with os.fdopen(make_file(draft), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(path)
+        give_name(draft, path)
         sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
@@ -65,7 +66,7 @@ def is_device(path: Path) -> bool:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove what writers that were killed left in a folder; nobody may be writing there."""
+    """Remove what killed writers left in a folder, into which no other program may be writing."""
     for path in folder.glob(".*"):
         if _DRAFT.fullmatch(path.name):
             path.unlink()
@@ -126,3 +127,16 @@ def make_subfolder(path: Path) -> None:
     path.mkdir(exist_ok=True, mode=0o700)
     if path.is_symlink():
         raise OSError(errno.ELOOP, "a link is in the place of a folder")
+
+
+@contextmanager
+def writing_to(place: Path, *, field: str) -> Iterator[None]:
+    """Refuse a path that a user gave, where the block finds that it cannot be written.
+
+    Raises `InputError` naming the place and the `field` that it was named by.
+    """
+    try:
+        yield
+    except OSError as error:
+        msg = f"{place} cannot be written: {reason_of(error)}"
+        raise InputError(msg, field=field) from None

@@ -4,39 +4,43 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from ai_psychiatrist.assessment.parts import Part
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
+from ai_psychiatrist.assessment.parts import OnFinished
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.log_ids import identified_assessment
-from ai_psychiatrist.infrastructure.worker_processes import WORKS_IN_PLACE, work_on_text
+from ai_psychiatrist.infrastructure.logging import identified_assessment
+from ai_psychiatrist.infrastructure.off_loop import work_inline, work_on_text
 from ai_psychiatrist.interface.given import (
+    FIELD,
     GivenLabels,
     GivenMode,
     GivenTranscript,
     content_of,
     forgetting_causes,
+    name_of,
     named_path,
     named_roles,
-    read_given,
     refuse_no_flag,
     wanted_mode,
 )
 from ai_psychiatrist.llm.reasons import Reason
-from ai_psychiatrist.results.assessment import full_result
-from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.results.wording import html_of
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles
-from ai_psychiatrist.wiring import Services, open_services_apart
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
+from ai_psychiatrist.wiring import Services, bootstrap_apart
 
 if TYPE_CHECKING:
     from ai_psychiatrist.interface.dataset_run import DatasetRunResult
 
-OnPart: TypeAlias = Callable[[Part], None]
-"""Told of each part of an assessment when it has finished."""
+Assessment.as_html = html_of
+
 OnCount: TypeAlias = Callable[[int, int], None]
 """Told after each unit how many of a run are done, and of how many."""
 
@@ -81,10 +85,10 @@ class Application:
         interviewer: GivenLabels = (),
         mode: GivenMode = None,
         ablate: bool = False,
-        on_progress: OnPart = lambda _: None,
+        on_progress: OnFinished = lambda _: None,
         deadline_seconds: float | None = None,
         certificate: bool = False,
-    ) -> FullResult:
+    ) -> Assessment:
         """Assess one interview; what fails is told in the result, and what finished is kept.
 
         `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
@@ -100,22 +104,17 @@ class Application:
         _refuse_no_time(deadline_seconds)
         refuse_no_flag(ablate=ablate, certificate=certificate)
         scoring = await services.scoring(wanted_mode(mode), ablates=ablate)
-        with forgetting_causes(), services.active(), identified_assessment() as assessment_id:
+        with forgetting_causes(), services.active(), identified_assessment():
             read = await self._read(transcript, named_roles(participant, interviewer))
-            assessment = await services.pipeline.assess(
-                read,
+            options = AssessmentOptions(
                 scoring=scoring,
                 on_finished=on_progress,
                 deadline_seconds=deadline_seconds,
+                certify=services.certify if certificate else None,
             )
-            result = full_result(assessment, about=services.about(assessment_id))
-            if not certificate:
-                return result
-            from ai_psychiatrist.proof.certificate import certified  # noqa: PLC0415
+            return await services.assessor.assess(read, options)
 
-            return await asyncio.to_thread(certified, result, read, services.signer)
-
-    def causes(self, result: FullResult) -> tuple[Reason, ...]:
+    def causes(self, result: Assessment) -> tuple[Reason, ...]:
         """Return why a result is not whole, each cause with its cure; none if it is whole."""
         return self._services.connections.reasons(result)
 
@@ -187,12 +186,14 @@ class Application:
             return given
         content = await asyncio.to_thread(content_of, given)
         read = partial(
-            read_given,
-            labels=self._services.labels,
-            name=given.name if isinstance(given, Path) else "",
+            read_transcript,
+            name=name_of(given),
+            field=FIELD,
             most_characters=self.settings.api.max_transcript_chars,
         )
-        return await work_on_text(content, read, content, roles)
+        return await work_on_text(
+            content, read, content, replace(self._services.labels, given=roles)
+        )
 
 
 @asynccontextmanager
@@ -208,7 +209,7 @@ async def open_application(
     """
     resolved = load_settings() if settings is None else settings
     chosen = resolved if model is None else with_model(resolved, model)
-    async with open_services_apart(quiet(chosen)) as services:
+    async with bootstrap_apart(quiet(chosen)) as services:
         app = Application(services)
         try:
             yield app
@@ -223,12 +224,12 @@ def assess_sync(
     interviewer: GivenLabels = (),
     mode: GivenMode = None,
     ablate: bool = False,
-    on_progress: OnPart = lambda _: None,
+    on_progress: OnFinished = lambda _: None,
     deadline_seconds: float | None = None,
     certificate: bool = False,
     settings: Settings | None = None,
     model: str | None = None,
-) -> FullResult:
+) -> Assessment:
     """Assess one interview and return its result, for programs without an event loop.
 
     What `open` and `Application.assess` say holds here. Raises `RuntimeError` where an event loop
@@ -236,8 +237,8 @@ def assess_sync(
     """
     _refuse_running_loop()
 
-    async def assess() -> FullResult:
-        WORKS_IN_PLACE.set(True)
+    async def assess() -> Assessment:
+        work_inline()
         async with open_application(settings, model=model) as app:
             return await app.assess(
                 transcript,

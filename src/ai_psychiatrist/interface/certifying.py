@@ -6,6 +6,7 @@ from typing import Final
 
 import orjson
 
+from ai_psychiatrist.domain.assessment import Assessment, Certificate
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interface.given import (
@@ -13,14 +14,11 @@ from ai_psychiatrist.interface.given import (
     GivenTranscript,
     content_of,
     forgetting_causes,
-    named_roles,
     read_given,
 )
 from ai_psychiatrist.proof import verify as verifier
 from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.signing import signer_of
-from ai_psychiatrist.results.account_result import CertificateResult
-from ai_psychiatrist.results.models import Envelope
 from ai_psychiatrist.results.result import Result
 
 _DIGEST: Final = re.compile(r"[0-9a-fA-F]{64}")
@@ -39,13 +37,13 @@ class VerifiedCertificate(Result):
 
 
 def certify(
-    result: Envelope,
+    result: Assessment,
     transcript: GivenTranscript,
     *,
     participant: GivenLabels = (),
     interviewer: GivenLabels = (),
     key_file: Path | None = None,
-) -> CertificateResult:
+) -> Certificate:
     """Return the certificate of a result: places and codes, without a word of the interview.
 
     `transcript`, `participant`, `interviewer`: as they were given to the assessment. `key_file`:
@@ -53,13 +51,13 @@ def certify(
     transcript than the result's, and `ConfigurationError` for what is no key.
     """
     with forgetting_causes():
-        read = _read(transcript, participant, interviewer)
+        read = read_given(transcript, participant, interviewer)
         return certificate_of(result, read, signer=signer_of(key_file))
 
 
 def verify(
     transcript: GivenTranscript,
-    certificate: str | bytes | Path | CertificateResult,
+    certificate: str | bytes | Path | Certificate,
     *,
     digest: str | None = None,
     key: str | None = None,
@@ -86,13 +84,9 @@ def verify(
     return VerifiedCertificate(holds=True, refusal=None, notes=tuple(notes))
 
 
-def _content(certificate: str | bytes | Path | CertificateResult) -> bytes:
-    given = certificate.text if isinstance(certificate, CertificateResult) else certificate
-    try:
-        content = content_of(given)
-    except InputError as error:
-        msg = str(error).replace("the transcript", "the certificate")
-        raise InputError(msg, field="certificate") from None
+def _content(certificate: str | bytes | Path | Certificate) -> bytes:
+    given = certificate.text if isinstance(certificate, Certificate) else certificate
+    content = content_of(given, field="certificate")
     return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
 
@@ -110,13 +104,6 @@ def _refuse_result(content: bytes) -> None:
         raise InputError(msg, field="certificate")
 
 
-def _read(given: GivenTranscript, participant: GivenLabels, interviewer: GivenLabels) -> Transcript:
-    if isinstance(given, Transcript):
-        return given
-    name = given.name if isinstance(given, Path) else ""
-    return read_given(content_of(given), named_roles(participant, interviewer), name=name)
-
-
 def _notes(
     given: GivenTranscript,
     content: bytes,
@@ -129,14 +116,14 @@ def _notes(
         return verifier.verify(given.text, content, **vouched)
     plain = _plain(content_of(given))
     if plain is None:
-        return verifier.verify(_read(given, participant, interviewer).text, content, **vouched)
+        return verifier.verify(read_given(given, participant, interviewer).text, content, **vouched)
     try:
         return verifier.verify(plain, content, **vouched)
     except verifier.Refused as refused:
         if not str(refused).startswith(_OTHER_TEXT):
             raise
         try:
-            text = _read(given, participant, interviewer).text
+            text = read_given(given, participant, interviewer).text
         except InputError:
             raise refused from None
         return verifier.verify(text, content, **vouched)

@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks
+from ai_psychiatrist.agents.prompts.tasks import Tasks
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.belief import BeliefSource
@@ -47,15 +47,25 @@ def planned_run(
     prices: PriceList,
     *,
     scoring: WantedScoring,
-    tasks: Tasks = TASKS,
+    tasks: Tasks,
 ) -> RunPlan:
     """Return what a run will take."""
-    return plan_run(
-        measured,
-        _choices(services, scoring, tasks),
-        prices,
-        is_first_ahead=services.settings.model.first_call_ahead != "never",
+    settings = services.settings
+    rescores = BeliefSource.RESCORING in settings.belief.asked
+    shown = settings.references.max_tokens * len(Item) if scoring.mode.shows_references else 0
+    choices = Choices(
+        models=services.agent_models,
+        tasks=tasks,
+        mode=scoring.mode,
+        is_judged_together=settings.judge.is_together,
+        is_refined=settings.feedback.enabled and settings.feedback.max_iterations > 0,
+        ablates=scoring.ablates,
+        rescorings=settings.belief.rescorings if rescores else 0,
+        reference_tokens=shown,
+        max_calls=settings.model.max_calls,
     )
+    is_first_ahead = settings.model.first_call_ahead != "never"
+    return plan_run(measured, choices, prices, is_first_ahead=is_first_ahead)
 
 
 def for_planning(settings: Settings) -> Settings:
@@ -67,20 +77,3 @@ def for_planning(settings: Settings) -> Settings:
         if (group := getattr(settings, name)).api_key == unset
     }
     return settings.model_copy(update=groups)
-
-
-def _choices(services: Services, scoring: WantedScoring, tasks: Tasks) -> Choices:
-    settings = services.settings
-    rescores = BeliefSource.RESCORING in settings.belief.asked
-    shown = settings.references.max_tokens * len(Item) if scoring.mode.shows_references else 0
-    return Choices(
-        models=services.agent_models,
-        tasks=tasks,
-        mode=scoring.mode,
-        is_judged_together=settings.judge.is_together,
-        is_refined=settings.feedback.enabled and settings.feedback.max_iterations > 0,
-        ablates=scoring.ablates,
-        rescorings=settings.belief.rescorings if rescores else 0,
-        reference_tokens=shown,
-        max_calls=settings.model.max_calls,
-    )

@@ -1,8 +1,8 @@
 """A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
@@ -36,10 +37,7 @@ from ai_psychiatrist.interface.deciding import (
 )
 from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.proof.certificate import certificate_of
 from ai_psychiatrist.proof.rule_set import rule_set_digest
-from ai_psychiatrist.results.assessment import full_result
-from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.wiring import Services
@@ -62,7 +60,7 @@ class DatasetRunResult(Result):
     failed: int
     pending: int
     """Those still to be done, where too many have failed."""
-    failed_at: FrozenTable[str, int]
+    failed_at: dict[str, int]
     """Stage → failed units."""
     carrying_failures: int
     """Complete units of which a part went wrong on the way."""
@@ -70,7 +68,7 @@ class DatasetRunResult(Result):
     """Made now; those that were found in the run are not among them."""
     unreadable: int
     """Units without a transcript that can be read."""
-    not_read: FrozenTable[str, int]
+    not_read: dict[str, int]
     """Why files or lines of the dataset are no units → how many."""
 
     @property
@@ -102,15 +100,8 @@ class DatasetRun:
     """How calls are handed to batch interfaces; `None` where models are asked live."""
 
 
-@contextmanager
-def unwatched(requested: int, done: int) -> Iterator[OnUnit]:
-    """Tell nobody."""
-    del requested, done
-    yield lambda _: None
-
-
 async def make_run(
-    services: Services, wanted: DatasetRun, *, tally: RunTally, watch: Watch = unwatched
+    services: Services, wanted: DatasetRun, *, tally: RunTally, watch: Watch
 ) -> RunState:
     """Assess what is still to be done of a run, and write its result files.
 
@@ -188,10 +179,10 @@ def _tools(
     return RunTools(
         dataset=request.dataset,
         ledger=ledger,
-        pipeline=replace(
-            services.pipeline,
+        assessor=replace(
+            services.assessor,
             tasks=request.tasks,
-            is_first_ahead=services.settings.model.first_call_ahead != "never",
+            is_first_ahead=prices.plan.is_first_ahead,
         ),
         scoring=scoring,
         limits=contract.retry,
@@ -205,30 +196,18 @@ def _tools(
     )
 
 
-def _certify(services: Services, folder: RunFolder, unit_id: str, assessment: Assessment) -> None:
+def _certify(
+    services: Services,
+    folder: RunFolder,
+    unit_id: str,
+    transcript: Transcript,
+    assessment: Assessment,
+) -> None:
     """Write the certificate of a unit, over the one of an attempt before this."""
-    name = text_digest(unit_id, rendered_for_models(assessment.transcript))
-    result = full_result(assessment, about=services.about(name))
-    certificate = certificate_of(result, assessment.transcript, signer=services.signer)
+    name = text_digest(unit_id, rendered_for_models(transcript))
+    certificate = services.certify(replace(assessment, assessment_id=name), transcript)
     make_subfolder(folder.certificates)
     write_whole(folder.certificates / f"{name}.json", [certificate.text.encode()])
-
-
-def run_result(state: RunState, folder: RunFolder) -> DatasetRunResult:
-    """Return where a run stands, in the form that callers get."""
-    account = state.counts
-    return DatasetRunResult(
-        folder=folder.path,
-        requested=account.requested,
-        valid=account.valid,
-        failed=account.failed,
-        pending=account.pending,
-        failed_at=dict(account.by_stage),
-        carrying_failures=state.carried.units,
-        model_calls=state.paid_calls,
-        unreadable=state.unreadable,
-        not_read=dict(state.not_read),
-    )
 
 
 async def _request(
@@ -250,7 +229,7 @@ async def _request(
     addresses = record["addresses"] = model_addresses(services, scoring)
     if weights := await services.connections.weights(addresses):
         record["weights"] = weights
-    record["reader"] = services.pipeline.second_voice.state().name
+    record["reader"] = services.assessor.second_voice.state().name
     if wanted.start.certifies:
         record["certificates"] = True
     if wanted.start.shard is not None:

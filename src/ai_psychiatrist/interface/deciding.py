@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from ai_psychiatrist.agents.prompts.tasks import PART_DIGESTS
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
@@ -21,6 +22,7 @@ _SECRET: Final = re.compile(
 
 def deciding_settings(settings: Settings) -> dict[str, object]:
     """Return the settings that decide on a result; none of them is a secret."""
+    is_in_parts = settings.assess.most_characters is not None
     return {
         "max_calls": settings.model.max_calls,
         "max_reply_bytes": settings.model.max_reply_bytes,
@@ -30,6 +32,7 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
         "feedback": settings.feedback.model_dump(mode="json"),
         # As it always was where it is left as it is, so that earlier runs can be gone on with.
         **({"judge": settings.judge.model_dump()} if settings.judge.is_together else {}),
+        **({"assess": settings.assess.model_dump() | PART_DIGESTS} if is_in_parts else {}),
         "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
     }

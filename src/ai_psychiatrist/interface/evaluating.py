@@ -12,12 +12,7 @@ from ai_psychiatrist.evaluation.datasets.selection import Selection, selected
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.start import StartOptions
-from ai_psychiatrist.interface.dataset_run import (
-    DatasetRun,
-    DatasetRunResult,
-    make_run,
-    run_result,
-)
+from ai_psychiatrist.interface.dataset_run import DatasetRun, DatasetRunResult, make_run
 from ai_psychiatrist.interface.given import GivenMode, wanted_mode
 from ai_psychiatrist.wiring import Services
 
@@ -51,7 +46,19 @@ async def evaluated(
     if state.unbalanced_steps:
         msg = f"the account does not balance at {', '.join(state.unbalanced_steps)}"
         raise ArtifactMismatch(f"{msg}: keep the folder")
-    return run_result(state, run.folder)
+    account = state.counts
+    return DatasetRunResult(
+        folder=folder,
+        requested=account.requested,
+        valid=account.valid,
+        failed=account.failed,
+        pending=account.pending,
+        failed_at=dict(account.by_stage),
+        carrying_failures=state.carried.units,
+        model_calls=state.paid_calls,
+        unreadable=state.unreadable,
+        not_read=dict(state.not_read),
+    )
 
 
 @contextmanager

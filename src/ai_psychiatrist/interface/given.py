@@ -1,6 +1,5 @@
 """The transcript that a caller gives: text, the content of a file, or where the file is."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ from ai_psychiatrist.infrastructure.given_files import (
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     Roles,
-    SpeakerLabels,
     given_roles,
 )
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
@@ -33,9 +31,9 @@ GivenMode: TypeAlias = AssessmentMode | str | None
 
 MOST_BYTES: Final = 1 << 25
 """Of a file: beside its words, a form may have a time and a measure of each."""
-_FIELD: Final = "transcript"
+FIELD: Final = "transcript"
 _FILE_NAME: Final = re.compile(
-    r"\S(?:.*\S)?\.(?:txt|md|vtt|srt|sbv|json|jsonl|csv|tsv|docx)", re.IGNORECASE
+    r"\S(?:.*\S)?\.(?:txt|md|vtt|srt|sbv|json|jsonl|csv|tsv|docx|cha)", re.IGNORECASE
 )
 
 
@@ -87,14 +85,14 @@ def named_path(given: str | Path, *, field: str) -> Path:
     return Path(given)
 
 
-def content_of(given: str | bytes | Path) -> str | bytes:
+def content_of(given: str | bytes | Path, *, field: str = FIELD) -> str | bytes:
     """Return the text, or the bytes of the file; raises `InputError` for one that is unreadable."""
     match given:
         case Path():
             try:
-                return read_regular(named_path(given, field=_FIELD), most_bytes=MOST_BYTES)
+                return read_regular(named_path(given, field=field), most_bytes=MOST_BYTES)
             except OSError as error:
-                msg = f"the transcript cannot be read: {reason_of(error)}"
+                msg = f"the {field} cannot be read: {reason_of(error)}"
         case str() if _is_path(given):
             msg = "a string is the text of the interview itself; give a file as pathlib.Path(...)"
         case str() | bytes():
@@ -103,7 +101,7 @@ def content_of(given: str | bytes | Path) -> str | bytes:
             return bytes(given)
         case _:
             msg = f"a text, bytes or a pathlib.Path is wanted, and not {type(given).__name__}"
-    raise InputError(msg, field=_FIELD)
+    raise InputError(msg, field=field)
 
 
 def _is_path(text: str) -> bool:
@@ -124,18 +122,15 @@ def forgetting_causes() -> Iterator[None]:
 
 
 def read_given(
-    content: str | bytes,
-    roles: Roles,
-    *,
-    labels: SpeakerLabels = DEFAULT_LABELS,
-    name: str = "",
-    most_characters: float = math.inf,
+    given: GivenTranscript, participant: GivenLabels, interviewer: GivenLabels
 ) -> Transcript:
     """Read a transcript as HTTP and the command line do; raises `InputError` as they do."""
-    return read_transcript(
-        content,
-        replace(labels, given=roles),
-        name=name,
-        field=_FIELD,
-        most_characters=most_characters,
-    )
+    if isinstance(given, Transcript):
+        return given
+    labels = replace(DEFAULT_LABELS, given=named_roles(participant, interviewer))
+    return read_transcript(content_of(given), labels, name=name_of(given), field=FIELD)
+
+
+def name_of(given: object) -> str:
+    """Return the name of the file that was given; empty for what is none."""
+    return given.name if isinstance(given, Path) else ""

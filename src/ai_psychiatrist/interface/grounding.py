@@ -1,22 +1,18 @@
 """The evidence check alone: which quotes are the participant's words, where, and why others not."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import get_args
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Match, Quote, QuoteRejection, Segment, UnverifiedQuote
-from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interface.given import (
     GivenLabels,
     GivenTranscript,
-    content_of,
     forgetting_causes,
-    named_roles,
     read_given,
 )
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
+from ai_psychiatrist.services.evidence_validation.quote_search import similarity_package
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -75,7 +71,7 @@ def ground(
     if mode == "fuzzy":
         similarity_package()
     with forgetting_causes():
-        read = _read(transcript, participant, interviewer)
+        read = read_given(transcript, participant, interviewer)
     index = TranscriptIndex(read)
     found = tuple(
         _grounded(quote, index.ground(quote, mode=mode, fuzzy_threshold=fuzzy_threshold))
@@ -110,13 +106,6 @@ def _refuse_unknown(mode: str, fuzzy_threshold: float) -> None:
     if not 0 <= fuzzy_threshold <= 1:
         msg = "fuzzy_threshold has to be from 0 to 1"
         raise InputError(msg, field="fuzzy_threshold")
-
-
-def _read(given: GivenTranscript, participant: GivenLabels, interviewer: GivenLabels) -> Transcript:
-    if isinstance(given, Transcript):
-        return given
-    name = given.name if isinstance(given, Path) else ""
-    return read_given(content_of(given), named_roles(participant, interviewer), name=name)
 
 
 def _grounded(quote: str, found: Quote | UnverifiedQuote) -> GroundedQuote:

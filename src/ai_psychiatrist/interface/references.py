@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
-from ai_psychiatrist.interface.dataset_run import DatasetRun, Watch, make_run, unwatched
+from ai_psychiatrist.interface.dataset_run import DatasetRun, Watch, make_run
 from ai_psychiatrist.interface.deciding import call_settings, deciding_settings
 from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.services.retrieval.artefact import Recipe, write_references
@@ -34,24 +34,6 @@ SCORING_FOLDER: Final = "scoring"
 """The runs that score chunks, inside the artefact; their ledgers hold what models replied."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltReferences:
-    """What was made."""
-
-    manifest: Manifest
-    unreadable: int
-    """Units of the dataset without a transcript that can be read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredReferences:
-    """What scoring came to."""
-
-    manifest: Manifest
-    run: RunState | None = None
-    """Of a model; `None` for scores of labels."""
-
-
 async def build_references(
     services: Services,
     dataset: Dataset,
@@ -59,52 +41,50 @@ async def build_references(
     *,
     on_unit: Callable[[], None] = lambda: None,
     on_chunks: Callable[[int], None] = lambda _: None,
-) -> BuiltReferences:
+) -> Manifest:
     """Cut a dataset's interviews into references, and write them into a new folder.
 
-    `on_unit` is told of every unit that is read, `on_chunks` how many further chunks are indexed.
-    Raises what `write_references` raises.
+    Units without a transcript that can be read give none. `on_unit` is told of every unit,
+    `on_chunks` how many further chunks are indexed. Raises what `write_references` raises.
     """
     options = services.settings.references
     chunking = Chunking(lines=options.chunk_lines, step=options.chunk_step)
-    cut = cut_dataset(dataset, chunking, on_unit=on_unit)
+    sessions = cut_dataset(dataset, chunking, on_unit=on_unit)
     recipe = Recipe(
         dataset=dataset.digest,
         chunking=chunking,
         embedder=embedder_of(options.embedder, services.connections),
     )
-    manifest = await write_references(out, cut.sessions, recipe, on_chunks=on_chunks)
-    return BuiltReferences(manifest=manifest, unreadable=cut.unreadable)
+    return await write_references(out, sessions, recipe, on_chunks=on_chunks)
 
 
-def score_by_labels(services: Services) -> ScoredReferences:
+def score_by_labels(services: Services) -> Manifest:
     """Score chunks by the participants' own labels, where the chunk's words speak for them.
 
     Raises `ConfigurationError` for references of a dataset without item labels.
     """
-    folder, references = _opened(services)
+    references = _opened(services)
     if not any(references.people.labels):
         msg = "the dataset of the references has no item labels; score them with a model"
         raise ConfigurationError(msg)
     scores = scores_of_labels(references)
-    return ScoredReferences(manifest=write_scores(folder, references.manifest, scores))
+    return write_scores(references.folder, references.manifest, scores)
 
 
 async def score_by_model(
-    services: Services, *, concurrency: int, watch: Watch = unwatched
-) -> ScoredReferences:
+    services: Services, *, concurrency: int, watch: Watch
+) -> tuple[Manifest, RunState]:
     """Score every chunk as an interview of its own, evidence and all, and write the scores.
 
     A run in the artefact's folder keeps every call: what was stopped goes on there, and failed
     chunks are asked for again. The scores are written when the run has come to its end; a chunk
     that failed has none.
     """
-    folder, references = _opened(services)
-    alone = replace(
-        services,
-        pipeline=replace(services.pipeline, danger=None),
-        agent_models={"quantitative": services.agent_models["quantitative"]},
-    )
+    references = _opened(services)
+    folder = references.folder
+    scorers = {"quantitative": services.agent_models["quantitative"]}
+    assessor = replace(services.assessor, danger=None, agent_models=scorers)
+    alone = replace(services, assessor=assessor)
     make_private_folder(folder / SCORING_FOLDER)
     run = RunFolder(folder / SCORING_FOLDER / _run_name(alone))
     state = await make_run(
@@ -127,13 +107,11 @@ async def score_by_model(
         models=alone.agent_models["quantitative"],
         prompts=scoring_prompts(),
     )
-    return ScoredReferences(manifest=manifest, run=state)
+    return manifest, state
 
 
-def _opened(services: Services) -> tuple[Path, References]:
-    settings = services.settings.references
-    references = references_of(settings, services.connections, needs_scores=False)
-    return references.folder, references
+def _opened(services: Services) -> References:
+    return references_of(services.settings.references, services.connections, needs_scores=False)
 
 
 def _run_name(services: Services) -> str:

@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 from pydantic import AfterValidator
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.interface.given import named_path
-from ai_psychiatrist.results.frozen_table import FrozenTable, Record
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.validation.checks.step_config import StepConfig
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
@@ -37,11 +36,23 @@ _OPTIONS: Final = ValidationOptions(needs_unit_ids=False)
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-class ValidAnswer(Record):
-    """An answer that nothing is wrong with."""
+class ValidAnswer(dict[str, object]):
+    """An answer that nothing is wrong with; it shows how many values it has, and none of them."""
+
+    shown: ClassVar[tuple[str, ...]] = ()
+    """Keys whose values are this program's own."""
+
+    def __rich_repr__(self) -> Iterator[tuple[str, object]]:
+        """Yield the values that are shown."""
+        yield from ((key, self[key]) for key in self.shown)
+
+    def __repr__(self) -> str:
+        """Show these values, and how many there are."""
+        shown = "".join(f"{key}={value!r}, " for key, value in self.__rich_repr__())
+        return f"{type(self).__name__}({shown}<{len(self)}>)"
 
 
-class FailedAnswer(Record):
+class FailedAnswer(ValidAnswer):
     """What is wrong with an answer, and the answer."""
 
     shown = ("line", "failure_stage")
@@ -57,7 +68,7 @@ class ValidatedLines(Result):
     answered."""
     coercions: tuple[str, ...]
     """A line for each value that was read from another type or spelling."""
-    summary: FrozenTable[str, object]
+    summary: dict[str, object]
     """The account in numbers, as `validate --summary` writes it."""
 
     @property

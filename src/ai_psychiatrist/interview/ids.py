@@ -5,7 +5,7 @@ import re
 import secrets
 from typing import Final
 
-from ai_psychiatrist.interview.errors import InterviewNotFound
+from ai_psychiatrist.domain.errors import NotFound
 
 _RANDOM_BYTES: Final = 24
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{32}")
@@ -17,9 +17,9 @@ def make_id() -> str:
 
 
 def check_id(interview_id: str) -> str:
-    """Return an id that is written like one; raises `InterviewNotFound` for anything else."""
+    """Return an id that is written like one; raises `NotFound` for anything else."""
     if not isinstance(interview_id, str) or not _ID.fullmatch(interview_id):
-        raise InterviewNotFound
+        raise NotFound("interview_not_found")
     return interview_id
 
 

@@ -5,7 +5,7 @@ import time
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.telemetry.watching import tell
+from ai_psychiatrist.infrastructure.telemetry.watching import publish
 from ai_psychiatrist.infrastructure.telemetry.work import InterviewHeld
 from ai_psychiatrist.interview.record import Danger, Interview
 
@@ -43,4 +43,4 @@ def report_hold(interview: Interview, danger: Danger) -> None:
         category=",".join(danger.categories),
         turn=interview.turn,
     )
-    tell(InterviewHeld())
+    publish(InterviewHeld())

@@ -2,18 +2,16 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError
+from ai_psychiatrist.domain.errors import AssessmentServiceError, ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.repeating import HOUR_SECONDS, repeating
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
-from ai_psychiatrist.interview.errors import StoreUnusable
+from ai_psychiatrist.interview.errors import store_unusable
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, InterviewProtocol, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
@@ -27,9 +25,9 @@ _OPEN_SECONDS: Final = 600.0
 _MOST_REASON: Final = 160
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewOptions:
-    """What interviews are held with, and where they are kept."""
+@dataclass(slots=True, kw_only=True)
+class Interviews:
+    """Opens the file of the interviews once; a process that holds none never makes it."""
 
     store_file: Path
     keys: StoreKeys
@@ -37,27 +35,15 @@ class InterviewOptions:
     """Protocols beside the built-in ones."""
     limits: InterviewLimits
     store_limits: StoreLimits
-
-
-class Interviews:
-    """Opens the file of the interviews once; a process that holds none never makes it."""
-
-    def __init__(
-        self,
-        options: InterviewOptions,
-        agents: Callable[[], InterviewAgentsPort | None],
-        danger: DangerReader | None = None,
-    ) -> None:
-        """`agents` builds those of the protocols that need a model; `None` when there is none.
-
-        `danger`: reads free answers for danger beside the rules.
-        """
-        self._options = options
-        self._agents = agents
-        self._danger = danger
-        self._threads = WorkerThreads(count=1, seconds=_OPEN_SECONDS)
-        self._lock = asyncio.Lock()
-        self._opened: tuple[InterviewStore, InterviewService] | None = None
+    agents: Callable[[], InterviewAgentsPort | None]
+    """Builds those of the protocols that need a model; `None` when there is none."""
+    danger: DangerReader | None
+    """Reads free answers for danger beside the rules."""
+    _threads: WorkerThreads = field(
+        default_factory=lambda: WorkerThreads(count=1, seconds=_OPEN_SECONDS)
+    )
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _opened: tuple[InterviewStore, InterviewService] | None = None
 
     async def service(self) -> InterviewService:
         """Return the service, from which what has expired was removed when the file was opened.
@@ -70,18 +56,21 @@ class Interviews:
                 try:
                     store = await self._threads.run(self._open)
                 except WorkTimedOut:
-                    raise StoreUnusable from None
-                options = self._options
-                protocols = load_protocols(options.protocol_folders)
+                    raise store_unusable() from None
+                protocols = load_protocols(self.protocol_folders)
                 service = InterviewService(
-                    protocols, store, self._agents(), danger=self._danger, limits=options.limits
+                    protocols, store, self.agents(), danger=self.danger, limits=self.limits
                 )
                 self._opened = store, service
         return self._opened[1]
 
-    def tended(self) -> AbstractAsyncContextManager[None]:
-        """Remove what has expired at once, and every hour while the block runs."""
-        return repeating(self._tend, HOUR_SECONDS)
+    async def tend(self) -> None:
+        """Remove what has expired, where the file is there."""
+        if self.store_file.exists():
+            try:
+                await (await self.service()).remove_expired()
+            except (ConfigurationError, StoreUnusable) as error:
+                log_unavailable(error)
 
     def close(self) -> None:
         """Close the file if it was opened."""
@@ -90,17 +79,9 @@ class Interviews:
             self._opened = None
 
     def _open(self) -> InterviewStore:
-        options = self._options
-        store = InterviewStore.open(options.store_file, options.keys, limits=options.store_limits)
+        store = InterviewStore.open(self.store_file, self.keys, limits=self.store_limits)
         store.remove_expired()
         return store
-
-    async def _tend(self) -> None:
-        if self._options.store_file.exists():
-            try:
-                await (await self.service()).remove_expired()
-            except (ConfigurationError, StoreUnusable) as error:
-                log_unavailable(error)
 
 
 def log_unavailable(error: AssessmentServiceError) -> None:

@@ -13,7 +13,6 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.engine import steps
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.goal_steps import make_report
-from ai_psychiatrist.interview.errors import InterviewOver, InterviewUnfinished, VersionConflict
 from ai_psychiatrist.interview.record import Interview
 
 StepFunction: TypeAlias = Callable[[StepContext, Interview], Awaitable[Interview]]
@@ -90,5 +89,5 @@ async def follow(context: StepContext, interview: Interview, event: Event) -> In
 
 def _refusal(state: InterviewState, event: Event) -> RequestConflict:
     if event is Event.REPORT:
-        return InterviewUnfinished()
-    return InterviewOver() if state.is_over else VersionConflict()
+        return RequestConflict("interview_unfinished")
+    return RequestConflict("interview_over" if state.is_over else "version_conflict")

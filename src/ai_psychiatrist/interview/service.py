@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from ai_psychiatrist.domain.errors import AgentFailed, InputError
+from ai_psychiatrist.domain.errors import (
+    AgentFailed,
+    InputError,
+    NotFound,
+    RequestConflict,
+    StoreUnusable,
+)
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
@@ -15,14 +21,7 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.danger import DangerReader
-from ai_psychiatrist.interview.errors import (
-    InterviewNotFound,
-    InterviewUnfinished,
-    KeyReused,
-    ProtocolChanged,
-    ReportNotMade,
-    StoreUnusable,
-)
+from ai_psychiatrist.interview.errors import protocol_changed
 from ai_psychiatrist.interview.ids import check_id, make_id
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.limits import InterviewLimits
@@ -43,8 +42,8 @@ __all__ = ["AnswerSubmission", "InterviewLimits", "InterviewService"]
 class InterviewService:
     """Begins interviews, takes answers and reports; any number of interviews at once.
 
-    Every method may raise `StoreUnusable`, and those that take an id `InterviewNotFound`,
-    `InterviewUnreadable` and `ProtocolChanged`. What the state of an interview does not take is
+    Every method may raise `StoreUnusable`, and those that take an id `NotFound`,
+    `ArtifactMismatch`. What the state of an interview does not take is
     refused with a `RequestConflict`. A model that fails raises nothing but for a report: what was
     there is kept, the snapshot's state is `failed`, and `retry` tries again.
     """
@@ -82,7 +81,7 @@ class InterviewService:
         """Begin an interview and put its first question.
 
         Raises `InputError` for inputs that the protocol does not take, `RequestConflict` when the
-        protocol needs a model and there is none, and `StoreFull` when no more can be kept. Of a
+        protocol needs a model and there is none, and `StoreUnusable` when no more can be kept. Of a
         creation that is cancelled nothing is kept.
         """
         followed = self._protocol_named(protocol)
@@ -97,7 +96,7 @@ class InterviewService:
                     interview = await self._stored.take(context, interview, Event.ADVANCE)
             except asyncio.CancelledError:
                 # Nobody was given its id, so nobody could ever go on with it.
-                with suppress(InterviewNotFound, StoreUnusable):
+                with suppress(NotFound, StoreUnusable):
                     await self._stored.run(lambda store: store.delete(interview.id))
                 raise
         log_interview("interview_created", interview)
@@ -106,8 +105,8 @@ class InterviewService:
     async def answer(self, interview_id: str, submission: AnswerSubmission) -> InterviewSnapshot:
         """Take an answer and put the next question; the same key gives the same snapshot.
 
-        Raises `VersionConflict`, `InterviewOver` or `KeyReused`, all of them `RequestConflict`s, or
-        `InputError` for an answer that was not offered, is empty or too long.
+        Raises `RequestConflict` for another version, a key that was used or an interview that is
+        over, and `InputError` for an answer that was not offered, is empty or too long.
         """
         check_key(submission)
         started = time.perf_counter()
@@ -119,7 +118,7 @@ class InterviewService:
             )
             if known is not None:
                 if known.sent != submission.to_bytes():
-                    raise KeyReused
+                    raise RequestConflict("key_reused")
                 if known.after is not None:
                     return snapshot_of(context.protocol, known.after)
                 is_open = interview.answer_key == submission.idempotency_key
@@ -150,7 +149,7 @@ class InterviewService:
         return await self._happens(interview_id, Event.ADVANCE)
 
     async def make_report(self, interview_id: str) -> InterviewSnapshot:
-        """Return the report, which is made once and kept; raises `InterviewUnfinished`.
+        """Return the report, which is made once and kept; raises `RequestConflict`.
 
         Raises `AgentFailed` when the model that writes it fails; it can be asked for again.
         """
@@ -165,12 +164,12 @@ class InterviewService:
         return snapshot_of(context.protocol, interview)
 
     async def report(self, interview_id: str) -> InterviewSnapshot:
-        """Return the report that was made; raises `InterviewUnfinished` and `ReportNotMade`."""
+        """Return the report that was made; raises `RequestConflict`."""
         interview = await self._stored.load(check_id(interview_id))
         if interview.state is InterviewState.REPORTING:
-            raise ReportNotMade
+            raise RequestConflict("report_not_made")
         if not interview.state.is_over:
-            raise InterviewUnfinished
+            raise RequestConflict("interview_unfinished")
         return snapshot_of(self._protocol_of(interview), interview)
 
     async def delete(self, interview_id: str) -> None:
@@ -246,5 +245,5 @@ class InterviewService:
     def _protocol_of(self, interview: Interview) -> InterviewProtocol:
         protocol = self._protocols.get(interview.protocol.id)
         if protocol is None or protocol.digest != interview.protocol.digest:
-            raise ProtocolChanged(interview.protocol.id)
+            raise protocol_changed(interview.protocol.id)
         return protocol

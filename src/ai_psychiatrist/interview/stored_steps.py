@@ -8,9 +8,10 @@ from functools import partial
 from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.domain.errors import NotFound, RequestConflict, StoreUnusable
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.engine.context import StepContext
-from ai_psychiatrist.interview.errors import InterviewNotFound, StoreUnusable, VersionConflict
+from ai_psychiatrist.interview.errors import store_unusable
 from ai_psychiatrist.interview.interview_log import report_hold
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.record import Interview
@@ -54,7 +55,7 @@ class StoredSteps:
             await self.run(
                 lambda store: store.save(numbered, answer=answer, finished_key=finished_key)
             )
-        except VersionConflict:
+        except RequestConflict:
             if sent is not None:
                 raise
             # Another process has taken the step meanwhile: what it stored stands.
@@ -64,7 +65,7 @@ class StoredSteps:
         return numbered
 
     async def load(self, interview_id: str) -> Interview:
-        """Return an interview as it was stored last; raises `InterviewNotFound`."""
+        """Return an interview as it was stored last; raises `NotFound`."""
         return await self.run(lambda store: store.load(interview_id))
 
     async def run(self, work: Callable[[InterviewStore], T]) -> T:
@@ -72,7 +73,7 @@ class StoredSteps:
         try:
             return await self._threads.run(partial(work, self._store))
         except WorkTimedOut:
-            raise StoreUnusable from None
+            raise store_unusable() from None
 
     def lock(self, interview_id: str) -> asyncio.Lock:
         """Return what holds an interview for one step at a time."""
@@ -84,5 +85,5 @@ class StoredSteps:
         if made:
             spent = interview.spent.with_calls(made)
             counted = replace(interview, version=interview.version + 1, spent=spent)
-            with suppress(InterviewNotFound, StoreUnusable, VersionConflict):
+            with suppress(NotFound, StoreUnusable, RequestConflict):
                 await self.run(lambda store: store.save(counted, answer=None, finished_key=None))

@@ -6,9 +6,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.interview import GivenAnswer, Question
-from ai_psychiatrist.interview.errors import VersionConflict
 
 _KEY: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
@@ -47,11 +46,11 @@ def given_answer(
 ) -> GivenAnswer:
     """Return the answer to the question that waits.
 
-    Raises `VersionConflict` when it is for another one, and `InputError` when it was not offered,
+    Raises `RequestConflict` when it is for another one, and `InputError` when it was not offered,
     is empty or too long.
     """
     if question is None or submission.question_id != question.id:
-        raise VersionConflict(field="question_id")
+        raise RequestConflict("version_conflict", field="question_id")
     if (submission.option_id is None) == (submission.text is None):
         msg = "send either option_id or text"
         raise InputError(msg, field="text")

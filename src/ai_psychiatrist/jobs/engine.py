@@ -5,7 +5,7 @@ gives the engine its work.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
@@ -26,6 +26,8 @@ class JobRef:
 
     tenant: str
     id: str
+    asked_by: str = field(default="", compare=False)
+    """The id of who asked for it, where that is known: in a tenant these take turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

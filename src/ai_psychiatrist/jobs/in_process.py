@@ -22,6 +22,8 @@ _MOST_ENDS: Final = 10_000
 
 @dataclass(slots=True)
 class _UnderWay:
+    job: JobRef
+    """As it was submitted, with who asked for it."""
     ended: asyncio.Future[RecordState]
     task: asyncio.Task[RecordState] | None = None
     """`None` while the job waits."""
@@ -30,12 +32,15 @@ class _UnderWay:
 
 @dataclass(slots=True)
 class _Tenant:
-    waiting: deque[JobRef] = field(default_factory=deque)
+    waiting: OrderedDict[str, deque[JobRef]] = field(default_factory=OrderedDict)
+    """Of each who asked; whose turn is next comes first."""
     running: int = 0
 
 
 class InProcessEngine:
-    """Does jobs of all tenants in turn; to be made and used in one event loop.
+    """Does jobs of all tenants, and of all who ask in one, in turn.
+
+    To be made and used in one event loop.
 
     Jobs run in the context that the engine was made in, not in that of whoever submits them.
     """
@@ -56,8 +61,9 @@ class InProcessEngine:
     async def submit(self, job: JobRef) -> None:
         """Take a job; one that waits or runs is left as it is."""
         if job not in self._jobs:
-            self._jobs[job] = _UnderWay(asyncio.get_running_loop().create_future())
-            self._tenants.setdefault(job.tenant, _Tenant()).waiting.append(job)
+            self._jobs[job] = _UnderWay(job, asyncio.get_running_loop().create_future())
+            tenant = self._tenants.setdefault(job.tenant, _Tenant())
+            tenant.waiting.setdefault(job.asked_by, deque()).append(job)
             self._begin_more()
 
     async def status(self, job: JobRef) -> RecordState | None:
@@ -79,7 +85,10 @@ class InProcessEngine:
             return
         known.is_cancelled = True
         if known.task is None:
-            self._tenants[job.tenant].waiting.remove(job)
+            waiting = self._tenants[job.tenant].waiting
+            waiting[known.job.asked_by].remove(job)
+            if not waiting[known.job.asked_by]:
+                del waiting[known.job.asked_by]
             self._forget_idle(job.tenant)
             self._ended(job, RecordState.CANCELLED)
         else:
@@ -129,7 +138,11 @@ class InProcessEngine:
             if tenant.waiting and tenant.running < self._per_tenant:
                 tenant.running += 1
                 self._tenants.move_to_end(name)
-                return tenant.waiting.popleft()
+                asked_by, jobs = tenant.waiting.popitem(last=False)
+                job = jobs.popleft()
+                if jobs:
+                    tenant.waiting[asked_by] = jobs
+                return job
         return None
 
     async def _do(self, job: JobRef) -> RecordState:

@@ -27,11 +27,11 @@ class Submissions:
         self._waiting: dict[str, deque[JobRef]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def add(self, tenant: str, job_ids: Iterable[str]) -> None:
+    def add(self, tenant: str, job_ids: Iterable[str], *, asked_by: str) -> None:
         """Have stored jobs of a tenant done; what cannot be handed in is left to who tends jobs."""
         is_under_way = tenant in self._waiting
         waiting = self._waiting.setdefault(tenant, deque())
-        waiting.extend(JobRef(tenant=tenant, id=job_id) for job_id in job_ids)
+        waiting.extend(JobRef(tenant=tenant, id=one, asked_by=asked_by) for one in job_ids)
         if not is_under_way:
             handing_in = self._hand_in(tenant, waiting)
             task = asyncio.create_task(handing_in, context=self._context.copy())

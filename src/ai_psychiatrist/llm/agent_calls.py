@@ -19,9 +19,9 @@ from ai_psychiatrist.domain.failures import (
 )
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.telemetry.watching import publish, watched
 from ai_psychiatrist.infrastructure.telemetry.work import AgentWork
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.calls import (
     CallRecorder,
     CallResult,
@@ -30,7 +30,6 @@ from ai_psychiatrist.llm.calls import (
     call_digest,
     call_work,
     note_result,
-    note_spent,
     result_of,
     with_result,
 )
@@ -243,8 +242,6 @@ class AgentCalls:
                 if store is not None:
                     await admission.enter_async_context(store.admitted())
                 attempt = self._begin(call, is_replayed=False)
-                if not call.endpoint.is_local:
-                    note_spent(calls=1)
                 with watched(call_work(self._agent, call.endpoint)) as work:
                     result = await self._sent(call)
                     note_result(work, result)
@@ -260,10 +257,7 @@ class AgentCalls:
                     hosts=attempt.hosts,
                 )
                 await store.keep(with_result(made, result))
-        returned = self._returned(result)
-        known = self._known
-        note_spent(tokens=(known["input_tokens"] or 0) + (known["output_tokens"] or 0))
-        return returned
+        return self._returned(result)
 
     async def _sent(self, call: Call) -> CallResult:
         started = time.perf_counter()
@@ -332,7 +326,7 @@ class AgentCalls:
         self.attempts.append(attempt)
         self._recorder.attempts.append(attempt)
         if not self._is_replayed:
-            tell(attempt)
+            publish(attempt)
         if self._recorder.store is not None:
             self._recorder.store.judged(
                 Judgement(

@@ -12,7 +12,6 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
@@ -62,9 +61,18 @@ class CallBudget:
         self.left -= taken
         return CallBudget(taken)
 
-    def in_parts(self, count: int) -> list["CallBudget"]:
-        """Divide all that is left; the first parts are one call larger where it has to be."""
-        return [self.set_aside(-(-self.left // remaining)) for remaining in range(count, 0, -1)]
+    @contextmanager
+    def shared(self, count: int) -> Iterator[list["CallBudget"]]:
+        """Divide all that is left for the block, so that no part depends on how fast others are.
+
+        The first parts are one call larger where it has to be; what is not spent comes back.
+        """
+        parts = [self.set_aside(-(-self.left // remaining)) for remaining in range(count, 0, -1)]
+        try:
+            yield parts
+        finally:
+            for part in parts:
+                self.take_back(part)
 
     def take_back(self, other: "CallBudget") -> None:
         """Take over what is left of another budget."""
@@ -96,7 +104,7 @@ class CallStore(Protocol):
 
     def admitted(self) -> AbstractAsyncContextManager[None]:
         """Let a call be made that was not made before, and kept; entered when it is to be sent."""
-        ...
+        return nullcontext()
 
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""
@@ -218,34 +226,6 @@ class CallRecorder:
     def has_time_for(self, seconds: float) -> bool:
         """Return whether the deadline is further away than so many seconds."""
         return self.deadline is None or asyncio.get_running_loop().time() + seconds < self.deadline
-
-
-class Meter(Protocol):
-    """Counts what the work of one task, and of those it starts, spends."""
-
-    def spent(self, *, calls: int = 0, tokens: int = 0) -> None:
-        """Count it; called in the event loop, and never waits."""
-        ...
-
-
-_METER: Final[ContextVar[Meter | None]] = ContextVar("meter", default=None)
-
-
-@contextmanager
-def metered(meter: Meter) -> Iterator[None]:
-    """Let a meter count what is spent inside the block, also by work that is cut short."""
-    token = _METER.set(meter)
-    try:
-        yield
-    finally:
-        _METER.reset(token)
-
-
-def note_spent(*, calls: int = 0, tokens: int = 0) -> None:
-    """Count it at the meter, where there is one."""
-    meter = _METER.get()
-    if meter is not None:
-        meter.spent(calls=calls, tokens=tokens)
 
 
 def agent_work(agent: str, chain: FallbackChain, attempts: Sequence[Attempt]) -> AgentWork:

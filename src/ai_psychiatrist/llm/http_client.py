@@ -18,7 +18,7 @@ from ai_psychiatrist.infrastructure.json_structure import (
     TooManyValues,
     refuse_costly,
 )
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.llm.failures import http_failure
 from ai_psychiatrist.llm.providers import Provider
 

@@ -3,7 +3,7 @@
 import httpx2
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine, plain_host
+from ai_psychiatrist.infrastructure.options import is_of_this_machine, plain_host
 from ai_psychiatrist.llm.providers import OLLAMA, OPENAI, provider_of
 from ai_psychiatrist.llm.settings import ModelCallSettings, OllamaSettings, OpenAISettings
 

@@ -21,8 +21,7 @@ from ai_psychiatrist.domain.failures import (
     FailureSeverity,
 )
 from ai_psychiatrist.domain.model_call import RequestMessage
-from ai_psychiatrist.infrastructure.failure_log import record_failure
-from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.logging import get_logger, record_failure
 from ai_psychiatrist.llm.agent_calls import AgentCalls, Call, Review
 from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.definition import AgentDefinition, OutputT, Prompt, asking_in

@@ -13,9 +13,9 @@ from ai_psychiatrist.infrastructure.options import (
     CommaList,
     Options,
     WebAddress,
+    plain_host,
     web_address,
 )
-from ai_psychiatrist.infrastructure.own_machine import plain_host
 from ai_psychiatrist.llm.providers import provider_of
 
 Thinking: TypeAlias = Literal["off", "low", "medium", "high"]

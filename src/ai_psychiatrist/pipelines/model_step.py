@@ -8,8 +8,7 @@ from typing import ClassVar, Final, Self
 from pydantic import ConfigDict
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
-from ai_psychiatrist.domain.failure_stages import stage_of_code
-from ai_psychiatrist.domain.failures import FailureCode, FailureStage, RejectionCode
+from ai_psychiatrist.domain.failures import FailureCode, FailureStage, RejectionCode, stage_of_code
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.records import AttemptRecord

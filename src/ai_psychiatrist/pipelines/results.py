@@ -6,8 +6,7 @@ from typing import Final
 
 import orjson
 
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import StepCounts

@@ -25,6 +25,7 @@ from ai_psychiatrist.pipelines.run_folder import (
 )
 from ai_psychiatrist.pipelines.step_turn import SEED
 from ai_psychiatrist.pipelines.units import DeclaredUnit
+from ai_psychiatrist.validation.config.document import with_line_feeds
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
@@ -127,7 +128,7 @@ def _differences(ledger: Ledger, request: PipelineRequest) -> Iterator[str]:
 
 
 def _content(path: Path) -> bytes:
-    return read_regular(path, most_bytes=MOST_BYTES)
+    return with_line_feeds(read_regular(path, most_bytes=MOST_BYTES))
 
 
 def _written(models: Mapping[str, Sequence[str]]) -> str:

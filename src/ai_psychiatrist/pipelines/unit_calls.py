@@ -1,17 +1,16 @@
 """The kept model calls of one unit: found again when the unit is gone on with."""
 
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.records import KeptCall
-from ai_psychiatrist.llm.calls import Judgement
+from ai_psychiatrist.llm.calls import CallStore, Judgement
 
 
 @dataclass(slots=True, kw_only=True)
-class UnitCalls:
+class UnitCalls(CallStore):
     """The store that one attempt at a unit keeps its calls in."""
 
     unit_id: str
@@ -27,10 +26,6 @@ class UnitCalls:
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
         """Return a call that was made before."""
         return self.known.get((digest, occurrence))
-
-    def admitted(self) -> AbstractAsyncContextManager[None]:
-        """Let every call be made."""
-        return nullcontext()
 
     async def keep(self, call: ModelCall) -> None:
         """Put the call on disk."""

@@ -3,29 +3,23 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Final, TypeVar
+from typing import Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.item_rules import READER_DIFFERS, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
-from ai_psychiatrist.domain.belief import TotalInterval
+from ai_psychiatrist.domain.assessment import Assessment, Certificate
+from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Grounding, Quote, Segment
 from ai_psychiatrist.domain.failures import UnreadPart
+from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item, UnknownReason
+from ai_psychiatrist.domain.risk import RiskReport, RiskSignal
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.proof.signing import Signer
 from ai_psychiatrist.proof.verify import Refused, verify
-from ai_psychiatrist.results.account_result import CertificateResult
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import (
-    BeliefResult,
-    Envelope,
-    ItemResult,
-    QuantitativePart,
-)
-from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
 
 _Fields = dict[str, object]
 _VERSION: Final = 1
@@ -37,18 +31,9 @@ _NO_RULES: Final = frozenset({*UnreadPart, READER_DIFFERS})
 """What of an answer could not be read, or the reader does not share, is no rule that it breaks."""
 
 
-Certified = TypeVar("Certified", bound=Envelope)
-
-
-def certified(result: Certified, transcript: Transcript, signer: Signer | None) -> Certified:
-    """Return a result with its certificate; raises `InputError` as `certificate_of` does."""
-    certificate = certificate_of(result, transcript, signer=signer)
-    return result.model_copy(update={"certificate": certificate})
-
-
 def certificate_of(
-    result: Envelope, transcript: Transcript, *, signer: Signer | None = None
-) -> CertificateResult:
+    result: Assessment, transcript: Transcript, *, signer: Signer | None = None
+) -> Certificate:
     """Return the certificate of a result, checked as its receiver will check it.
 
     Raises `InputError` for a transcript that the result is not about.
@@ -60,7 +45,7 @@ def certificate_of(
     raise InputError(msg, field="transcript")
 
 
-def _checked(result: Envelope, transcript: Transcript, signer: Signer | None) -> CertificateResult:
+def _checked(result: Assessment, transcript: Transcript, signer: Signer | None) -> Certificate:
     signed_by = None if signer is None else signer.public_key
     certificate = _canonical(_certificate(result, transcript) | {"signed_by": signed_by})
     sha256 = hashlib.sha256(certificate).hexdigest()
@@ -68,7 +53,7 @@ def _checked(result: Envelope, transcript: Transcript, signer: Signer | None) ->
     rest = _canonical({"sha256": sha256, "signature": signature})
     content = b'{"certificate":' + certificate + b"," + rest[1:]
     verify(transcript.text, content)
-    return CertificateResult(sha256=sha256, signed_by=signed_by, text=content.decode())
+    return Certificate(sha256=sha256, signed_by=signed_by, text=content.decode())
 
 
 def _canonical(fields: _Fields) -> bytes:
@@ -91,7 +76,7 @@ def _without_fractions(value: object) -> object:
             return value
 
 
-def _certificate(result: Envelope, transcript: Transcript) -> _Fields:
+def _certificate(result: Assessment, transcript: Transcript) -> _Fields:
     return {
         "version": _VERSION,
         "program": __version__,
@@ -134,13 +119,13 @@ def _words_digest(transcript: Transcript, spans: list[dict[str, int]]) -> str:
     return hashlib.blake2b(words.encode(), digest_size=32, key=key).hexdigest()
 
 
-def _spans(segments: Iterable[Segment | RiskSignalResult]) -> list[dict[str, int]]:
+def _spans(segments: Iterable[Segment | RiskSignal]) -> list[dict[str, int]]:
     return [{"turn": one.turn, "start": one.start, "end": one.end} for one in segments]
 
 
-def _scores(result: Envelope, transcript: Transcript) -> _Fields | None:
-    part = result.quantitative if isinstance(result, FullResult) else result
-    if not isinstance(part, QuantitativePart) or part.items is None:
+def _scores(result: Assessment, transcript: Transcript) -> _Fields | None:
+    part = result.quantitative
+    if part is None:
         return None
     is_checked = result.grounding is not None and result.grounding.grounding is Grounding.CHECKED
     return {
@@ -162,17 +147,15 @@ def _scores(result: Envelope, transcript: Transcript) -> _Fields | None:
     }
 
 
-def _belief(belief: BeliefResult) -> _Fields:
-    return belief.model_dump(
-        mode="json", include={"scores", "not_determinable", "sources", "calibrated", "set"}
-    )
+def _belief(belief: ItemBelief) -> _Fields:
+    return belief.model_dump()
 
 
 def _interval(interval: TotalInterval) -> _Fields:
     return {"low": interval.low, "high": interval.high, "level": interval.level}
 
 
-def _item(key: Item, item: ItemResult, transcript: Transcript, *, is_checked: bool) -> _Fields:
+def _item(key: Item, item: ItemAssessment, transcript: Transcript, *, is_checked: bool) -> _Fields:
     return {
         "quotes": [_quote(quote, transcript) for quote in item.evidence],
         "allowed": _allowed(key, item.evidence) if is_checked else [],
@@ -210,7 +193,7 @@ def _allowed(item: Item, quotes: tuple[Quote, ...]) -> list[int]:
     ]
 
 
-def _reply(item: ItemResult) -> _Fields | None:
+def _reply(item: ItemAssessment) -> _Fields | None:
     if item.unknown_reason is UnknownReason.SCORING_FAILED:
         return None
     return {
@@ -223,7 +206,7 @@ def _reply(item: ItemResult) -> _Fields | None:
     }
 
 
-def _danger(risk: RiskResult, transcript: Transcript) -> _Fields:
+def _danger(risk: RiskReport, transcript: Transcript) -> _Fields:
     return {
         "level": risk.level.value,
         "signal_count": risk.signal_count,

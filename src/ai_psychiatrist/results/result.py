@@ -1,11 +1,12 @@
 """What all results have in common: frozen, made of the domain's values, and shown without words."""
 
-from collections.abc import Iterator, Sized
-from enum import Enum
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails
+
+from ai_psychiatrist.domain.shape import without_words
 
 
 class Result(BaseModel):
@@ -24,9 +25,6 @@ class Result(BaseModel):
         defer_build=True,
     )
 
-    shown_texts: ClassVar[frozenset[str]] = frozenset()
-    """Fields whose text is this program's own, and is shown."""
-
     if not TYPE_CHECKING:
 
         def __setattr__(self, name: str, value: object) -> None:
@@ -41,38 +39,6 @@ class Result(BaseModel):
     def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
         """Yield what can be shown of each field."""
         for name, value in self:
-            if name in self.shown_texts:
-                yield name, value
-            elif (shown := _shown(value)) is not None:
+            shown = value if isinstance(value, Result) else without_words(value)
+            if shown is not None:
                 yield name, shown
-
-
-class _Count:
-    """Stands for so many values."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def __repr__(self) -> str:
-        return f"<{self._count}>"
-
-
-def _shown(value: object) -> object | None:
-    match value:
-        case Enum():
-            code: object = value.value
-            return code
-        case bool() | int() | float() | Result():
-            return value
-        case str() | bytes():
-            return None
-        case Sized():
-            return _Count(len(value))
-        case _:
-            return None
-
-
-def called(*path: str) -> AliasChoices:
-    """Say where a value of the domain is that results give another name; the last is theirs."""
-    *places, name = path
-    return AliasChoices(name, AliasPath(*places))

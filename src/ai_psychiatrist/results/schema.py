@@ -9,11 +9,11 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import SCHEMA_VERSION, QualitativeResult, QuantitativeResult
+from ai_psychiatrist.domain.assessment import SCHEMA_VERSION, Assessment
+from ai_psychiatrist.results.one_part import QualitativeResult, QuantitativeResult
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_WORDS: Final = frozenset({"title", "description", "examples"})
+_WORDS: Final = frozenset({"title", "description", "examples", "readOnly"})
 """What a schema says of values without changing which there are."""
 
 
@@ -29,7 +29,7 @@ def kept_schema() -> str:
 
 def generated_schema() -> dict[str, object]:
     """Make the schema from the models: of a whole assessment, of its scores, of its narrative."""
-    adapter: TypeAdapter[object] = TypeAdapter(FullResult | QuantitativeResult | QualitativeResult)
+    adapter: TypeAdapter[object] = TypeAdapter(Assessment | QuantitativeResult | QualitativeResult)
     return {"$schema": _DIALECT, **adapter.json_schema(mode="serialization")}
 
 

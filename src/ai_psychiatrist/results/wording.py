@@ -3,16 +3,25 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from html import escape
 from typing import Final
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.pydantic_agents import EVIDENCE
-from ai_psychiatrist.domain.failures import AttemptOutcome
+from ai_psychiatrist.domain.assessment import Account, Assessment
+from ai_psychiatrist.domain.failures import AttemptOutcome, FailureRecord
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
-from ai_psychiatrist.domain.reader import ReaderStatus
-from ai_psychiatrist.domain.risk import RiskCategory, RiskGroup, RiskLevel
-from ai_psychiatrist.results.models import Envelope, ItemResult
-from ai_psychiatrist.results.risk_result import RiskReaderResult, RiskResult, RiskSignalResult
+from ai_psychiatrist.domain.risk import (
+    ReaderState,
+    ReaderStatus,
+    RiskCategory,
+    RiskGroup,
+    RiskLevel,
+    RiskReport,
+    RiskSignal,
+)
+from ai_psychiatrist.domain.transcript import TranscriptAccount
 from ai_psychiatrist.services.risk.questions import questions_in
 
 UNKNOWN_REASONS: Final[Mapping[Enum, str]] = {
@@ -72,7 +81,7 @@ class SentenceParts:
     after: str = field(repr=False)
 
 
-def sentence_parts(signal: RiskSignalResult) -> SentenceParts:
+def sentence_parts(signal: RiskSignal) -> SentenceParts:
     """Cut the sentence of a statement; all of it is `said` where the words stand there twice."""
     before, found, after = signal.sentence.partition(signal.text)
     if not found or signal.text in after:
@@ -80,25 +89,14 @@ def sentence_parts(signal: RiskSignalResult) -> SentenceParts:
     return SentenceParts(before=before, said=found, after=after)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignalGroup:
-    """Statements that a reader does the same with, the most urgent first."""
-
-    group: RiskGroup
-    signals: tuple[RiskSignalResult, ...]
-
-
-def signal_groups(signals: Iterable[RiskSignalResult]) -> tuple[SignalGroup, ...]:
-    """Return the groups that there are, in their order."""
+def signal_groups(signals: Iterable[RiskSignal]) -> dict[RiskGroup, list[RiskSignal]]:
+    """Return the groups that there are, in their order; the most urgent of each first."""
     by_level = sorted(signals, key=lambda one: (-one.level.rank, one.start))
-    groups = (
-        SignalGroup(group=group, signals=tuple(one for one in by_level if one.group is group))
-        for group in RiskGroup
-    )
-    return tuple(one for one in groups if one.signals)
+    groups = {group: [one for one in by_level if one.group is group] for group in RiskGroup}
+    return {group: found for group, found in groups.items() if found}
 
 
-def danger_headline(risk: RiskResult, *, where: str = "") -> str:
+def danger_headline(risk: RiskReport, *, where: str = "") -> str:
     """Return what stands above the statements: a level, or what was asked about and denied.
 
     `where`: such as ` in the transcript`.
@@ -110,18 +108,18 @@ def danger_headline(risk: RiskResult, *, where: str = "") -> str:
     return denied if risk.level is RiskLevel.NONE else f"{found}. {denied}"
 
 
-def read_first_words(reader: RiskReaderResult) -> str:
+def read_first_words(reader: ReaderState) -> str:
     """Return what stands above the passages that the learned reader ranks highest."""
     count = len(reader.read_first)
     return f"Passages to read first, as the learned reader ranks them; no level ({count})"
 
 
-def has_denials_alone(risk: RiskResult) -> bool:
+def has_denials_alone(risk: RiskReport) -> bool:
     """Whether all that was found was denied."""
     return {signal.group for signal in risk.signals} == {RiskGroup.DENIED}
 
 
-def _denied(signals: Sequence[RiskSignalResult], where: str) -> str:
+def _denied(signals: Sequence[RiskSignal], where: str) -> str:
     asked, unasked = _split(signals)
     parts = [f"about {topic}{where}: denied ({place})" for topic, place in _by_topic(asked)]
     spoken = [f"{topic}{where}: denied ({place})" for topic, place in _by_topic(unasked)]
@@ -132,14 +130,14 @@ def _denied(signals: Sequence[RiskSignalResult], where: str) -> str:
 
 
 def _split(
-    signals: Sequence[RiskSignalResult],
-) -> tuple[Sequence[RiskSignalResult], Sequence[RiskSignalResult]]:
+    signals: Sequence[RiskSignal],
+) -> tuple[Sequence[RiskSignal], Sequence[RiskSignal]]:
     """Return the denials of what was asked, and those of what was not."""
     asked = [one for one in signals if one.question and questions_in(one.question)]
     return asked, [one for one in signals if one not in asked]
 
 
-def _by_topic(signals: Sequence[RiskSignalResult]) -> Iterator[tuple[str, str]]:
+def _by_topic(signals: Sequence[RiskSignal]) -> Iterator[tuple[str, str]]:
     for category in RiskCategory:
         turns = sorted({one.turn + 1 for one in signals if one.category is category})
         if turns:
@@ -155,7 +153,7 @@ def _turns(turns: Sequence[int]) -> str:
     return f"turns {', '.join(map(str, turns[:-1]))} and {turns[-1]}"
 
 
-def unknown_words(item: ItemResult, result: Envelope) -> str:
+def unknown_words(item: ItemAssessment, result: Account) -> str:
     """Return why an item of a result has no score."""
     match item.unknown_reason:
         case None:
@@ -175,7 +173,7 @@ def unread_words(question_turn: int) -> str:
     return f"asked in turn {question_turn + 1}, the answer was not read"
 
 
-def _nothing_found(result: Envelope) -> str:
+def _nothing_found(result: Account) -> str:
     """Return who found nothing: whatever was accepted last of those that looked for evidence."""
     models = [
         one.model
@@ -192,3 +190,70 @@ def nothing_found_by(model: str | None) -> str:
     if model is None:
         return UNKNOWN_REASONS[UnknownReason.NO_MENTION]
     return "nothing found by the rules" if model == BASELINE else "the model named no evidence"
+
+
+def parts_words(read: TranscriptAccount) -> str:
+    """Return that an interview was read in parts and what follows; empty for one read whole."""
+    if read.parts == 1:
+        return ""
+    return (
+        f"The interview is long: models read it in {read.parts} overlapping parts. Narrative, "
+        "judgement, scores and meta-review rest on notes on the parts and on the quotes that were "
+        "found in them."
+    )
+
+
+def part_of_failure(failure: FailureRecord) -> str:
+    """Return which part of a long interview a failure concerns; empty where it concerns none."""
+    part = failure.context.get("part")
+    return "" if part is None else f", part {part} of the interview"
+
+
+def html_of(result: Assessment) -> str:
+    """Return a result as HTML, all of its texts escaped.
+
+    What was said is not in it: the outputs of a notebook are saved with it, and passed on.
+    """
+    return "".join(_parts(result, result.quantitative))
+
+
+def _parts(result: Assessment, scores: PHQ8Assessment | None) -> Iterator[str]:
+    yield f"<p><strong>PHQ-8 assessment: {escape(result.status.value)}</strong></p>"
+    yield f"<p><strong>{escape(danger_headline(result.risk))}</strong>. {_counts(result)}"
+    yield f"{escape(result.risk.statement)}</p>"
+    if scores is not None and scores.has_answers:
+        yield from _scores(result, scores)
+    for failure in result.failures:
+        code = "" if failure.code is None else f" ({failure.code.value})"
+        stage = f"{failure.stage}{part_of_failure(failure)}"
+        yield f"<p>{escape(f'{stage}: {failure.message}{code}')}</p>"
+    yield f"<p><small>{escape(result.notice)}</small></p>"
+
+
+def _counts(result: Assessment) -> str:
+    """Return how many statements there are of each group, as a sentence."""
+    groups = signal_groups(result.risk.signals)
+    counts = [f"{RISK_GROUPS[group]}: {len(found)}" for group, found in groups.items()]
+    return f"{escape('. '.join(counts))}. " if counts else ""
+
+
+def _scores(result: Assessment, scores: PHQ8Assessment) -> Iterator[str]:
+    yield f"<p>Total: {escape(_total(scores))}</p>"
+    yield "<table><thead><tr><th>Item</th><th>Score</th><th>Quotes</th></tr></thead><tbody>"
+    for item in scores.items.values():
+        yield f"<tr><td>{escape(item.label)}</td><td>{escape(_score(result, item))}</td>"
+        yield f"<td>{len(item.evidence)}</td></tr>"
+    yield "</tbody></table>"
+
+
+def _total(scores: PHQ8Assessment) -> str:
+    if scores.total_score is not None:
+        return f"{scores.total_score} of 24, {scores.severity_label}"
+    between = f"between {scores.total_score_min} and {scores.total_score_max} of 24"
+    return f"{between}, {scores.na_count} items unknown"
+
+
+def _score(result: Assessment, item: ItemAssessment) -> str:
+    if item.score is not None:
+        return str(item.score)
+    return f"unknown: {unknown_words(item, result)}"

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ai_psychiatrist.domain.access import Principal
-from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.review import Committed, ItemRating
 from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound
 from ai_psychiatrist.reviews.archive.review_rows import RatedRecord
 from ai_psychiatrist.reviews.blindness import is_rater
 from ai_psychiatrist.reviews.program_ratings import program_ratings
@@ -44,10 +43,10 @@ def agreed(archive: Archive, principal: Principal) -> "Agreement":
     """Return the figures over all rated cases; a rater's are over what this rater committed.
 
     Whoever is given all figures is no blind rater of these cases later. Raises `RequestConflict`
-    where what figures need is not installed, `ArchiveUnusable` and `RecordUnreadable`.
+    where what figures need is not installed, `StoreUnusable` and `ArtifactMismatch`.
     """
     if find_spec("numpy") is None:
-        raise RequestConflict(_WITHOUT_FIGURES, field="agreement")
+        raise RequestConflict("not_available", _WITHOUT_FIGURES, field="agreement")
     known = _KNOWN.setdefault(archive, _Known())
     # At once: the cases that are kept in mind are those which the figures tell of.
     with archive.at_once():
@@ -113,7 +112,7 @@ def _case(
             program = program_ratings(result) if result else ()
         if program:
             known.programs[record_id] = program
-    except RecordNotFound:
+    except NotFound:
         return None
     return RatedCase(
         subject=subject,

@@ -1,6 +1,5 @@
 """How far raters agree with one another and with the program, as it is shown."""
 
-from ai_psychiatrist.results.frozen_table import FrozenTable
 from ai_psychiatrist.results.result import Result
 
 
@@ -67,7 +66,7 @@ class Comparison(Result):
     """Agreement over all items, by item, and by pair of raters."""
 
     all_items: AgreementFigures
-    items: FrozenTable[str, AgreementFigures]
+    items: dict[str, AgreementFigures]
     """By item's key."""
     pairs: tuple[RaterPair, ...]
     """Those with most cases in common; `others` stands for all beyond them together."""

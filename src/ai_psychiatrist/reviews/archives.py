@@ -5,20 +5,20 @@ import threading
 import time
 from collections.abc import Callable, Container
 from contextlib import AbstractAsyncContextManager, ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.repeating import HOUR_SECONDS, repeating
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
 from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
-from ai_psychiatrist.reviews.archive.errors import ArchiveUnusable
+from ai_psychiatrist.reviews.archive.errors import archive_unusable
 from ai_psychiatrist.reviews.archive.jobs import EndedJob
 
 logger = get_logger(__name__)
@@ -36,21 +36,12 @@ _NEW_SECONDS: Final = 3_600.0
 """A folder as young as this may be that of a process which is about to lock it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveOptions:
-    """Where assessments are stored."""
-
-    folder: Path
-    """Of all tenants."""
-    keys: StoreKeys
-    limits: ArchiveLimits = field(default_factory=ArchiveLimits)
-
-
 class Archives:
     """Opens each tenant's archive once; a process that stores nothing never makes one."""
 
-    def __init__(self, options: ArchiveOptions) -> None:
-        self._options = options
+    def __init__(self, folder: Path, keys: StoreKeys, limits: ArchiveLimits) -> None:
+        """`folder`: of all tenants."""
+        self._folder, self._keys, self._limits = folder, keys, limits
         self._threads = WorkerThreads(count=_THREADS, seconds=_SECONDS)
         self._opening = WorkerThreads(count=1, seconds=_SECONDS)
         self._opened: dict[str, Archive] = {}
@@ -65,7 +56,7 @@ class Archives:
     async def ask(self, tenant: str, work: Callable[[Archive], T]) -> T:
         """Return what the work with a tenant's archive returns, done beside the event loop.
 
-        Raises `ArchiveUnusable` for files or keys that cannot be used.
+        Raises `StoreUnusable` for files or keys that cannot be used.
         """
         archive = self._opened.get(tenant)
         try:
@@ -74,28 +65,27 @@ class Archives:
             opened = archive
             return await self._threads.run(lambda: work(opened))
         except WorkTimedOut:
-            raise ArchiveUnusable from None
+            raise archive_unusable() from None
         except ConfigurationError as error:
             reason = str(error)[:_MOST_REASON]
             logger.error("records_unavailable", error_type=type(error).__name__, reason=reason)
-            raise ArchiveUnusable from None
+            raise archive_unusable() from None
 
     def open(self, tenant: str) -> Archive:
         """Return a tenant's archive, for commands; raises `ConfigurationError`."""
         if not is_tenant(tenant):
             raise ConfigurationError(TENANT_CURE)
         if tenant not in self._opened:
-            options = self._options
             self._opened[tenant] = Archive.open(
-                options.folder / tenant, options.keys, tenant=tenant, limits=options.limits
+                self._folder / tenant, self._keys, tenant=tenant, limits=self._limits
             )
         return self._opened[tenant]
 
     def tenants(self) -> tuple[str, ...]:
         """Return the tenants that have an archive."""
-        if not self._options.folder.is_dir():
+        if not self._folder.is_dir():
             return ()
-        names = (path.name for path in self._options.folder.iterdir() if path.is_dir())
+        names = (path.name for path in self._folder.iterdir() if path.is_dir())
         return tuple(sorted(name for name in names if is_tenant(name)))
 
     @property
@@ -146,7 +136,7 @@ class Archives:
         for tenant in self.tenants():
             try:
                 removed = await self.ask(tenant, Archive.sweep)
-            except ArchiveUnusable as error:
+            except StoreUnusable as error:
                 logger.error("records_unavailable", error_type=type(error).__name__)
             else:
                 if removed:
@@ -154,7 +144,7 @@ class Archives:
 
     def _forget_dead(self) -> None:
         """Remove the names of killed processes that left nothing to go on with."""
-        for folder in self._options.folder.glob(f"{_RUNNERS}/*"):
+        for folder in self._folder.glob(f"{_RUNNERS}/*"):
             with suppress(OSError):
                 if time.time() - folder.stat().st_mtime > _NEW_SECONDS:
                     self._lives(folder.name)
@@ -176,7 +166,7 @@ class Archives:
         return False
 
     def _runner_folder(self, runner: str) -> Path:
-        return self._options.folder / _RUNNERS / runner
+        return self._folder / _RUNNERS / runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

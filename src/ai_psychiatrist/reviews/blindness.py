@@ -23,7 +23,7 @@ def hidden_phases(principal: Principal, *, stays_blind: bool = False) -> frozens
 
 
 def give_scores(archive: Archive, record_id: str, principal: Principal) -> None:
-    """Keep in mind that somebody is given scores from now on; raises `StillBlind`.
+    """Keep in mind that somebody is given scores from now on; raises `RequestConflict`.
 
     Whatever tells scores, evidence or narrative of a record calls it first.
     """

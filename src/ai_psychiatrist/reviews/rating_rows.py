@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.review import (
     ReviewRow,
     SpanRating,
 )
-from ai_psychiatrist.results.tables.writing import Row
+from ai_psychiatrist.results.tables import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

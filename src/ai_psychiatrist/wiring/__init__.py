@@ -3,63 +3,64 @@
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.config import Settings, refuse_contradictions
-from ai_psychiatrist.infrastructure.digests import (
-    KEY_NAME,
-    load_installation_key,
-)
+from ai_psychiatrist.infrastructure.digests import KEY_NAME, load_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
+from ai_psychiatrist.infrastructure.telemetry.watching import Telemetry
 from ai_psychiatrist.llm.connections import ModelConnections
-from ai_psychiatrist.llm.endpoints import EndpointOptions, FallbackChain
-from ai_psychiatrist.services.risk.clause_memory import forget_clauses
+from ai_psychiatrist.llm.endpoints import EndpointOptions
+from ai_psychiatrist.services.language.memory import forget_clauses
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
-from ai_psychiatrist.wiring.danger import danger_chain, of_models
-from ai_psychiatrist.wiring.pipeline import wired_pipeline
+from ai_psychiatrist.wiring.assessor import (
+    agent_chains,
+    build_assessor,
+    danger_chain,
+    names_of,
+    without_baseline,
+)
+from ai_psychiatrist.wiring.references import reference_source
 from ai_psychiatrist.wiring.services import BYTES_PER_CHARACTER, Services
-from ai_psychiatrist.wiring.telemetry import Telemetry, open_telemetry
+from ai_psychiatrist.wiring.telemetry import open_telemetry
 
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.batches import BatchModels
-    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
 
-__all__ = ["BYTES_PER_CHARACTER", "Services", "open_services", "open_services_apart"]
+__all__ = ["BYTES_PER_CHARACTER", "Services", "bootstrap", "bootstrap_apart"]
 
 logger = get_logger(__name__)
 
 
 @asynccontextmanager
-async def open_services(
+async def bootstrap(
     settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
 ) -> AsyncIterator[Services]:
     """Build everything from settings, active inside the block; closes the connections at the end.
 
-    `batches`: takes the models that are then asked by batches alone. `keeps_key`: whether a key of
-    digests that is made anew is kept; otherwise nothing is written. Raises `ConfigurationError`
-    for settings that nothing can serve.
+    `batches`: takes the models that are then asked by batches alone. `keeps_key`: whether a new key
+    of digests is stored; otherwise nothing is written. Raises `ConfigurationError` for settings
+    that cannot be used.
     """
-    async with open_services_apart(settings, batches=batches, keeps_key=keeps_key) as services:
+    async with bootstrap_apart(settings, batches=batches, keeps_key=keeps_key) as services:
         with services.active():
             yield services
 
 
 @asynccontextmanager
-async def open_services_apart(
+async def bootstrap_apart(
     settings: Settings, *, batches: "BatchModels | None" = None, keeps_key: bool = True
 ) -> AsyncIterator[Services]:
-    """Build everything as `open_services` does, to be active only where the caller says so."""
-    log = EventLog(settings.log.level, settings.log.format)
-    with logging_to(log):
+    """Build everything as `bootstrap` does, to be active only where the caller says so."""
+    with logging_to(EventLog(settings.log.level, settings.log.format)):
         refuse_contradictions(settings)
         if settings.interview.protocols:
             from ai_psychiatrist.interview.interviews import load_protocols  # noqa: PLC0415
 
             load_protocols(settings.interview.protocols)
-        key = _key(settings) if keeps_key else secrets.token_bytes(32)
+        key = _digest_key(settings) if keeps_key else secrets.token_bytes(32)
     connections = ModelConnections(
         EndpointOptions(
             models=settings.model,
@@ -85,55 +86,33 @@ async def open_services_apart(
 
 
 def _services(
-    settings: Settings,
-    connections: ModelConnections,
-    *,
-    key: bytes,
-    telemetry: Telemetry,
+    settings: Settings, connections: ModelConnections, *, key: bytes, telemetry: Telemetry
 ) -> Services:
-    wired = wired_pipeline(settings, connections)
-    interviewers = _interview_chain(settings, connections)
-    own_model = settings.interview.model
-    danger = danger_chain(settings, connections, own_model or settings.model.default)
+    chains = agent_chains(settings, connections)
+    references = reference_source(settings.references, connections)
+    interviewer = settings.interview.model or settings.model.default
+    # The baseline knows the tasks of an assessment alone.
+    interviewers = without_baseline(connections.chain(interviewer))
     return Services(
         settings=settings,
-        pipeline=wired.pipeline,
+        assessor=build_assessor(settings, chains, references),
         transcripts=TranscriptStore(
             settings.data.transcripts_dir,
             most_bytes=settings.api.max_transcript_chars * BYTES_PER_CHARACTER,
         ),
-        labels=settings.transcript.labels,
         connections=connections,
-        references=wired.references,
-        make_interviews=partial(_opened_interviews, settings, interviewers, danger),
-        interview_models=_names(interviewers) if own_model else (),
-        agent_models={agent: _names(chain) for agent, chain in wired.chains.items()},
-        addresses={one.name: one.address for chain in wired.chains.values() for one in chain},
+        references=references,
+        interviewers=interviewers,
+        interview_danger=danger_chain(settings, connections, interviewer),
+        interview_models=names_of(interviewers) if settings.interview.model else (),
+        addresses={one.name: one.address for chain in chains.values() for one in chain},
         key=key,
         log=EventLog(settings.log.level, settings.log.format, trace_ids=telemetry.trace_ids),
         telemetry=telemetry,
     )
 
 
-def _names(chain: FallbackChain) -> tuple[str, ...]:
-    return tuple(route.name for route in chain)
-
-
-def _interview_chain(settings: Settings, connections: ModelConnections) -> FallbackChain:
-    # The baseline knows the tasks of an assessment alone.
-    return of_models(connections.chain(settings.interview.model or settings.model.default))
-
-
-def _opened_interviews(
-    settings: Settings, chain: FallbackChain, danger: FallbackChain
-) -> "TenantInterviews":
-    # A tenth of a second that nobody waits for who holds no interview.
-    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews  # noqa: PLC0415
-
-    return TenantInterviews(settings, chain, danger)
-
-
-def _key(settings: Settings) -> bytes:
+def _digest_key(settings: Settings) -> bytes:
     try:
         return load_installation_key(settings.data.state_dir.expanduser() / KEY_NAME)
     except OSError:

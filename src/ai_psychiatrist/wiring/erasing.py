@@ -4,28 +4,25 @@ In this order nothing of an address is left, wherever an erasing breaks off: it 
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Final
 
 from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.outbox import FILE_NAME, Outbox
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks, WebhooksUnusable
-from ai_psychiatrist.reviews.archive.errors import ArchiveUnusable
+from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.reviews.archives import Records
-
-_REASON: Final = "the file of the webhooks cannot be used"
 
 
 async def erase_assessment(records: Records, webhooks: Webhooks, assessment_id: str) -> None:
-    """Erase an assessment, finished or not; raises `RecordNotFound` and `ArchiveUnusable`."""
-    await _forget(webhooks, jobs_named(records.tenant, [assessment_id]))
+    """Erase an assessment, finished or not; raises `NotFound` and `StoreUnusable`."""
+    await webhooks.forget(jobs_named(records.tenant, [assessment_id]))
     await records.ask(lambda archive: archive.erase(assessment_id))
 
 
 async def erase_subject(records: Records, webhooks: Webhooks, subject_id: str) -> None:
-    """Erase all of a subject; raises `SubjectNotFound` and `ArchiveUnusable`."""
+    """Erase all of a subject; raises `NotFound` and `StoreUnusable`."""
     ids = await records.ask(lambda archive: archive.ids_of(subject_id))
-    await _forget(webhooks, jobs_named(records.tenant, ids))
+    await webhooks.forget(jobs_named(records.tenant, ids))
     await records.ask(lambda archive: archive.erase_subject(subject_id))
 
 
@@ -33,20 +30,10 @@ def forget_told(state_dir: Path, jobs: Sequence[JobRef]) -> None:
     """Forget who is told of jobs, for commands; raises `ConfigurationError`, `LedgerUnusable`."""
     path = state_dir.expanduser() / FILE_NAME
     if path.exists():
-        outbox = Outbox.open(path)
-        try:
+        with closing(Outbox.open(path)) as outbox:
             outbox.forget(jobs)
-        finally:
-            outbox.close()
 
 
 def jobs_named(tenant: str, ids: Sequence[str]) -> tuple[JobRef, ...]:
     """Return the jobs of a tenant with these ids."""
     return tuple(JobRef(tenant=tenant, id=job_id) for job_id in ids)
-
-
-async def _forget(webhooks: Webhooks, jobs: Sequence[JobRef]) -> None:
-    try:
-        await webhooks.forget(jobs)
-    except WebhooksUnusable:
-        raise ArchiveUnusable(_REASON) from None

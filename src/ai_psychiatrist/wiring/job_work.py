@@ -1,26 +1,36 @@
-"""What doing one job is: take it, make its assessment while it is wanted, store the end, tell."""
+"""One job: take it, assess its transcript while that is wanted, store the end."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
+from pydantic import BaseModel, ConfigDict, ValidationError
 from structlog.contextvars import bound_contextvars
 
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
+from ai_psychiatrist.assessment.parts import Part, end_code
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, AssessmentStatus
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    AssessmentServiceError,
+    ConfigurationError,
+    NotFound,
+    RequestConflict,
+    StoreUnusable,
+)
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef, OnEnd
 from ai_psychiatrist.jobs.news import News
-from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.columns import figures_of
-from ai_psychiatrist.reviews.archive.errors import (
-    ArchiveUnusable,
-    RecordNotFound,
-    RecordUnreadable,
-)
 from ai_psychiatrist.reviews.archive.jobs import EndedJob, LeftByFailure, TakenJob
+from ai_psychiatrist.reviews.archive.kept_calls import sealed_call
+from ai_psychiatrist.reviews.archive.seals import Seal
 from ai_psychiatrist.reviews.archives import Records
-from ai_psychiatrist.wiring.job_assessment import JobAssessment, NothingFinished, reason_of
 from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
@@ -29,16 +39,52 @@ _WATCH_SECONDS: Final = 1.0
 """How often a job looks whether it is still wanted."""
 
 
-async def tell_nobody(_end: JobEnd) -> None:
-    """Let the end of a job go untold."""
+class JobRequest(BaseModel):
+    """Sealed where it is kept; a field more has a default, for those that were kept before."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    mode: AssessmentMode
+    ablates: bool = False
+    is_certified: bool = False
+    participant_id: int | None = None
 
 
-def end_of(tenant: str, ended: EndedJob, state: RecordState, reason: str | None = None) -> JobEnd:
+@dataclass(slots=True, kw_only=True)
+class JobCalls(CallStore):
+    """A call store over the archive; what was sent is not kept, for the transcript is there."""
+
+    job_id: str
+    records: Records
+    known: dict[tuple[str, int], ModelCall]
+    """By digest and occurrence, those that were made before."""
+    seal: Seal
+    error: AssessmentServiceError | None = None
+    """Why a call could not be kept: the job is not to end without it."""
+
+    async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
+        """Return a call that was made before."""
+        return self.known.get((digest, occurrence))
+
+    async def keep(self, call: ModelCall) -> None:
+        """Keep a call; once this returns it outlives the process."""
+        sealed = sealed_call(self.job_id, replace(call, sent=()), self.seal)
+        try:
+            await self.records.ask(lambda archive: archive.calls.keep([sealed]))
+        except AssessmentServiceError as error:
+            self.error = error
+            raise
+
+    def judged(self, judgement: Judgement) -> None:
+        """Note nothing: the result has an account of all calls."""
+
+
+def end_of(tenant: str, ended: EndedJob) -> JobEnd:
     """Return what is told of a job that has just ended."""
     return JobEnd(
         job=JobRef(tenant=tenant, id=ended.id),
-        state=state,
-        reason=reason,
+        state=ended.state,
+        reason=ended.reason,
         created_at=ended.created_at,
         ended_at=ended.ended_at,
     )
@@ -52,7 +98,7 @@ class JobWork:
     """
 
     services: Services
-    on_end: OnEnd = tell_nobody
+    on_end: OnEnd
     news: News = field(default_factory=News)
     """Told of each step."""
     under_way: set[str] = field(default_factory=set)
@@ -65,86 +111,68 @@ class JobWork:
         # Before it is taken: what a process has taken and does not do is taken from it again.
         self.under_way.add(job.id)
         try:
+            archives = self.services.archives
+            records, runner = archives.records(job.tenant), archives.runner
             with bound_contextvars(assessment_id=job.id):
-                return await self._do(job)
+                return await _Run(work=self, job=job, records=records, runner=runner).state()
         finally:
             self.under_way.discard(job.id)
             self.news.tell()
 
-    async def _do(self, job: JobRef) -> RecordState:
-        archives = self.services.archives
-        records, runner = archives.records(job.tenant), archives.runner
-        try:
-            taken = await records.ask(lambda archive: archive.jobs.take(job.id, runner))
-            if isinstance(taken, RecordState):
-                return taken
-            self.news.tell()
-            return await _Run(work=self, records=records, taken=taken, runner=runner).watched()
-        except RecordNotFound:
-            # Erased, whether it was begun or not.
-            return RecordState.CANCELLED
-        except RecordUnreadable as error:
-            return await self._fail_unread(job, records, reason_of(error))
-        except asyncio.CancelledError:
-            # Of a job that has its end, or is no longer this process's, it changes nothing.
-            await records.ask(lambda archive: archive.jobs.put_back(job.id, runner))
-            raise
-
-    async def _fail_unread(self, job: JobRef, records: Records, reason: str) -> RecordState:
-        """Say of a job that was taken why it cannot even be begun."""
-        runner = records.archives.runner
-        ended = await records.ask(lambda archive: archive.jobs.fail(job.id, runner, reason))
-        if ended is None:
-            return await _state_of_left(job, records)
-        await self.on_end(end_of(job.tenant, ended, RecordState.FAILED, reason))
-        return RecordState.FAILED
-
-
-async def _state_of_left(job: JobRef, records: Records) -> RecordState:
-    """Return how far a job is that is this process's no more.
-
-    `RUNNING` for one without an end: somebody else has it, or will. `CANCELLED` once it is erased.
-    """
-    try:
-        state = (await records.ask(lambda archive: archive.summary(job.id))).state
-    except RecordNotFound:
-        return RecordState.CANCELLED
-    return state if state.is_last else RecordState.RUNNING
-
-
-def _left_by(error: Exception) -> LeftByFailure | None:
-    if not isinstance(error, NothingFinished):
-        return None
-    result = error.result
-    return LeftByFailure(account=result.model_dump_json().encode(), danger=result.risk.level)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
+    """One job in the hands of this process."""
+
     work: JobWork
+    job: JobRef
     records: Records
-    taken: TakenJob
     runner: str
 
-    async def watched(self) -> RecordState:
+    async def state(self) -> RecordState:
+        """Do the job, tell of its end, and return how far it then is.
+
+        `RUNNING` for one without an end: somebody else has it, or will. `CANCELLED` once it is
+        erased, whether it was begun or not.
+        """
+        try:
+            ended = await self._ended()
+            if ended is not None:
+                await self.work.on_end(end_of(self.job.tenant, ended))
+                return ended.state
+            summary = await self.records.ask(lambda archive: archive.summary(self.job.id))
+        except NotFound:
+            return RecordState.CANCELLED
+        except asyncio.CancelledError:
+            # Of a job that has its end, or is no longer this process's, it changes nothing.
+            await self.records.ask(lambda archive: archive.jobs.put_back(self.job.id, self.runner))
+            raise
+        return summary.state if summary.state.is_last else RecordState.RUNNING
+
+    async def _ended(self) -> EndedJob | None:
+        """Take the job and do it; `None` for one that is not, or no longer, this process's."""
+        try:
+            taken = await self.records.ask(
+                lambda archive: archive.jobs.take(self.job.id, self.runner)
+            )
+            if isinstance(taken, RecordState):
+                return None
+            self.work.news.tell()
+            return await self._watched(taken)
+        except ArtifactMismatch as error:
+            return await self._failed(_reason_of(error))
+
+    async def _watched(self, taken: TakenJob) -> EndedJob | None:
         """Do the job; its calls stop once it is cancelled or erased."""
-        making = asyncio.create_task(self._assessment().result())
+        making = asyncio.create_task(self._assessed(taken))
         watching = asyncio.create_task(self._until_unwanted())
         try:
             await asyncio.wait((making, watching), return_when=asyncio.FIRST_COMPLETED)
-            if making.done():
-                return await self._ended(making)
+            return await self._stored(making) if making.done() else None
         finally:
             for task in (making, watching):
                 task.cancel()
             await asyncio.gather(making, watching, return_exceptions=True)
-        return await self._left()
-
-    def _assessment(self) -> JobAssessment:
-        work = self.work
-        return JobAssessment(
-            services=work.services, records=self.records, taken=self.taken, news=work.news
-        )
 
     async def _until_unwanted(self) -> None:
         is_wanted = True
@@ -152,47 +180,91 @@ class _Run:
             await asyncio.sleep(_WATCH_SECONDS)
             try:
                 is_wanted = await self.records.ask(
-                    lambda archive: archive.jobs.is_run_by(self.taken.id, self.runner)
+                    lambda archive: archive.jobs.is_run_by(self.job.id, self.runner)
                 )
-            except ArchiveUnusable as error:
+            except StoreUnusable as error:
                 # Whatever is written next says so, too.
                 logger.warning("job_not_watched", error_type=type(error).__name__)
 
-    async def _ended(self, making: "asyncio.Task[FullResult]") -> RecordState:
-        """Store what came of it; raises `ArchiveUnusable`, and then the job is gone on with."""
+    async def _assessed(self, taken: TakenJob) -> Assessment:
+        """Return what was made, with calls of an earlier try where there was one.
+
+        Raises `ArtifactMismatch` for a request that cannot be read, and what the store raises
+        where a call could not be kept.
+        """
+        try:
+            wanted = JobRequest.model_validate_json(taken.request)
+        except ValidationError:
+            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
+        services = self.work.services
+        scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
+        known, seal = await self.records.ask(lambda archive: archive.calls.of(taken.id))
+        calls = JobCalls(job_id=taken.id, records=self.records, known=known, seal=seal)
+        parts: asyncio.Queue[Part | None] = asyncio.Queue()
+        telling = asyncio.create_task(self._tell_all(parts))
+        options = AssessmentOptions(
+            participant_id=wanted.participant_id,
+            scoring=scoring,
+            deadline_seconds=services.settings.jobs.timeout_seconds,
+            on_finished=parts.put_nowait,
+            store=calls,
+            certify=services.certify if wanted.is_certified else None,
+        )
+        try:
+            assessment = await services.assessor.assess(taken.transcript, options)
+        finally:
+            parts.put_nowait(None)
+            await telling
+        if calls.error is not None:
+            raise calls.error
+        return assessment
+
+    async def _tell_all(self, parts: "asyncio.Queue[Part | None]") -> None:
+        """Tell of each part that is put in, in its order, until there is none."""
+        while part := await parts.get():
+            try:
+                await self.records.ask(partial(self._tell, part.value))
+            except AssessmentServiceError as error:
+                # News are a help; what is told of is kept by itself.
+                logger.warning("stage_not_told", error_type=type(error).__name__)
+            self.work.news.tell()
+
+    def _tell(self, stage: str, archive: Archive) -> None:
+        archive.jobs.tell(self.job.id, stage, "finished")
+
+    async def _stored(self, making: "asyncio.Task[Assessment]") -> EndedJob | None:
+        """Store what came of it; raises `StoreUnusable`, and then the job is gone on with."""
         try:
             result = making.result()
-        except (ArchiveUnusable, RecordNotFound):
+        except (StoreUnusable, NotFound):
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, the job says so
-            reason = reason_of(error)
+            reason = _reason_of(error)
             logger.error("assessment_not_finished", reason=reason, error_type=type(error).__name__)
-            return await self._fail(reason, _left_by(error))
-        return await self._finish(result)
-
-    async def _fail(self, reason: str, left: LeftByFailure | None) -> RecordState:
-        ended = await self.records.ask(
-            lambda archive: archive.jobs.fail(self.taken.id, self.runner, reason, left)
+            return await self._failed(reason)
+        content = result.model_dump_json().encode()
+        if result.status is AssessmentStatus.FAILED:
+            reason = end_code(result)
+            logger.error("assessment_not_finished", reason=reason)
+            left = LeftByFailure(account=content, danger=result.risk.level)
+            return await self._failed(reason, left)
+        figures = figures_of(result)
+        return await self.records.ask(
+            lambda archive: archive.jobs.finish(self.job.id, self.runner, content, figures)
         )
-        return await self._told(ended, RecordState.FAILED, reason)
 
-    async def _finish(self, result: FullResult) -> RecordState:
-        content, figures = result.model_dump_json().encode(), figures_of(result)
+    async def _failed(self, reason: str, left: LeftByFailure | None = None) -> EndedJob | None:
+        return await self.records.ask(
+            lambda archive: archive.jobs.fail(self.job.id, self.runner, reason, left)
+        )
 
-        def store(archive: Archive) -> EndedJob | None:
-            return archive.jobs.finish(self.taken.id, self.runner, content, figures)
 
-        return await self._told(await self.records.ask(store), RecordState.FINISHED)
-
-    async def _told(
-        self, ended: EndedJob | None, state: RecordState, reason: str | None = None
-    ) -> RecordState:
-        if ended is None:
-            # Cancelled while its last words were written, or taken by somebody else.
-            return await self._left()
-        await self.work.on_end(end_of(self.records.tenant, ended, state, reason))
-        return state
-
-    async def _left(self) -> RecordState:
-        job = JobRef(tenant=self.records.tenant, id=self.taken.id)
-        return await _state_of_left(job, self.records)
+def _reason_of(error: Exception) -> str:
+    """Return the code of what ended a job: that of the problem that a caller would be told."""
+    match error:
+        case ArtifactMismatch(problem_code="assessment_unreadable"):
+            return "assessment_unreadable"
+        case RequestConflict() | ConfigurationError() | ArtifactMismatch():
+            return "not_available"
+        case _:
+            return "internal_error"

@@ -1,27 +1,36 @@
-"""Jobs by the settings: the engine, what it does, and who hands in again what was left."""
+"""Jobs by the settings: the engine, the worker, and who learns how each ended."""
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import (
+    AbstractAsyncContextManager,
+    aclosing,
+    asynccontextmanager,
+    closing,
+    nullcontext,
+)
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.errors import ConfigurationError, NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.repeating import repeating
-from ai_psychiatrist.infrastructure.telemetry.work import QueueSeen
-from ai_psychiatrist.jobs.engine import EngineAway, JobEngine, JobRef, OnEnd
+from ai_psychiatrist.infrastructure.tasks import repeating
+from ai_psychiatrist.infrastructure.telemetry.watching import publish
+from ai_psychiatrist.infrastructure.telemetry.work import JobEnded, QueueSeen
+from ai_psychiatrist.jobs.engine import EngineAway, JobEnd, JobEngine, JobRef
 from ai_psychiatrist.jobs.in_process import InProcessEngine
 from ai_psychiatrist.jobs.submissions import Submissions
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound
-from ai_psychiatrist.reviews.archive.jobs import GIVEN_UP
-from ai_psychiatrist.wiring.job_counts import queue_of
-from ai_psychiatrist.wiring.job_ends import ends_told
-from ai_psychiatrist.wiring.job_work import JobWork, end_of, tell_nobody
+from ai_psychiatrist.reviews.archives import Archives
+from ai_psychiatrist.wiring.job_work import JobWork, end_of
 from ai_psychiatrist.wiring.services import Services
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.jobs.dbos.database import JobsDatabase
 
 logger = get_logger(__name__)
 
@@ -29,11 +38,56 @@ _TEND_SECONDS: Final = 2.0
 """How soon somebody goes on with what a dead process left."""
 _PATIENCE_SECONDS: Final = 1.0
 """For jobs that are nearly done when the service stops."""
+_NO_LIBRARY: Final = "JOBS_ENGINE=dbos needs the extra: pip install 'ai-psychiatrist[jobs]'"
+_NO_WORKERS: Final = (
+    "JOBS_ENGINE is `process`: the server does the jobs itself; "
+    "set JOBS_ENGINE=dbos for the server and for each worker"
+)
 
 
-def job_work(services: Services, on_end: OnEnd = tell_nobody) -> JobWork:
-    """Return what an engine calls for each job; any process that opened the services may."""
-    return JobWork(services=services, on_end=on_end)
+async def note_end(webhooks: Webhooks, end: JobEnd) -> None:
+    """Count the end of a job once it is stored, and make its webhook due.
+
+    To be called where the services are active.
+    """
+    seconds = (end.ended_at - end.created_at).total_seconds()
+    publish(JobEnded(state=end.state, reason=end.reason, seconds=seconds))
+    await webhooks.note_end(end)
+
+
+async def queue_of(
+    engine: JobEngine, age_of: Callable[[JobRef], Awaitable[float | None]]
+) -> QueueSeen:
+    """Return what an engine has still to do. `age_of`: seconds since a job was asked for.
+
+    States that no job is in are there with a 0.
+    """
+    listed = await engine.list()
+    states = [state for _, state in listed]
+    oldest = next((job for job, state in listed if state is RecordState.WAITING), None)
+    return QueueSeen(
+        by_state={str(one): states.count(one) for one in RecordState if not one.is_last},
+        oldest_waiting_seconds=None if oldest is None else await age_of(oldest),
+    )
+
+
+async def _end_of(archives: Archives, job: JobRef) -> JobEnd | None:
+    """Return how a job ended, as `FindEnd` says."""
+    try:
+        found = await archives.records(job.tenant).ask(
+            lambda archive: archive.job_lists.one(job.id)
+        )
+    except NotFound:
+        raise KeyError(job.id) from None
+    if found.ended_at is None:
+        return None
+    return JobEnd(
+        job=job,
+        state=found.state,
+        reason=found.reason,
+        created_at=found.created_at,
+        ended_at=found.ended_at,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +100,13 @@ class Jobs:
     webhooks: Webhooks
 
     async def cancel(self, job: JobRef) -> None:
-        """End a job; raises `RecordNotFound` and `JobOver`. One that was cancelled stays so."""
+        """End a job; raises `NotFound` and `RequestConflict`. One that was cancelled stays so."""
         records = self.work.services.archives.records(job.tenant)
         ended = await records.ask(lambda archive: archive.jobs.cancel(job.id))
         if ended is None:
             return
         self.work.news.tell()
-        await self.work.on_end(end_of(job.tenant, ended, RecordState.CANCELLED))
+        await self.work.on_end(end_of(job.tenant, ended))
         try:
             await self.engine.cancel(job)
         except EngineAway:
@@ -74,12 +128,12 @@ class Jobs:
         records = self.work.services.archives.records(job.tenant)
         try:
             found = await records.ask(lambda archive: archive.job_lists.one(job.id))
-        except RecordNotFound:
+        except NotFound:
             return None
         return (datetime.now(UTC) - found.created_at).total_seconds()
 
 
-async def tend_jobs(work: JobWork, engine: JobEngine) -> None:
+async def _tend_jobs(work: JobWork, engine: JobEngine) -> None:
     """Take back what dead processes left, and hand in what waits and the engine does not know."""
     archives = work.services.archives
     for tenant in archives.tenants():
@@ -88,54 +142,100 @@ async def tend_jobs(work: JobWork, engine: JobEngine) -> None:
                 tenant, partial(archives.take_back, under_way=work.under_way)
             )
             for ended in given_up:
-                await work.on_end(end_of(tenant, ended, RecordState.FAILED, GIVEN_UP))
+                await work.on_end(end_of(tenant, ended))
             waiting = await archives.ask(tenant, lambda archive: archive.jobs.waiting())
             if waiting:
                 known = {job.id for job, _ in await engine.list(tenant=tenant)}
-                for job_id in waiting:
+                for job_id, asked_by in waiting.items():
                     if job_id not in known:
                         # The engine may remember an end of it, as where an archive was restored.
-                        await engine.resume(JobRef(tenant=tenant, id=job_id))
+                        await engine.resume(JobRef(tenant=tenant, id=job_id, asked_by=asked_by))
         except EngineAway:
             continue
         except Exception as error:  # noqa: BLE001  an engine may fail in any way; the next time
             logger.error("jobs_not_tended", error_type=type(error).__name__)
 
 
-def jobs_tended(work: JobWork, engine: JobEngine) -> AbstractAsyncContextManager[None]:
-    """Tend the jobs at once, and every few seconds while the block runs."""
-    return repeating(partial(tend_jobs, work, engine), _TEND_SECONDS)
-
-
 @asynccontextmanager
 async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
-    """Open the engine that the settings name, and tend the jobs, while the block runs.
+    """Open the engine that the settings name, deliver webhooks and tend the jobs.
 
-    At its end jobs have a moment; then they are broken off, to be gone on with by another process
-    or at the next start. To be entered where the services are active.
+    At the end of the block jobs have a moment; then they are broken off, to be gone on with by
+    another process or at the next start. To be entered where the services are active.
     """
-    async with ends_told(services) as ends:
-        work = job_work(services, ends.tell)
-        async with (
-            _engine_of(services.settings, work) as engine,
-            jobs_tended(work, engine),
-            aclosing(Submissions(engine)) as submissions,
-        ):
-            yield Jobs(work=work, engine=engine, submissions=submissions, webhooks=ends.webhooks)
+    settings = services.settings
+    webhooks = Webhooks(folder=settings.data.state_dir.expanduser(), settings=settings.jobs_webhook)
+    work = JobWork(services=services, on_end=partial(note_end, webhooks))
+    async with (
+        webhooks.running(partial(_end_of, services.archives)),
+        _engine_of(settings, work) as engine,
+        repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS),
+        aclosing(Submissions(engine)) as submissions,
+    ):
+        yield Jobs(work=work, engine=engine, submissions=submissions, webhooks=webhooks)
 
 
 @asynccontextmanager
 async def _engine_of(settings: Settings, work: JobWork) -> AsyncIterator[JobEngine]:
-    if settings.jobs.engine == "dbos":
-        # It brings a library that nobody else needs.
-        from ai_psychiatrist.wiring.job_queue import submitting_engine  # noqa: PLC0415
+    jobs = settings.jobs
+    if jobs.engine == "dbos":
+        database = _queue_database(settings)
+        from ai_psychiatrist.jobs.dbos.engine import DbosEngine  # noqa: PLC0415  the library
 
-        async with submitting_engine(settings) as submitting:
+        with closing(DbosEngine(database)) as submitting:
             yield submitting
         return
-    jobs = settings.jobs
     engine = InProcessEngine(work, concurrency=jobs.concurrency, per_tenant=jobs.per_tenant)
     try:
         yield engine
     finally:
         await engine.aclose(patience_seconds=_PATIENCE_SECONDS)
+
+
+def _queue_database(settings: Settings) -> "JobsDatabase":
+    """Return where the queue is kept; raises `ConfigurationError`, also without the extra."""
+    try:
+        from ai_psychiatrist.jobs.dbos.database import jobs_database  # noqa: PLC0415  the library
+    except ModuleNotFoundError:
+        raise ConfigurationError(_NO_LIBRARY) from None
+    return jobs_database(
+        url=settings.jobs.database_url,
+        state_dir=settings.data.state_dir,
+        password_file=settings.jobs.database_password_file,
+    )
+
+
+async def run_worker(
+    services: Services,
+    stop: asyncio.Event,
+    *,
+    on_ready: Callable[[str], None],
+    on_alive: Callable[[], None],
+) -> None:
+    """Do jobs until the event is set; to be called where the services are active.
+
+    Raises `ConfigurationError`, `EngineAway` and `SlotLost`, as `Worker.run` does.
+    """
+    jobs = services.settings.jobs
+    if jobs.engine != "dbos":
+        raise ConfigurationError(_NO_WORKERS)
+    database = _queue_database(services.settings)
+    from ai_psychiatrist.jobs.dbos.worker import Worker, WorkerOptions  # noqa: PLC0415  the library
+
+    options = WorkerOptions(
+        concurrency=jobs.concurrency, per_tenant=jobs.per_tenant, reap_seconds=jobs.reap_seconds
+    )
+    async with _counts_given(services), open_jobs(services) as opened:
+        worker = Worker(database=database, work=opened.work, options=options)
+        await worker.run(stop, on_ready=on_ready, on_alive=on_alive)
+
+
+def _counts_given(services: Services) -> AbstractAsyncContextManager[None]:
+    """Give Prometheus what this process counts, where the settings want that."""
+    settings, counts = services.settings.telemetry, services.telemetry.prometheus
+    if counts is None or not settings.worker_port:
+        return nullcontext()
+    # It brings a library that nobody else needs.
+    from ai_psychiatrist.infrastructure.telemetry.prometheus import metrics_port  # noqa: PLC0415
+
+    return metrics_port(counts, address=settings.worker_address, port=settings.worker_port)

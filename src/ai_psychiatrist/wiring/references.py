@@ -1,9 +1,11 @@
-"""The references that the settings name, opened with their embedder."""
+"""The references of a process: those that the settings name, with their embedder, opened once."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ai_psychiatrist.agents.prompts.tasks import TASKS, prompt_digests
 from ai_psychiatrist.agents.pydantic_agents import EVIDENCE, QUANTITATIVE
+from ai_psychiatrist.agents.references import ReferenceSource
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.services.retrieval.settings import LEXICAL, ONNX, ReferenceSettings
@@ -11,6 +13,19 @@ from ai_psychiatrist.services.retrieval.settings import LEXICAL, ONNX, Reference
 if TYPE_CHECKING:
     from ai_psychiatrist.services.retrieval.embedding import Embedder
     from ai_psychiatrist.services.retrieval.references import References
+
+
+def reference_source(
+    settings: ReferenceSettings, connections: ModelConnections
+) -> ReferenceSource | None:
+    """Return where scoring looks references up; `None` where the settings name none."""
+    if settings.dir is None:
+        return None
+    return ReferenceSource(
+        load=partial(references_of, settings, connections),
+        hosts=partial(connections.embedder_hosts, settings.embedder),
+        seed=settings.seed,
+    )
 
 
 def references_of(

@@ -1,37 +1,36 @@
 """What server and command line work with, each part opened when it is first needed."""
 
-import asyncio
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from ai_psychiatrist.agents.references import required
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.agents.references import ReferenceSource, required
+from ai_psychiatrist.assessment.assessor import Assessor
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.assessment import (
+    Assessment,
+    AssessmentMode,
+    Certificate,
+    WantedScoring,
+)
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import using_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, logging_to
-from ai_psychiatrist.infrastructure.telemetry.watching import watched_by
+from ai_psychiatrist.infrastructure.telemetry.watching import Telemetry, watched_by
 from ai_psychiatrist.llm.connections import ModelConnections
+from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.proof.signing import Signer, signer_of
-from ai_psychiatrist.results.assessment import About, full_result
-from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
-from ai_psychiatrist.wiring.configured_references import ConfiguredReferences
-from ai_psychiatrist.wiring.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
-    from ai_psychiatrist.access.limits.day_counts import DayCounts
     from ai_psychiatrist.access.oidc.token_verifier import TokenVerifier
-    from ai_psychiatrist.interview.interviews import Interviews
     from ai_psychiatrist.reviews.archives import Archives
-    from ai_psychiatrist.wiring.tenant_interviews import TenantInterviews
+    from ai_psychiatrist.wiring.interviews import TenantInterviews
 
 BYTES_PER_CHARACTER: Final = 16
 """Of stored transcripts: times, speakers and the longest encoding of a character included."""
@@ -42,23 +41,33 @@ class Services:
     """What server and command line work with."""
 
     settings: Settings
-    pipeline: AssessmentPipeline
+    assessor: Assessor
     transcripts: TranscriptStore
-    labels: SpeakerLabels
     connections: ModelConnections
-    references: ConfiguredReferences | None
+    references: ReferenceSource | None
     """Examples of other participants; `None` where the settings name none."""
-    make_interviews: "Callable[[], TenantInterviews]"
-    agent_models: dict[str, tuple[str, ...]]
-    """The chain of model names of each agent; without the danger agent where that is off."""
-    addresses: dict[str, str | None]
-    """Where each model of these chains is served; `None` for one of this process."""
+    interviewers: FallbackChain
+    """The models that hold interviews."""
+    interview_danger: FallbackChain
+    """Those that read free answers for danger."""
     interview_models: tuple[str, ...]
     """The chain of interviews that have a model of their own; empty where they have none."""
+    addresses: Mapping[str, str | None]
+    """Where each model of an assessment is served; `None` for one of this process."""
     key: bytes = field(repr=False)
     """Of the digests of patient text."""
     log: EventLog = field(repr=False)
     telemetry: Telemetry = field(default_factory=Telemetry, repr=False)
+
+    @property
+    def labels(self) -> SpeakerLabels:
+        """The labels of speakers that the settings name."""
+        return self.settings.transcript.labels
+
+    @property
+    def agent_models(self) -> Mapping[str, tuple[str, ...]]:
+        """The chain of model names of each agent; without the danger agent where that is off."""
+        return self.assessor.agent_models
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -66,28 +75,18 @@ class Services:
 
         Others in the process are not disturbed.
         """
-        watchers = self.telemetry.watchers
-        with using_installation_key(self.key), logging_to(self.log), watched_by(watchers):
+        with (
+            using_installation_key(self.key),
+            logging_to(self.log),
+            watched_by(self.telemetry),
+        ):
             yield
 
-    def about(self, assessment_id: str) -> About:
-        """Return what a result says beyond the assessment itself."""
-        return About(
-            assessment_id=assessment_id,
-            chains=self.agent_models,
-            crisis_resources=self.crisis_resources,
-        )
+    def certify(self, assessment: Assessment, transcript: Transcript) -> Certificate:
+        """Return the certificate of an assessment of this transcript."""
+        from ai_psychiatrist.proof.certificate import certificate_of  # noqa: PLC0415  few want one
 
-    async def result_of(
-        self, assessment: Assessment, assessment_id: str, *, is_certified: bool = False
-    ) -> FullResult:
-        """Return all of an assessment as it is stored, with its certificate where it is wanted."""
-        result = full_result(assessment, about=self.about(assessment_id))
-        if not is_certified:
-            return result
-        from ai_psychiatrist.proof.certificate import certified  # noqa: PLC0415  few want one
-
-        return await asyncio.to_thread(certified, result, assessment.transcript, self.signer)
+        return certificate_of(assessment, transcript, signer=self.signer)
 
     async def scoring(
         self, mode: AssessmentMode | None = None, *, ablates: bool = False
@@ -101,8 +100,7 @@ class Services:
         """
         wanted = self.settings.features.default_mode if mode is None else mode
         if wanted.shows_references:
-            required(wanted, self.references)
-            await self.open_references()
+            await required(wanted, self.references).open()
         return WantedScoring(mode=wanted, ablates=ablates)
 
     async def open_references(self) -> None:
@@ -113,12 +111,10 @@ class Services:
     @cached_property
     def tenant_interviews(self) -> "TenantInterviews":
         """The interviews of each tenant."""
-        return self.make_interviews()
+        # A tenth of a second that only those wait for who hold interviews.
+        from ai_psychiatrist.wiring.interviews import TenantInterviews  # noqa: PLC0415
 
-    @property
-    def interviews(self) -> "Interviews":
-        """Those that are held on this machine itself, and where they are kept."""
-        return self.tenant_interviews.of(LOCAL.tenant)
+        return TenantInterviews(self.settings, self.interviewers, self.interview_danger)
 
     @cached_property
     def archives(self) -> "Archives":
@@ -151,20 +147,9 @@ class Services:
 
         return token_verifier(self.settings.auth)
 
-    @cached_property
-    def day_counts(self) -> "DayCounts | None":
-        """What each credential used today; `None` where nothing is limited."""
-        from ai_psychiatrist.access.limits.day_counts import FILE_NAME, DayCounts  # noqa: PLC0415
-        from ai_psychiatrist.access.limits.usage import Limits  # noqa: PLC0415
-
-        limits = Limits.of(self.settings.limit)
-        if not limits.are_set:
-            return None
-        return DayCounts(path=self.settings.data.state_dir.expanduser() / FILE_NAME, limits=limits)
-
     def close(self) -> None:
-        """Close what was opened of interviews, records, keys, trails and counts."""
-        for name in ("archives", "audit", "day_counts", "entrance", "tenant_interviews"):
+        """Close what was opened of interviews, records, keys, and trails."""
+        for name in ("archives", "audit", "entrance", "tenant_interviews"):
             if self.__dict__.get(name) is not None:
                 self.__dict__[name].close()
 
@@ -180,5 +165,5 @@ class Services:
 
     def unready_agents(self, unready: Collection[str]) -> list[str]:
         """Return the agents, and interviews, all of whose models are among the unready."""
-        asked = self.agent_models | {"interview": self.interview_models}
+        asked = {**self.agent_models, "interview": self.interview_models}
         return [agent for agent, names in asked.items() if names and set(names) <= set(unready)]

@@ -1,39 +1,26 @@
-"""Who watches an application, by its settings: whoever makes spans, and whoever counts.
+"""How an application is watched, by its settings: spans, and counts for Prometheus.
 
-Their libraries are loaded where somebody wants them alone.
+Their libraries are loaded only where the settings want them.
 """
 
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.telemetry.settings import TelemetrySettings
-from ai_psychiatrist.infrastructure.telemetry.watching import Watchers
+from ai_psychiatrist.infrastructure.telemetry.watching import Telemetry
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
-    from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import PrometheusCounts
+    from ai_psychiatrist.infrastructure.telemetry.prometheus import PrometheusCounts
 
 _SERVICE: Final = "ai-psychiatrist"
-_CURE: Final = "the extra `telemetry`: pip install 'ai-psychiatrist[telemetry]'"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Telemetry:
-    """Who watches, and what can be asked for."""
-
-    watchers: Watchers = ()
-    counts: "PrometheusCounts | None" = None
-    """For Prometheus; `None` where the settings want none."""
-    trace_ids: Callable[[], Mapping[str, str]] = dict
-    """Ids of the span that is open, for the log."""
+_CURE: Final = "needs the extra `telemetry`: pip install 'ai-psychiatrist[telemetry]'"
 
 
 @asynccontextmanager
@@ -44,25 +31,23 @@ async def open_telemetry(settings: TelemetrySettings) -> AsyncIterator[Telemetry
     say of exporting. Raises `ConfigurationError` where a library is missing.
     """
     async with AsyncExitStack() as stack:
-        counts = _counts(settings)
-        counting = () if counts is None else (counts,)
+        prometheus = _prometheus(settings)
+        counters = () if prometheus is None else (prometheus.count,)
         providers = await _providers(settings, stack)
         if providers is None:
-            yield Telemetry(watchers=counting, counts=counts)
+            yield Telemetry(counters=counters, prometheus=prometheus)
             return
-        from ai_psychiatrist.infrastructure.telemetry.spans import Spans  # noqa: PLC0415
-        from ai_psychiatrist.infrastructure.telemetry.token_metrics import (  # noqa: PLC0415
-            TokenMetrics,
+        from ai_psychiatrist.infrastructure.telemetry.spans import (  # noqa: PLC0415
+            Traces,
+            trace_ids,
         )
 
-        tracers, meters = providers
-        spans = Spans(tracers, version=__version__)
-        metrics = TokenMetrics(meters, version=__version__)
+        traces = Traces(*providers, version=__version__)
         yield Telemetry(
-            # The span is the last to begin and the first to end: its time is the work's alone.
-            watchers=(metrics, *counting, spans),
-            counts=counts,
-            trace_ids=spans.trace_ids,
+            span=traces.span,
+            counters=(*counters, traces.measure),
+            trace_ids=trace_ids,
+            prometheus=prometheus,
         )
 
 
@@ -72,12 +57,13 @@ async def _providers(
     of_process = _providers_of_process()
     if of_process is not None or not settings.export:
         return of_process
-    _require("opentelemetry.exporter.otlp.proto.http", "TELEMETRY_EXPORT")
-    from ai_psychiatrist.infrastructure.telemetry.otlp import Exported  # noqa: PLC0415
-
-    exported = Exported(settings.endpoint, name=_SERVICE, version=__version__)
-    stack.push_async_callback(exported.close)
-    return exported.tracers, exported.meters
+    try:
+        from ai_psychiatrist.infrastructure.telemetry.otlp import exporting  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise ConfigurationError(f"TELEMETRY_EXPORT {_CURE}") from None
+    return await stack.enter_async_context(
+        exporting(settings.endpoint, name=_SERVICE, version=__version__)
+    )
 
 
 def _providers_of_process() -> "tuple[TracerProvider, MeterProvider] | None":
@@ -93,22 +79,13 @@ def _providers_of_process() -> "tuple[TracerProvider, MeterProvider] | None":
     return provider, metrics.get_meter_provider()
 
 
-def _counts(settings: TelemetrySettings) -> "PrometheusCounts | None":
+def _prometheus(settings: TelemetrySettings) -> "PrometheusCounts | None":
     if not settings.metrics:
         return None
-    _require("prometheus_client", "TELEMETRY_METRICS")
-    from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import (  # noqa: PLC0415
-        PrometheusCounts,
-    )
-
-    return PrometheusCounts()
-
-
-def _require(library: str, variable: str) -> None:
     try:
-        is_there = find_spec(library) is not None
+        from ai_psychiatrist.infrastructure.telemetry.prometheus import (  # noqa: PLC0415
+            PrometheusCounts,
+        )
     except ModuleNotFoundError:
-        is_there = False
-    if not is_there:
-        msg = f"{variable} needs {_CURE}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"TELEMETRY_METRICS {_CURE}") from None
+    return PrometheusCounts()

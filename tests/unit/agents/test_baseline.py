@@ -18,9 +18,9 @@ from ai_psychiatrist.agents.extractors import (
     extract_judges,
     extract_qualitative,
 )
-from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS, Item
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript

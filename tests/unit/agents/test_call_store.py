@@ -14,8 +14,8 @@ from tests.fakes.scripted import Scripted, ScriptedChat, ScriptedModel, response
 from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.agents.pydantic_agents import JUDGE, create_judge_metric_agent
-from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.runner import AgentOutcome, AgentRunner

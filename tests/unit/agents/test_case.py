@@ -9,18 +9,25 @@ from tests.fakes.model_server import Message
 from tests.fakes.wires import read_prompt
 
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context, marked_block
-from ai_psychiatrist.agents.prompts import danger, judge, meta_review, qualitative, quantitative
+from ai_psychiatrist.agents.prompts import (
+    danger,
+    judge,
+    meta_review,
+    qualitative,
+    quantitative,
+    tasks,
+)
 from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
-from ai_psychiatrist.agents.prompts.tasks import PROMPT_DIGESTS
-from ai_psychiatrist.domain.assessment import AssessmentMode, Metric
+from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure import worker_processes
+from ai_psychiatrist.infrastructure import off_loop
 from ai_psychiatrist.infrastructure.digests import use_installation_key
-from ai_psychiatrist.infrastructure.worker_processes import end_idle_processes
+from ai_psychiatrist.infrastructure.off_loop import end_idle_processes
 from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.control_tokens import control_tokens
 from ai_psychiatrist.services.evidence_validation.transcript_index import DEFAULT_FUZZY_THRESHOLD
@@ -113,16 +120,25 @@ def test_digest_tells_prompts_and_transcripts_apart() -> None:
     assert opened.prompt("Task: a").digest in digests
 
 
-def test_wording_of_each_prompt_has_a_digest_of_its_own() -> None:
-    for digests in PROMPT_DIGESTS.values():
+@pytest.fixture(scope="module")
+def digests_by_mode() -> dict[AssessmentMode, dict[str, str]]:
+    return {mode: tasks.prompt_digests(tasks.TASKS, mode) for mode in AssessmentMode}
+
+
+def test_wording_of_each_prompt_has_a_digest_of_its_own(
+    digests_by_mode: dict[AssessmentMode, dict[str, str]],
+) -> None:
+    for digests in digests_by_mode.values():
         assert len(set(digests.values())) == len(digests) == 15
 
 
-def test_the_digest_of_scoring_alone_tells_what_scoring_is_shown() -> None:
-    zero_shot = PROMPT_DIGESTS[AssessmentMode.ZERO_SHOT]
+def test_the_digest_of_scoring_alone_tells_what_scoring_is_shown(
+    digests_by_mode: dict[AssessmentMode, dict[str, str]],
+) -> None:
+    zero_shot = digests_by_mode[AssessmentMode.ZERO_SHOT]
     changed = {
         mode: {name for name, digest in digests.items() if digest != zero_shot[name]}
-        for mode, digests in PROMPT_DIGESTS.items()
+        for mode, digests in digests_by_mode.items()
     }
     assert changed == {
         AssessmentMode.ZERO_SHOT: set(),
@@ -130,7 +146,7 @@ def test_the_digest_of_scoring_alone_tells_what_scoring_is_shown() -> None:
         AssessmentMode.RANDOM_REFERENCES: {"quantitative"},
         AssessmentMode.DESCRIPTIONS_ONLY: {"quantitative"},
     }
-    assert len({digests["quantitative"] for digests in PROMPT_DIGESTS.values()}) == 3
+    assert len({digests["quantitative"] for digests in digests_by_mode.values()}) == 3
 
 
 def test_every_item_is_described_in_the_prompt_that_describes_them() -> None:
@@ -240,4 +256,4 @@ def test_quotes_of_large_transcripts_are_found_beside_the_loop(
     )
     assert isinstance(opened.index.ground("It goes on and on"), Quote)
     assert isinstance(opened.index.ground("It never ends"), UnverifiedQuote)
-    assert (not any(worker_processes._IDLE)) is is_in_this_process
+    assert (not any(off_loop._IDLE_PROCESSES)) is is_in_this_process

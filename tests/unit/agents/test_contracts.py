@@ -13,7 +13,6 @@ from ai_psychiatrist.agents.contracts.contract import (
     CONTRACT_FILE,
     contract_folder,
     item_verdict,
-    read_step,
     shipped_contract,
     shipped_step,
 )
@@ -101,10 +100,9 @@ def test_shipped_contract_has_no_problem() -> None:
 
 @pytest.mark.parametrize("step", [step.name for step in shipped_contract().steps])
 def test_every_step_compiles_and_is_what_the_whole_contract_says(step: str) -> None:
-    linted = shipped_contract().step(step)
-    assert read_step(step) == replace(linted, template=None)
     assert shipped_step(step).name == step
-    assert shipped_step(step).ruleset_digest == StepValidator(linted).ruleset_digest
+    whole = StepValidator(shipped_contract().step(step))
+    assert shipped_step(step).ruleset_digest == whole.ruleset_digest
 
 
 @pytest.mark.parametrize(

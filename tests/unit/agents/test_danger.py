@@ -28,7 +28,7 @@ from ai_psychiatrist.domain.risk import (
     RiskSignal,
     RiskSource,
 )
-from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.infrastructure.logging import collect_failures
 from ai_psychiatrist.llm.replies import ReplyRejected
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript

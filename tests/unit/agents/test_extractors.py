@@ -37,8 +37,8 @@ from ai_psychiatrist.agents.output_models import (
 )
 from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
 from ai_psychiatrist.agents.pydantic_agents import DANGER, JUDGE, JUDGES, META_REVIEW, QUANTITATIVE
-from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.replies import ModelOutput, PartsReader, ReplyRejected

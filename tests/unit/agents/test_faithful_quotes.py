@@ -25,7 +25,7 @@ FALLS = [
 @pytest.mark.parametrize(("item", "said", "opening"), STANDS)
 def test_a_score_stands_where_it_cannot_be_told(item: Item, said: str, opening: str) -> None:
     result = assessed(said, 2, cited=said[said.index(opening) :])
-    assert item in {one.item for one in result.items if one.score == 2}
+    assert item in {one.item for one in result.items.values() if one.score == 2}
 
 
 @pytest.mark.parametrize(("item", "said", "opening"), FALLS)
@@ -33,9 +33,9 @@ def test_a_score_falls_where_a_quote_is_plainly_something_else(
     item: Item, said: str, opening: str
 ) -> None:
     result = assessed(said, 2, cited=said[said.index(opening) :])
-    assert item in {one.item for one in result.items if one.score is None}
+    assert item in {one.item for one in result.items.values() if one.score is None}
 
 
 def test_a_zero_stands_on_a_denial_that_leaves_something_out() -> None:
     result = assessed("I sleep well, it's just the mornings I don't like.", 0)
-    assert Item.SLEEP in {one.item for one in result.items if one.score == 0}
+    assert Item.SLEEP in {one.item for one in result.items.values() if one.score == 0}

@@ -8,10 +8,14 @@ from tests.fakes.scripted import ScriptedModel, route, served_chain
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.judge import JudgeAgent
 from ai_psychiatrist.agents.settings import JudgeSettings
-from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
-from ai_psychiatrist.domain.evidence import UnverifiedQuote
 from ai_psychiatrist.domain.failures import FailureCategory, RejectionCode, UnreadPart
-from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.domain.narrative import (
+    Metric,
+    MetricScore,
+    NarrativeQuote,
+    QualitativeAssessment,
+)
+from ai_psychiatrist.infrastructure.logging import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -21,7 +25,7 @@ FINDINGS = QualitativeAssessment(
     social_factors="Lives alone.",
     biological_factors="not assessed in interview",
     risk_factors="Isolation.",
-    supporting_quotes=(UnverifiedQuote(text="I am so tired", reason=None),),
+    supporting_quotes=(NarrativeQuote(text="I am so tired", verified=False),),
 )
 ENABLED = PydanticAISettings(retries=1)
 

@@ -1,22 +1,20 @@
 import asyncio
+import itertools
 import json
+from dataclasses import replace
 
 import pytest
+from tests.fakes.bare_assessments import bare_item, bare_scores
 from tests.fakes.replies import meta_review_text
 from tests.fakes.scripted import ScriptedModel, route
 
 from ai_psychiatrist.agents.context import assessment_context
 from ai_psychiatrist.agents.meta_review import MetaReviewAgent
-from ai_psychiatrist.domain.assessment import (
-    ItemAssessment,
-    MetaReview,
-    PHQ8Assessment,
-    QualitativeAssessment,
-)
-from ai_psychiatrist.domain.evidence import Frequency, Grounding
 from ai_psychiatrist.domain.failures import FailureCategory, FailureSeverity, UnreadPart
-from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
-from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.narrative import MetaReview, QualitativeAssessment
+from ai_psychiatrist.domain.phq8 import Item, Severity
+from ai_psychiatrist.infrastructure.logging import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -30,32 +28,11 @@ FINDINGS = QualitativeAssessment(
 
 
 def item(which: Item, score: int | None) -> ItemAssessment:
-    return ItemAssessment(
-        item=which,
-        score=score,
-        unknown_reason=UnknownReason.NO_MENTION if score is None else None,
-        proposed_score=score,
-        quotes=(),
-        frequency=Frequency.UNSTATED,
-        unverified_quotes=(),
-        reason="" if score is None else "said so",
-        confidence=None,
-        warnings=(),
-        llm_evidence_count=0,
-        llm_evidence_extracted_count=0,
-        llm_evidence_rejected_count=0,
-    )
+    return replace(bare_item(which, score), reason="" if score is None else "said so")
 
 
 def scores(*values: int | None) -> PHQ8Assessment:
-    return PHQ8Assessment(
-        items=tuple(item(which, score) for which, score in zip(Item, values, strict=True)),
-        grounding=Grounding.CHECKED,
-        extracted_count=0,
-        validated_count=0,
-        rejected_count=0,
-        unknown_keys=0,
-    )
+    return bare_scores(itertools.starmap(item, zip(Item, values, strict=True)))
 
 
 def review(

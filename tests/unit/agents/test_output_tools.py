@@ -16,7 +16,7 @@ from ai_psychiatrist.agents.pydantic_agents import (
     QUALITATIVE,
     QUANTITATIVE,
 )
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.llm.definition import AgentDefinition
 from ai_psychiatrist.llm.replies import ModelOutput
 

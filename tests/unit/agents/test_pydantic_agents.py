@@ -27,7 +27,7 @@ from ai_psychiatrist.agents.pydantic_agents import (
     create_qualitative_agent,
     create_quantitative_agent,
 )
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.narrative import Metric
 
 SAID = "I wake up at four every night."
 FACTORIES = [

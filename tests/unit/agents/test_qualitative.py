@@ -12,10 +12,15 @@ from ai_psychiatrist.agents.prompts.shared import DELIMITED
 from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.settings import QualitativeSettings
-from ai_psychiatrist.domain.assessment import Metric, MetricScore, QualitativeAssessment
-from ai_psychiatrist.domain.evidence import Quote, QuoteRejection, UnverifiedQuote
+from ai_psychiatrist.domain.evidence import QuoteRejection
 from ai_psychiatrist.domain.failures import CallPath, FailureCode, RejectionCode
-from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.domain.narrative import (
+    Metric,
+    MetricScore,
+    NarrativeQuote,
+    QualitativeAssessment,
+)
+from ai_psychiatrist.infrastructure.logging import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -80,7 +85,7 @@ def test_reply_becomes_findings_with_grounded_quotes() -> None:
     findings = assess(agent(GOOD)[0])
     assert findings.overall == "The participant is tired."
     (quote,) = findings.supporting_quotes
-    assert isinstance(quote, Quote)
+    assert quote.verified
     segment = quote.segments[0]
     assert INTERVIEW[segment.start : segment.end] == quote.text == SAID
 
@@ -88,8 +93,8 @@ def test_reply_becomes_findings_with_grounded_quotes() -> None:
 def test_quotes_nobody_said_are_kept_and_marked_unverified() -> None:
     findings = assess(agent(qualitative_text([SAID, INVENTED, ASKED]))[0])
     assert findings.supporting_quotes[1:] == (
-        UnverifiedQuote(text=INVENTED, reason=QuoteRejection.NOT_FOUND),
-        UnverifiedQuote(text=ASKED, reason=QuoteRejection.INTERVIEWER_WORDS),
+        NarrativeQuote(text=INVENTED, verified=False, reason=QuoteRejection.NOT_FOUND),
+        NarrativeQuote(text=ASKED, verified=False, reason=QuoteRejection.INTERVIEWER_WORDS),
     )
     assert findings.dropped_quotes == 0
 

@@ -10,7 +10,6 @@ from tests.fakes.scripted import ScriptedChat, ScriptedModel, route, served_chai
 
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.domain.assessment import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.evidence import Grounding, Polarity, Relevance
 from ai_psychiatrist.domain.failures import (
@@ -22,8 +21,9 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
     UnreadPart,
 )
-from ai_psychiatrist.domain.phq8 import UnknownReason
-from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment, QuoteGrounding
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.infrastructure.logging import collect_failures
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.services.evidence_validation import (
     EvidenceGroundingError,
@@ -92,7 +92,12 @@ def assess(
 
 
 def item(assessment: PHQ8Assessment, name: str) -> ItemAssessment:
-    return next(one for one in assessment.items if one.item.value == f"PHQ8_{name}")
+    return assessment.items[Item(f"PHQ8_{name}")]
+
+
+def counts(assessment: PHQ8Assessment) -> QuoteGrounding:
+    assert assessment.grounding is not None
+    return assessment.grounding
 
 
 class TestEvidence:
@@ -207,7 +212,7 @@ class TestScores:
         result = assess(built)
         sleep, tired = item(result, "Sleep"), item(result, "Tired")
         assert (sleep.score, sleep.unknown_reason, sleep.confidence) == (3, None, 5)
-        assert [quote.text for quote in sleep.quotes] == [SLEEP]
+        assert [quote.text for quote in sleep.evidence] == [SLEEP]
         assert [quote.text for quote in sleep.unverified_quotes] == [INVENTED]
         assert (
             sleep.llm_evidence_count,
@@ -216,8 +221,9 @@ class TestScores:
         ) == (1, 2, 1)
         assert tired.score == 2
         assert [quote.text for quote in tired.unverified_quotes] == [ASKED]
-        assert (result.extracted_count, result.validated_count, result.rejected_count) == (3, 2, 1)
-        assert result.grounding is Grounding.CHECKED
+        found = counts(result)
+        assert (found.extracted_count, found.validated_count, found.rejected_count) == (3, 2, 1)
+        assert found.grounding is Grounding.CHECKED
 
     def test_score_whose_only_quote_was_never_said_is_unknown(self) -> None:
         built, _ = agent(evidence(), scores(Failure={"score": 3, "evidence": [INVENTED]}))
@@ -235,7 +241,7 @@ class TestScores:
             assess(agent(evidence(Depressed=[DENIAL]), scores(Depressed={"score": 2}))[0]),
             "Depressed",
         )
-        assert zero.quotes[0].polarity is Polarity.DENIED
+        assert zero.evidence[0].polarity is Polarity.DENIED
         assert (zero.score, zero.unknown_reason) == (0, None)
         assert (two.score, two.unknown_reason) == (None, UnknownReason.ONLY_DENIED_OR_PAST)
 
@@ -271,14 +277,14 @@ class TestScores:
     def test_total_is_a_range_while_items_are_unknown(self) -> None:
         built, _ = agent(evidence(Sleep=[SLEEP]), scores(Sleep={"score": 3}))
         result = assess(built)
-        assert (result.total.minimum, result.total.maximum, result.na_count) == (3, 24, 7)
-        assert result.total.exact is None
-        reasons = {one.unknown_reason for one in result.items if one.unread_answer is None}
+        assert (result.total_score_min, result.total_score_max, result.na_count) == (3, 24, 7)
+        assert result.total_score is None
+        reasons = {one.unknown_reason for one in result.items.values() if one.unread_answer is None}
         assert reasons == {None, UnknownReason.NO_MENTION}
 
     def test_what_was_asked_for_and_has_no_evidence_is_unclear(self) -> None:
         built, _ = agent(evidence(Sleep=[SLEEP]), scores(Sleep={"score": 3}))
-        asked = [one for one in assess(built).items if one.unread_answer is not None]
+        asked = [one for one in assess(built).items.values() if one.unread_answer is not None]
         assert asked
         for one in asked:
             assert (one.score, one.unknown_reason) == (None, UnknownReason.UNCLEAR)
@@ -288,11 +294,11 @@ class TestScores:
     def test_items_come_in_the_order_of_the_instrument_whatever_the_reply(self) -> None:
         answer = dict(reversed(scoring_answer([]).items()))
         result = assess(agent(evidence(), scoring_text(answer))[0])
-        assert [one.item.value for one in result.items] == list(ITEMS)
+        assert [one.item.value for one in result.items.values()] == list(ITEMS)
 
     def test_unknown_keys_are_counted(self) -> None:
         built, _ = agent(evidence(Mood=[SLEEP], Sleep=[SLEEP]), scores())
-        assert assess(built).unknown_keys == 1
+        assert counts(assess(built)).unknown_keys == 1
 
     def test_scoring_is_shown_the_grounded_quotes_alone(self) -> None:
         built, model = agent(evidence(Sleep=[SLEEP, INVENTED]), scores())
@@ -325,10 +331,12 @@ class TestScores:
             result = asyncio.run(built.assess(case()))
         assert [failure.stage for failure in failures] == ["quantitative"]
         assert result is not None
-        assert not result.is_scored
-        assert not result.is_accepted
-        assert {item.unknown_reason for item in result.items} == {UnknownReason.SCORING_FAILED}
-        assert [quote.text for item in result.items for quote in item.quotes] == [SLEEP]
+        assert not result.has_answers
+        assert not result.accepted
+        assert {item.unknown_reason for item in result.items.values()} == {
+            UnknownReason.SCORING_FAILED
+        }
+        assert [quote.text for item in result.items.values() for quote in item.evidence] == [SLEEP]
 
     def test_scores_that_were_only_sent_back_are_not_accepted_ones(self) -> None:
         built, _ = agent(
@@ -339,8 +347,8 @@ class TestScores:
         )
         result = asyncio.run(built.assess(case()))
         assert result is not None
-        assert result.is_scored
-        assert not result.is_accepted
+        assert result.has_answers
+        assert not result.accepted
 
 
 class TestWithoutValidation:
@@ -353,8 +361,8 @@ class TestWithoutValidation:
         with captured_events() as events, collect_failures() as failures:
             result = assess(built)
         sleep = item(result, "Sleep")
-        assert result.grounding is Grounding.DISABLED
-        assert (sleep.score, sleep.proposed_score, sleep.quotes) == (None, 3, ())
+        assert counts(result).grounding is Grounding.DISABLED
+        assert (sleep.score, sleep.proposed_score, sleep.evidence) == (None, 3, ())
         assert sleep.unknown_reason is UnknownReason.NO_GROUNDED_EVIDENCE
         assert [(quote.text, quote.reason) for quote in sleep.unverified_quotes] == [
             (SLEEP, None),
@@ -366,7 +374,8 @@ class TestWithoutValidation:
     def test_what_was_not_checked_is_not_counted_as_rejected(self) -> None:
         built, _ = agent(evidence(Sleep=[SLEEP, INVENTED]), scores(), validation_enabled=False)
         result = assess(built)
-        assert (result.extracted_count, result.validated_count, result.rejected_count) == (2, 0, 0)
+        found = counts(result)
+        assert (found.extracted_count, found.validated_count, found.rejected_count) == (2, 0, 0)
         assert item(result, "Sleep").llm_evidence_extracted_count == 2
         assert item(result, "Sleep").llm_evidence_rejected_count == 0
 
@@ -386,7 +395,7 @@ def test_both_stages_are_served_over_http() -> None:
     opened = case()
     result = served(fault("numbers_as_strings"), opened)
     assert result is not None
-    assert [(one.item.value, one.score) for one in result.items if one.quotes] == [
+    assert [(one.item.value, one.score) for one in result.items.values() if one.evidence] == [
         ("PHQ8_Depressed", None),
         ("PHQ8_Sleep", 2),
         ("PHQ8_Tired", 2),
@@ -415,7 +424,7 @@ def test_hostile_scoring_gives_typed_rejections_and_no_scores(
     opened = case()
     result = served(fault(name, tasks=["scoring"]), opened)
     assert result is not None
-    assert not result.is_scored
+    assert not result.has_answers
     rejected = [one.code for one in opened.calls.attempts if one.agent == "quantitative"]
     assert set(rejected) <= {code, FailureCode.MALFORMED_RESPONSE}
     assert code in rejected
@@ -434,12 +443,14 @@ def test_score_that_is_none_costs_its_item_after_all_tries(name: str, code: Reje
     opened = case()
     result = served(fault(name, tasks=["scoring"]), opened)
     assert result is not None
-    reasons = {one.item.value: one.unknown_reason for one in result.items}
+    reasons = {one.item.value: one.unknown_reason for one in result.items.values()}
     assert reasons.pop("PHQ8_Appetite") is UnknownReason.NO_MENTION
-    failed = [one for one in result.items if one.unknown_reason is UnknownReason.SCORING_FAILED]
+    failed = [
+        one for one in result.items.values() if one.unknown_reason is UnknownReason.SCORING_FAILED
+    ]
     assert {one.item.value for one in failed} == {"PHQ8_Depressed", "PHQ8_Sleep", "PHQ8_Tired"}
     assert {one.warnings for one in failed} == {(UnreadPart.SCORE,)}
-    assert all(one.quotes for one in failed)
+    assert all(one.evidence for one in failed)
     rejected = [one.code for one in opened.calls.attempts if one.agent == "quantitative"]
     assert rejected == [code] * 3
 
@@ -497,9 +508,9 @@ def test_item_that_cannot_be_read_costs_itself_alone(reply: str, unread: UnreadP
     assert (sleep.score, sleep.confidence, sleep.warnings) == (3, 5, ())
     assert (tired.score, tired.proposed_score) == (None, None)
     assert (tired.unknown_reason, tired.warnings) == (UnknownReason.SCORING_FAILED, (unread,))
-    assert [quote.text for quote in tired.quotes] == [TIRED]
-    assert result.is_scored
-    assert not result.is_accepted
+    assert [quote.text for quote in tired.evidence] == [TIRED]
+    assert result.has_answers
+    assert not result.accepted
     (failure,) = failures
     assert (failure.category, failure.severity, failure.stage, failure.code) == (
         FailureCategory.PARTIAL_REPLY,
@@ -508,7 +519,7 @@ def test_item_that_cannot_be_read_costs_itself_alone(reply: str, unread: UnreadP
         FailureCode.OUTPUT_REJECTED,
     )
     assert failure.context["lost_count"] == sum(
-        one.unknown_reason is UnknownReason.SCORING_FAILED for one in result.items
+        one.unknown_reason is UnknownReason.SCORING_FAILED for one in result.items.values()
     )
 
 
@@ -529,7 +540,7 @@ def test_field_that_cannot_be_read_costs_itself_alone(
     assert (tired.confidence is None) == (unread is UnreadPart.CONFIDENCE)
     assert (tired.reason == "") == (unread is UnreadPart.REASON)
     assert item(result, "Sleep").score == 3
-    assert result.is_accepted
+    assert result.accepted
     assert [one.category for one in failures] == [FailureCategory.PARTIAL_REPLY]
     assert (failures[0].context["unread_count"], failures[0].context["lost_count"]) == (1, 0)
 
@@ -544,10 +555,10 @@ def test_raw_half_of_a_character_costs_its_field_as_an_escaped_one_does() -> Non
 def test_part_is_kept_only_where_no_later_reply_is_whole() -> None:
     result, failures = in_part(scored(score=7), scored())
     assert item(result, "Tired").score == 2
-    assert (result.is_accepted, failures) == (True, [])
+    assert (result.accepted, failures) == (True, [])
     result, failures = in_part(scored(score=7), "prose", plain=scored(score=1))
     assert item(result, "Tired").score == 1
-    assert (result.is_accepted, failures) == (True, [])
+    assert (result.accepted, failures) == (True, [])
 
 
 def test_reply_that_lost_least_stands_and_the_later_one_of_equals() -> None:
@@ -561,7 +572,7 @@ def test_reply_that_lost_least_stands_and_the_later_one_of_equals() -> None:
 def test_cut_off_reply_and_draft_stay_refused() -> None:
     for reply in (scored()[:-40], f"<think>{scored(score=7)}", f"{scored(score=7)}\nCorrection: 2"):
         result, failures = in_part(reply)
-        assert not result.is_scored
+        assert not result.has_answers
         assert [one.category for one in failures] == [FailureCategory.AGENT_FAILED]
 
 
@@ -572,7 +583,7 @@ def test_whole_answer_of_the_next_model_beats_a_part_of_the_first() -> None:
     built = QuantitativeAssessmentAgent(chain, pydantic_ai_settings=PydanticAISettings(retries=1))
     result = assess(built)
     assert item(result, "Tired").score == 1
-    assert result.is_accepted
+    assert result.accepted
     assert (len(first.sent), len(second.sent)) == (3, 1)
 
 
@@ -593,7 +604,7 @@ def test_answer_behind_thinking_fences_and_drafts_is_read_at_once(name: str) -> 
     opened = case()
     result = served(FAULTS[name], opened)
     assert result is not None
-    assert result.rejected_count == 0
+    assert counts(result).rejected_count == 0
     assert len(opened.calls.attempts) == 2
 
 
@@ -601,7 +612,8 @@ def test_strings_that_look_like_syntax_are_reported_as_they_are() -> None:
     opened = case()
     result = served(FAULTS["tricky_strings"], opened)
     assert result is not None
-    assert result.items[0].reason == 'He said ",]" and then ```json\n{"score": 0}\n``` }'
+    reason = result.items[Item.NO_INTEREST].reason
+    assert reason == 'He said ",]" and then ```json\n{"score": 0}\n``` }'
     assert [one.repaired for one in opened.calls.attempts] == [False, False]
 
 
@@ -609,15 +621,15 @@ def test_strings_that_look_like_syntax_are_reported_as_they_are() -> None:
 def test_words_nobody_said_never_carry_a_score(name: str) -> None:
     result = served(FAULTS[name], case())
     assert result is not None
-    assert [one.score for one in result.items] == [None] * 8
-    assert all(one.quotes == () for one in result.items)
+    assert [one.score for one in result.items.values()] == [None] * 8
+    assert all(one.evidence == () for one in result.items.values())
 
 
 def test_quotes_of_scoring_that_nobody_said_are_marked() -> None:
     answer = scoring_text(scoring_answer(HALLUCINATED_QUOTES))
     result = served(only_for(["scoring"], lambda _: Reply(text=answer)), case())
     assert result is not None
-    assert [len(one.unverified_quotes) for one in result.items] == [1] * 8
+    assert [len(one.unverified_quotes) for one in result.items.values()] == [1] * 8
 
 
 SPANISH = "Duermo muy mal desde hace tres semanas, casi todos los días."
@@ -633,5 +645,5 @@ def test_scores_stand_on_quotes_in_a_language_that_is_not_read() -> None:
     assessment = assess(built, opened)
 
     sleep = item(assessment, "Sleep")
-    assert (sleep.score, [quote.relevance for quote in sleep.quotes]) == (3, [Relevance.UNREAD])
+    assert (sleep.score, [quote.relevance for quote in sleep.evidence]) == (3, [Relevance.UNREAD])
     assert item(assessment, "Tired").unknown_reason is UnknownReason.NO_MENTION

@@ -15,8 +15,8 @@ from ai_psychiatrist.agents.context import (
     sharing_transcripts,
 )
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
-from ai_psychiatrist.domain.assessment import ItemAssessment
 from ai_psychiatrist.domain.evidence import Relevance
+from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.settings import PydanticAISettings
@@ -39,7 +39,7 @@ SHARING = ScriptedReader(present={"at four": Item.SLEEP}, denied={"feel down": I
 def case_of(reader: ScriptedReader | None) -> AssessmentContext:
     transcript = parse_transcript(INTERVIEW)
     case = assessment_context(transcript)
-    return case if reader is None else replace(case, reading=reading_by(reader, transcript))
+    return case if reader is None else replace(case, learned_reading=reading_by(reader, transcript))
 
 
 def assessed(chain: FallbackChain, reader: ScriptedReader | None) -> dict[Item, ItemAssessment]:
@@ -51,7 +51,7 @@ def assessed(chain: FallbackChain, reader: ScriptedReader | None) -> dict[Item, 
             case.share_transcript()
             found = await agent.assess(case)
         assert found is not None
-        return {one.item: one for one in found.items}
+        return dict(found.items)
 
     return asyncio.run(assess())
 
@@ -83,7 +83,7 @@ def test_what_the_reader_does_not_share_is_unclear_with_its_quotes(item: Item, q
     found = by_baseline(ScriptedReader())[item]
     assert found.score is None
     assert found.unknown_reason is UnknownReason.UNCLEAR
-    assert any(quote in one.text for one in found.quotes)
+    assert any(quote in one.text for one in found.evidence)
     assert "learned reader" in found.reason
 
 
@@ -93,7 +93,7 @@ def test_a_reader_that_fails_takes_nothing_back() -> None:
 
 def test_a_symptom_of_quotes_that_nobody_takes_for_the_item_is_unknown() -> None:
     found = by_model(ScriptedReader(), Item.SLEEP, 3, WEATHER)[Item.SLEEP]
-    assert {one.relevance for one in found.quotes} == {Relevance.UNREAD}
+    assert {one.relevance for one in found.evidence} == {Relevance.UNREAD}
     assert (found.score, found.proposed_score) == (None, 3)
     assert found.unknown_reason is UnknownReason.NOT_ABOUT_ITEM
 
@@ -129,8 +129,12 @@ def test_the_changed_transcript_of_an_ablation_is_read_anew() -> None:
             for one in (before, after)
         ]
         return (
-            await before.reading.shares_present(Item.SLEEP, getattr(segments[0], "segments", ())),
-            await after.reading.shares_present(Item.SLEEP, getattr(segments[1], "segments", ())),
+            await before.learned_reading.shares_present(
+                Item.SLEEP, getattr(segments[0], "segments", ())
+            ),
+            await after.learned_reading.shares_present(
+                Item.SLEEP, getattr(segments[1], "segments", ())
+            ),
         )
 
     assert asyncio.run(shares()) == (True, False)

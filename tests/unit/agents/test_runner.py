@@ -14,7 +14,6 @@ from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.output_models import JudgeMetricOutput
 from ai_psychiatrist.agents.pydantic_agents import JUDGE, create_judge_metric_agent
-from ai_psychiatrist.domain.assessment import Metric
 from ai_psychiatrist.domain.errors import AgentFailed, ModelCallFailed
 from ai_psychiatrist.domain.failures import (
     Attempt,
@@ -24,7 +23,8 @@ from ai_psychiatrist.domain.failures import (
     FailureSeverity,
     RejectionCode,
 )
-from ai_psychiatrist.infrastructure.failure_log import collect_failures
+from ai_psychiatrist.domain.narrative import Metric
+from ai_psychiatrist.infrastructure.logging import collect_failures
 from ai_psychiatrist.llm.connections import as_chain
 from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.pydantic_agent import PlainChat

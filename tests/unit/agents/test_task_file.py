@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.agents.prompts.tasks import (
-    PROMPT_DIGESTS,
     TASKS,
     prompt_digests,
     read_tasks,
     task_lines,
 )
-from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 
 
@@ -30,7 +28,7 @@ def test_task_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
     text = 'Task: judge_coherence\nIs it {findings}? Say {"a": {}}.'
     tasks = read_tasks(written(tmp_path, f"judge_coherence = '''\n{text}'''\n"))
     assert tasks["judge_coherence"].format(findings="so") == text.replace("{findings}", "so")
-    digests, shipped = prompt_digests(tasks), PROMPT_DIGESTS[AssessmentMode.ZERO_SHOT]
+    digests, shipped = prompt_digests(tasks), prompt_digests(TASKS)
     assert {name for name in digests if digests[name] != shipped[name]} == {"judge_coherence"}
     again = written(tmp_path, "".join(task_lines(tasks)))
     assert read_tasks(again) == tasks

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.integration.running_app import settings_with
 
-from ai_psychiatrist.api.idempotency import once
+from ai_psychiatrist.api.submission import once
 from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
 from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.wiring.records import archives_of

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from tests.fakes.captured_events import captured_events
 
-from ai_psychiatrist.api.open_notice import tell_it_is_open
-from ai_psychiatrist.infrastructure.repeating import HOUR_SECONDS, repeat
+from ai_psychiatrist.api.lifespan import warn_it_is_open
+from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeat
 
 
 def test_it_is_told_at_once_and_after_each_hour() -> None:
@@ -18,6 +18,6 @@ def test_it_is_told_at_once_and_after_each_hour() -> None:
             raise asyncio.CancelledError
 
     with captured_events() as events, pytest.raises(asyncio.CancelledError):
-        asyncio.run(repeat(tell_it_is_open, HOUR_SECONDS, wait))
+        asyncio.run(repeat(warn_it_is_open, HOUR_SECONDS, wait))
     assert [event["event"] for event in events] == ["open_without_authentication"] * 3
     assert waited == [3600.0] * 3

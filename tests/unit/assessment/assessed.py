@@ -19,14 +19,13 @@ from ai_psychiatrist.agents.meta_review import MetaReviewAgent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.settings import FeedbackSettings
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
+from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.results.assessment import About, full_result
 from ai_psychiatrist.services.reader.reading import TranscriptReading
 from ai_psychiatrist.services.reader.second_voice import VoicedRisk
 from ai_psychiatrist.services.risk.detector import detect_risk
@@ -87,11 +86,13 @@ class _Chat:
         return ChatReply(text=await self.server.reply(user_prompt))
 
 
-def pipeline(server: Server, *, max_calls: int = 60, retries: int = 1) -> AssessmentPipeline:
+def pipeline(
+    server: Server, *, max_calls: int = 60, retries: int = 1, part_characters: int | None = None
+) -> Assessor:
     """Build a pipeline whose agents all ask one server."""
     built: Any = {"pydantic_ai_settings": PydanticAISettings(retries=retries)}
     chain = (server.route,)
-    return AssessmentPipeline(
+    return Assessor(
         feedback_loop=FeedbackLoop(
             qualitative=QualitativeAssessmentAgent(chain, **built),
             judge=JudgeAgent(chain, **built),
@@ -100,32 +101,31 @@ def pipeline(server: Server, *, max_calls: int = 60, retries: int = 1) -> Assess
         quantitative=QuantitativeAssessmentAgent(chain, **built),
         meta_review=MetaReviewAgent(chain, **built),
         danger=DangerAgent(chain, **built),
-        believer=Believer(),
+        estimator=Believer(),
         max_calls=max_calls,
+        part_characters=part_characters,
+        agent_models=dict.fromkeys(_GROUPS, ("served",)),
     )
 
 
 def assess(
-    server: Server, *, deadline_seconds: float | None = None, max_calls: int = 60, retries: int = 1
+    server: Server, *, deadline_seconds: float | None = None, max_calls: int = 60, **built: Any
 ) -> Any:
     """Return the work of assessing the interview."""
     transcript = parse_transcript(INTERVIEW)
     return partial(
-        pipeline(server, max_calls=max_calls, retries=retries).assess,
+        pipeline(server, max_calls=max_calls, **built).assess,
         transcript,
-        # Made in a thread otherwise, which a loop with a time of its own does not wait for.
-        risk=VoicedRisk(report=detect_risk(transcript), reading=TranscriptReading()),
-        deadline_seconds=deadline_seconds,
+        AssessmentOptions(
+            # Made in a thread otherwise, which a loop with a time of its own does not wait for.
+            risk=VoicedRisk(report=detect_risk(transcript), reading=TranscriptReading()),
+            deadline_seconds=deadline_seconds,
+        ),
     )()
 
 
 def untimed(assessment: Assessment) -> str:
     """Return the whole result as JSON, without what differs from run to run."""
     attempts = tuple(replace(one, duration_ms=0.0) for one in assessment.attempts)
-    about = About(
-        assessment_id="",
-        chains=dict.fromkeys(_GROUPS, ("served",)),
-        crisis_resources="",
-    )
-    result = full_result(replace(assessment, attempts=attempts), about=about)
-    return json.dumps(result.model_dump(mode="json"), sort_keys=True)
+    comparable = replace(assessment, assessment_id="", attempts=attempts)
+    return json.dumps(comparable.model_dump(), sort_keys=True)

@@ -9,7 +9,7 @@ from tests.fakes.replies import judge_text
 from tests.sweeps import DEADLINES, LATENCIES
 from tests.unit.assessment.assessed import Server, assess, good, untimed
 
-from ai_psychiatrist.assessment.pipeline import share_out
+from ai_psychiatrist.assessment.budgets import share_out
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureCode
@@ -49,6 +49,24 @@ def test_what_is_needed_is_served_first(max_calls: int, shares: tuple[int, int, 
     assert sum(shares) == max_calls
 
 
+def half_failing(task: str, prompt: str, number: int) -> str:
+    """Reply well, but neither about the second part's evidence nor about danger in the first."""
+    failing = {"evidence": "Part 2 of", "danger": "Part 1 of"}
+    return "no idea" if failing.get(task, "\0") in prompt else good(task, prompt, number)
+
+
+@pytest.mark.parametrize("max_calls", [60, 9])
+def test_parts_of_a_long_interview_come_to_the_same_in_any_order(max_calls: int) -> None:
+    results = set()
+    for seed in range(12):
+        server = Server(half_failing, Random(seed))  # noqa: S311  no secret
+        work = assess(server, max_calls=max_calls, part_characters=160)
+        results.add(untimed(run_permuted(work, seed)))
+    (result,) = results
+    assert '"parts": 2' in result
+    assert '"context": {"part": 2}' in result
+
+
 def test_part_that_is_not_wanted_gets_nothing() -> None:
     assert left(20, most_scores=0, most_review=0, most_danger=0) == (0, 0, 0, 20)
 
@@ -69,10 +87,12 @@ def test_meta_review_may_spend_what_the_others_leave() -> None:
 @pytest.mark.parametrize("calls", range(10))
 def test_parts_of_a_budget_are_equal_but_for_one_call(calls: int) -> None:
     budget = CallBudget(calls)
-    parts = [part.left for part in budget.in_parts(4)]
+    with budget.shared(4) as shares:
+        parts = [part.left for part in shares]
+        assert budget.left == 0
     assert sum(parts) == calls
     assert max(parts) - min(parts) <= 1
-    assert budget.left == 0
+    assert budget.left == calls
 
 
 def test_spent_budget_is_a_typed_failure() -> None:
@@ -110,7 +130,7 @@ def test_refinement_never_costs_scores_or_review(answer: object, max_calls: int)
     server = Server(answer, Random(0))  # type: ignore[arg-type]  # noqa: S311
     assessed: Assessment = run_permuted(assess(server, max_calls=max_calls), 0)
     assert assessed.quantitative is not None
-    assert assessed.quantitative.is_accepted
+    assert assessed.quantitative.accepted
     assert assessed.meta_review is not None
     assert server.calls == len(assessed.attempts) <= max_calls
 

@@ -1,6 +1,7 @@
 """Items, quotes and beliefs for the tests of belief."""
 
-from ai_psychiatrist.domain.assessment import ItemAssessment
+from tests.fakes.bare_assessments import bare_item
+
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 from ai_psychiatrist.domain.evidence import (
     Frequency,
@@ -10,9 +11,9 @@ from ai_psychiatrist.domain.evidence import (
     Relevance,
     Segment,
     Timeframe,
-    stated_frequency,
 )
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.items import ItemAssessment
+from ai_psychiatrist.domain.phq8 import Item
 
 
 def quote(
@@ -33,21 +34,7 @@ def quote(
 
 
 def item(*quotes: Quote, key: Item = Item.SLEEP, score: int | None = None) -> ItemAssessment:
-    return ItemAssessment(
-        item=key,
-        score=score,
-        unknown_reason=UnknownReason.NO_MENTION if score is None else None,
-        proposed_score=score,
-        quotes=quotes,
-        frequency=stated_frequency(quotes),
-        unverified_quotes=(),
-        reason="",
-        confidence=None,
-        warnings=(),
-        llm_evidence_count=len(quotes),
-        llm_evidence_extracted_count=len(quotes),
-        llm_evidence_rejected_count=0,
-    )
+    return bare_item(key, score, evidence=quotes)
 
 
 def belief(*shares: float) -> ItemBelief:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 import ai_psychiatrist as ap
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.belief import BeliefSource
-from ai_psychiatrist.results.full_result import FullResult
 
 
-def assessed(text: str, state: Path, **variables: str) -> FullResult:
+def assessed(text: str, state: Path, **variables: str) -> Assessment:
     settings = ap.load_settings({"DATA_STATE_DIR": str(state), **variables}, None)
 
-    async def run() -> FullResult:
+    async def run() -> Assessment:
         async with ap.open(settings) as app:
             return await app.assess(text)
 
@@ -22,11 +22,11 @@ def assessed(text: str, state: Path, **variables: str) -> FullResult:
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory, example_interview: str) -> FullResult:
+def result(tmp_path_factory: pytest.TempPathFactory, example_interview: str) -> Assessment:
     return assessed(example_interview, tmp_path_factory.mktemp("state"))
 
 
-def test_every_item_has_the_rules_belief(result: FullResult) -> None:
+def test_every_item_has_the_rules_belief(result: Assessment) -> None:
     assert result.quantitative is not None
     items = result.quantitative.items or {}
     assert len(items) == 8
@@ -38,9 +38,9 @@ def test_every_item_has_the_rules_belief(result: FullResult) -> None:
         assert math.fsum([*item.belief.scores, item.belief.not_determinable]) == pytest.approx(1)
 
 
-def test_the_rules_believe_most_in_what_the_evidence_states(result: FullResult) -> None:
+def test_the_rules_believe_most_in_what_the_evidence_states(result: Assessment) -> None:
     assert result.quantitative is not None
-    for item in (result.quantitative.items or {}).values():
+    for item in result.quantitative.items.values():
         assert item.belief is not None
         given = (
             item.belief.not_determinable if item.score is None else item.belief.scores[item.score]
@@ -48,7 +48,7 @@ def test_the_rules_believe_most_in_what_the_evidence_states(result: FullResult) 
         assert given == pytest.approx(5 / 9)
 
 
-def test_the_total_is_believed_within_an_interval(result: FullResult) -> None:
+def test_the_total_is_believed_within_an_interval(result: Assessment) -> None:
     scores = result.quantitative
     assert scores is not None
     interval = scores.total_interval
@@ -58,7 +58,7 @@ def test_the_total_is_believed_within_an_interval(result: FullResult) -> None:
 
 
 def test_a_lower_level_gives_a_narrower_interval(
-    result: FullResult, tmp_path: Path, example_interview: str
+    result: Assessment, tmp_path: Path, example_interview: str
 ) -> None:
     scores = result.quantitative
     narrower = assessed(example_interview, tmp_path, BELIEF_LEVEL="0.5").quantitative
@@ -73,7 +73,7 @@ def test_a_lower_level_gives_a_narrower_interval(
 def test_a_transcript_that_says_nothing_is_believed_not_determinable(tmp_path: Path) -> None:
     result = assessed("Interviewer: Hello.\nParticipant: The bus was late today.", tmp_path)
     assert result.quantitative is not None
-    for item in (result.quantitative.items or {}).values():
+    for item in result.quantitative.items.values():
         assert item.belief is not None
         assert item.belief.not_determinable == max(
             *item.belief.scores, item.belief.not_determinable

@@ -8,13 +8,15 @@ import pytest
 
 import ai_psychiatrist as ap
 from ai_psychiatrist.agents.context import AssessmentContext
+from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.belief.believer import Believer
 from ai_psychiatrist.belief.heard import Heard
-from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus, PHQ8Assessment
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.items import PHQ8Assessment
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 
 TALK = "Interviewer: How do you sleep?\nParticipant: I hardly sleep, nearly every day.\n"
 
@@ -38,9 +40,11 @@ class Broken:
 def assessed(source: Broken, state: Path, deadline_seconds: float | None) -> Assessment:
     async def run() -> Assessment:
         settings = ap.load_settings({"DATA_STATE_DIR": str(state)}, None)
-        async with open_services(settings) as services:
-            pipeline = replace(services.pipeline, believer=Believer(sources=(source,)))
-            return await pipeline.assess(parse_transcript(TALK), deadline_seconds=deadline_seconds)
+        async with bootstrap(settings) as services:
+            pipeline = replace(services.assessor, estimator=Believer(sources=(source,)))
+            return await pipeline.assess(
+                parse_transcript(TALK), AssessmentOptions(deadline_seconds=deadline_seconds)
+            )
 
     return asyncio.run(run())
 
@@ -60,6 +64,6 @@ def test_a_source_that_gives_nothing_is_told_and_costs_nothing_else(
     assert found.status is AssessmentStatus.COMPLETE
     assert [(failure.stage, failure.code) for failure in found.failures] == [(stage, code)]
     assert found.quantitative is not None
-    for item in found.quantitative.items:
+    for item in found.quantitative.items.values():
         assert item.belief is not None
         assert item.belief.sources == (BeliefSource.RULES,)

@@ -16,11 +16,10 @@ from ai_psychiatrist.domain.interview_items import (
     AssessedItem,
     AssessmentInput,
     ItemOutcome,
-    ItemReport,
     ItemSource,
     UnansweredReason,
 )
-from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.phq8 import Item, total_of
 
 SECRET = "SECRET-WORDS"
 
@@ -50,10 +49,9 @@ def test_a_total_is_a_range_while_an_item_is_unknown() -> None:
         unknown_reason=UnansweredReason.DECLINED,
         source=ItemSource.NONE,
     )
-    assert ItemReport(items=tuple(known)).total.exact == 8
-    report = ItemReport(items=(*known[:-1], unknown))
-    assert (report.total.minimum, report.total.maximum, report.total.exact) == (7, 10, None)
-    assert report.unknown == (unknown,)
+    assert total_of(one.score for one in known).total_score == 8
+    total = total_of(one.score for one in (*known[:-1], unknown))
+    assert (total.total_score_min, total.total_score_max, total.total_score) == (7, 10, None)
 
 
 def test_unknown_items_come_in_the_order_of_the_instrument() -> None:

@@ -57,14 +57,14 @@ def test_total_outside_the_instrument_has_no_band(total: int) -> None:
 
 def test_total_of_known_items_is_exact() -> None:
     total = total_of([3, 3, 2, 2, 1, 1, 0, 0])
-    assert (total.exact, total.severity) == (12, Severity.MODERATE)
+    assert (total.total_score, total.severity) == (12, Severity.MODERATE)
     assert total.severity_lower_bound is total.severity_upper_bound is Severity.MODERATE
 
 
 def test_total_is_a_range_when_an_item_is_unknown() -> None:
     total = total_of([3, 3, 2, UNKNOWN, 0, 0, 0, UNKNOWN])
-    assert (total.minimum, total.maximum) == (8, 14)
-    assert (total.exact, total.severity) == (None, None)
+    assert (total.total_score_min, total.total_score_max) == (8, 14)
+    assert (total.total_score, total.severity) == (None, None)
     assert total.severity_lower_bound is Severity.MILD
     assert total.severity_upper_bound is Severity.MODERATE
 
@@ -72,17 +72,17 @@ def test_total_is_a_range_when_an_item_is_unknown() -> None:
 def test_severity_stays_unknown_when_both_ends_fall_into_one_band() -> None:
     total = total_of([1, UNKNOWN, 0, 0, 0, 0, 0, 0])
     assert total.severity_lower_bound is total.severity_upper_bound is Severity.MINIMAL
-    assert (total.exact, total.severity) == (None, None)
+    assert (total.total_score, total.severity) == (None, None)
 
 
 def test_unknown_is_not_zero() -> None:
     assert total_of([UNKNOWN] * 8) != total_of([0] * 8)
-    assert total_of([UNKNOWN] * 8).maximum == 24
+    assert total_of([UNKNOWN] * 8).total_score_max == 24
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=8, max_size=8))
 def test_range_holds_every_total_that_the_unknown_items_allow(scores: list[int | None]) -> None:
     total = total_of(scores)
-    assert total.minimum == sum(score or 0 for score in scores)
-    assert total.maximum == sum(3 if score is None else score for score in scores)
+    assert total.total_score_min == sum(score or 0 for score in scores)
+    assert total.total_score_max == sum(3 if score is None else score for score in scores)
     assert total.severity_lower_bound <= total.severity_upper_bound

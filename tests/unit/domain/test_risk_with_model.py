@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.risk import (
     MOST_SIGNALS,
+    Examined,
     ModelReading,
     ReadingStatus,
     RiskKind,
@@ -44,7 +45,7 @@ def signal(
 
 def joined(rules: Sequence[RiskSignal], model: Sequence[RiskSignal]) -> RiskReport:
     reading = ModelReading(status=ReadingStatus.ANSWERED, signals=tuple(model))
-    return with_model_reading(risk_report(rules), reading)
+    return with_model_reading(risk_report(rules, Examined()), reading)
 
 
 def of_model(start: int, level: RiskLevel, **more: object) -> RiskSignal:
@@ -75,7 +76,7 @@ def test_a_sign_in_the_same_words(level: RiskLevel, kind: RiskKind, listed: int)
 
 
 def test_a_failed_model_leaves_the_rules_as_they_are() -> None:
-    rules = risk_report([signal(0, RiskLevel.MODERATE)])
+    rules = risk_report([signal(0, RiskLevel.MODERATE)], Examined())
     found = with_model_reading(rules, ModelReading(status=ReadingStatus.FAILED))
     assert (found.signals, found.signal_count) == (rules.signals, rules.signal_count)
     assert found.model.status is ReadingStatus.FAILED
@@ -105,7 +106,7 @@ def signals_of(source: RiskSource) -> st.SearchStrategy[list[RiskSignal]]:
 def test_nothing_of_the_rules_is_removed_or_lowered(
     rules: list[RiskSignal], model: list[RiskSignal]
 ) -> None:
-    before = risk_report(sorted(rules, key=lambda one: one.start))
+    before = risk_report(sorted(rules, key=lambda one: one.start), Examined())
     after = joined(before.signals, model)
     assert [one for one in after.signals if one.source is RiskSource.RULES] == list(before.signals)
     assert after.level.rank >= before.level.rank

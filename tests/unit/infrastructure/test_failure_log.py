@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.failures import (
     FailureRecord,
     FailureSeverity,
 )
-from ai_psychiatrist.infrastructure.failure_log import collect_failures, record_failure
+from ai_psychiatrist.infrastructure.logging import collect_failures, record_failure
 
 
 def record(stage: str) -> None:

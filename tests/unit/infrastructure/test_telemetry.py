@@ -1,22 +1,30 @@
 """What watchers are shown, what spans and counts make of it, and what is held back."""
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.infrastructure.telemetry.danger_counts import TOLD_TOGETHER, DangerCounts
-from ai_psychiatrist.infrastructure.telemetry.prometheus_counts import PrometheusCounts
+from ai_psychiatrist.infrastructure.telemetry.prometheus import SHOWN_TOGETHER, PrometheusCounts
 from ai_psychiatrist.infrastructure.telemetry.settings import TelemetrySettings
-from ai_psychiatrist.infrastructure.telemetry.watching import tell, watched, watched_by
+from ai_psychiatrist.infrastructure.telemetry.watching import (
+    Telemetry,
+    publish,
+    watched,
+    watched_by,
+)
 from ai_psychiatrist.infrastructure.telemetry.work import (
+    AssessmentWork,
     CallWork,
     Event,
     JobEnded,
@@ -25,36 +33,32 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     Work,
 )
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef
+from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
+from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.llm.calls import call_work, note_result
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.wiring import telemetry
-from ai_psychiatrist.wiring.job_counts import count_end, queue_of
+from ai_psychiatrist.wiring.jobs import note_end, queue_of
 
 
 class Seen:
-    """A watcher that keeps all that it is shown."""
+    """Keeps all that it is shown."""
 
     def __init__(self) -> None:
         self.begun: list[Work] = []
-        self.ended: list[Work] = []
-        self.events: list[Event] = []
+        self.ended: list[Work | Event] = []
+        self.telemetry = Telemetry(span=self.span, counters=(self.ended.append,))
 
     @contextmanager
-    def watching(self, work: Work) -> Iterator[None]:
+    def span(self, work: Work) -> Iterator[None]:
         self.begun.append(work)
-        try:
-            yield
-        finally:
-            self.ended.append(work)
-
-    def told(self, event: Event) -> None:
-        self.events.append(event)
+        yield
 
 
 def test_work_is_shown_at_its_begin_and_with_its_time_at_its_end() -> None:
     seen = Seen()
-    with watched_by((seen,)), watched(RequestWork(method="GET")) as work:
+    with watched_by(seen.telemetry), watched(RequestWork(method="GET")) as work:
         assert (seen.begun, seen.ended) == ([work], [])
         work.status = 200
     assert seen.ended == [work]
@@ -73,31 +77,40 @@ def test_work_that_raises_has_a_code_and_the_error_goes_on(
     raised: BaseException, code: str
 ) -> None:
     seen, work = Seen(), RequestWork(method="GET")
-    with watched_by((seen,)), pytest.raises(type(raised)), watched(work):
+    with watched_by(seen.telemetry), pytest.raises(type(raised)), watched(work):
         raise raised
-    assert [one.error for one in seen.ended] == [code]
+    assert seen.ended == [work]
+    assert work.error == code
 
 
 def test_each_application_is_watched_by_its_own() -> None:
     outer, inner = Seen(), Seen()
-    with watched_by((outer,)):
-        with watched_by((inner,)), watched(RequestWork(method="GET")):
-            tell(JobEnded(state="finished", reason=None, seconds=1.0))
-        with watched_by(()), watched(RequestWork(method="POST")):
+    with watched_by(outer.telemetry):
+        with watched_by(inner.telemetry), watched(RequestWork(method="GET")):
+            publish(JobEnded(state="finished", reason=None, seconds=1.0))
+        with watched_by(Telemetry()), watched(RequestWork(method="POST")):
             pass
-        assert (outer.begun, outer.events) == ([], [])
-    assert (len(inner.begun), len(inner.events)) == (1, 1)
+        assert (outer.begun, outer.ended) == ([], [])
+    assert (len(inner.begun), len(inner.ended)) == (1, 2)
 
 
-def test_levels_are_told_together_and_none_is_lost() -> None:
-    counts, told = DangerCounts(), Counter[str]()
-    levels = ["none", "high", "none", "low"] * TOLD_TOGETHER
+def test_levels_are_shown_together_and_none_is_lost() -> None:
+    counts, shown = PrometheusCounts(), 0.0
+    levels = ["none", "high", "none", "low"] * SHOWN_TOGETHER
     for number, level in enumerate(levels, 1):
-        found = counts.add(level)
-        assert sum(found.values()) in {0, TOLD_TOGETHER}
-        assert bool(found) == (number % TOLD_TOGETHER == 0)
-        told.update(found)
-    assert told == Counter(levels)
+        counts.count(AssessmentWork(mode="zero_shot", status="complete", danger=level))
+        shown = sum(_danger_signs(counts).values())
+        assert shown == number - number % SHOWN_TOGETHER
+    assert _danger_signs(counts) == Counter(levels)
+
+
+def _danger_signs(counts: PrometheusCounts) -> dict[str, float]:
+    return {
+        sample.labels["level"]: sample.value
+        for family in text_string_to_metric_families(counts.text(None).decode())
+        for sample in family.samples
+        if sample.name == "ai_psychiatrist_danger_signs_total"
+    }
 
 
 def route(name: str, *, is_local: bool = False) -> ModelEndpoint:
@@ -198,12 +211,12 @@ def test_a_queue_that_cannot_be_seen_shows_no_jobs_of_before() -> None:
 def test_jobs_that_wait_for_hours_are_told_from_those_that_wait_for_a_day() -> None:
     counts = PrometheusCounts()
     for seconds in (3 * 3600.0, 20 * 3600.0):
-        counts.told(JobEnded(state="finished", reason=None, seconds=seconds))
+        counts.count(JobEnded(state="finished", reason=None, seconds=seconds))
     within_four_hours = b'ai_psychiatrist_job_seconds_bucket{le="14400.0",state="finished"} 1.0'
     assert within_four_hours in counts.text(None)
 
 
-def test_the_end_of_a_job_is_told_without_its_id() -> None:
+def test_the_end_of_a_job_is_told_without_its_id(tmp_path: Path) -> None:
     seen, job = Seen(), JobRef(tenant="clinic-1", id="5f1c")
     begun = datetime(2026, 11, 23, 20, 11, 40, tzinfo=UTC)
     end = JobEnd(
@@ -213,16 +226,24 @@ def test_the_end_of_a_job_is_told_without_its_id() -> None:
         created_at=begun,
         ended_at=begun + timedelta(seconds=3),
     )
-    with watched_by((seen,)):
-        asyncio.run(count_end(end))
-    assert seen.events == [JobEnded(state="failed", reason="backend_failed", seconds=3.0)]
+    with watched_by(seen.telemetry):
+        asyncio.run(note_end(Webhooks(folder=tmp_path, settings=WebhookSettings.of({})), end))
+    assert seen.ended == [JobEnded(state="failed", reason="backend_failed", seconds=3.0)]
 
 
-@pytest.mark.parametrize("variable", ["export", "metrics"])
+@pytest.mark.parametrize(
+    ("variable", "ours", "library"),
+    [
+        ("export", "otlp", "opentelemetry.exporter.otlp.proto.http.trace_exporter"),
+        ("metrics", "prometheus", "prometheus_client"),
+    ],
+)
 def test_without_the_extra_it_says_what_to_install(
-    variable: str, monkeypatch: pytest.MonkeyPatch
+    variable: str, ours: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telemetry, "find_spec", lambda _: None)
+    package = "ai_psychiatrist.infrastructure.telemetry"
+    monkeypatch.delitem(sys.modules, f"{package}.{ours}", raising=False)
+    monkeypatch.setitem(sys.modules, library, None)
 
     async def opened() -> None:
         async with telemetry.open_telemetry(TelemetrySettings.of({variable: True})):

@@ -14,8 +14,7 @@ PUBLIC = {
     "AssessmentServiceError",
     "ConfigurationError",
     "DatasetRunResult",
-    "FullResult",
-    "GroundedQuote",
+    "Assessment",
     "GroundedQuotes",
     "InputError",
     "Part",
@@ -32,6 +31,7 @@ PUBLIC = {
     "ground",
     "load_settings",
     "open",
+    "table",
     "validate",
     "verify",
 }
@@ -60,6 +60,7 @@ def names_for_type_checkers() -> set[str]:
 
 def test_the_public_names_are_those_that_are_promised() -> None:
     assert set(ap.__all__) == PUBLIC
+    assert len(PUBLIC) <= 25
     assert dir(ap) == sorted(PUBLIC)
 
 
@@ -75,7 +76,15 @@ def test_every_public_name_says_what_it_is() -> None:
 
 
 def test_public_functions_say_in_their_types_what_they_take() -> None:
-    for name in ("assess_sync", "create_app", "ground", "load_settings", "open", "validate"):
+    for name in (
+        "assess_sync",
+        "create_app",
+        "ground",
+        "load_settings",
+        "open",
+        "table",
+        "validate",
+    ):
         signature = inspect.signature(getattr(ap, name))
         assert signature.return_annotation is not inspect.Signature.empty, name
         for parameter in signature.parameters.values():

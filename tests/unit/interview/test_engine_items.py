@@ -9,8 +9,8 @@ from tests.unit.interview.built import PROTOCOLS, Desk, assessed, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker
-from ai_psychiatrist.domain.interview_items import ItemReport, ItemSource, UnansweredReason
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.interview_items import ItemSource, UnansweredReason
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason, total_of
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
@@ -49,7 +49,7 @@ def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: 
     assert sleep.transcript_reason is UnknownReason.NO_MENTION
     assert (kept.score, kept.source) == (2, ItemSource.TRANSCRIPT)
     assert kept.evidence == ("quote about Energy",)
-    assert ItemReport(items=report.items).total.exact == 6 * 2 + 1 + 3
+    assert total_of(one.score for one in report.items).total_score == 6 * 2 + 1 + 3
 
 
 def test_without_an_assessment_all_eight_are_asked_in_order(tmp_path: Path) -> None:

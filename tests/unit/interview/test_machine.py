@@ -13,7 +13,6 @@ from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.engine.steps import leave
-from ai_psychiatrist.interview.errors import InterviewOver, InterviewUnfinished, VersionConflict
 from ai_psychiatrist.interview.machine import TABLE, Event
 from ai_psychiatrist.interview.machine_documentation import machine_table
 
@@ -100,9 +99,8 @@ def test_every_state_takes_the_events_of_the_table_and_refuses_the_others(
         assert before.state is state
         transition = TABLE.get((state, event))
         if transition is None:
-            with pytest.raises(RequestConflict) as refused:
+            with pytest.raises(RequestConflict):
                 await happen(at, event)
-            assert type(refused.value) in {VersionConflict, InterviewOver, InterviewUnfinished}
             assert await at.read() == before
             return
         await happen(at, event)

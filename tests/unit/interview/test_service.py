@@ -8,26 +8,18 @@ from pathlib import Path
 import pytest
 from tests.attack.counted_work import calls_of
 from tests.fakes.captured_events import captured_events
+from tests.fakes.refusals import refused
 from tests.unit.interview.built import INCIDENT_INPUTS, PROTOCOLS, Desk, assessed, desk
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
-from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.errors import InputError, RequestConflict, StoreUnusable
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
-from ai_psychiatrist.interview.errors import (
-    InterviewNotFound,
-    InterviewOver,
-    InterviewUnfinished,
-    KeyReused,
-    ProtocolChanged,
-    StoreUnusable,
-    VersionConflict,
-)
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 from ai_psychiatrist.interview.ids import make_id
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -85,7 +77,7 @@ def test_a_key_cannot_be_used_for_another_answer(tmp_path: Path) -> None:
         await at.begin()
         sent = at.submission(option_id="a1")
         await at.service.answer(at.snapshot.id, sent)
-        with pytest.raises(KeyReused):
+        with refused("key_reused"):
             await at.service.answer(at.snapshot.id, replace(sent, option_id="a2"))
 
     with desk(tmp_path) as at:
@@ -105,7 +97,7 @@ def test_of_two_answers_at_the_same_time_one_is_taken(protocol: str, tmp_path: P
         )
         assert sorted(type(result).__name__ for result in results) == [
             "InterviewSnapshot",
-            "VersionConflict",
+            "RequestConflict",
         ]
         return await at.read()
 
@@ -122,7 +114,7 @@ def test_of_two_answers_at_two_programs_one_is_taken(tmp_path: Path) -> None:
             other.service.answer(one.snapshot.id, other.submission(option_id="a2")),
             return_exceptions=True,
         )
-        assert sum(isinstance(result, VersionConflict) for result in results) == 1
+        assert sum(isinstance(result, RequestConflict) for result in results) == 1
         assert (await one.read()).turn == 1
 
     with (
@@ -141,7 +133,7 @@ def test_an_answer_to_a_question_of_before_is_refused(tmp_path: Path) -> None:
             replace(stale, idempotency_key="late1"),
             replace(stale, idempotency_key="late2", version=at.snapshot.version),
         ):
-            with pytest.raises(VersionConflict):
+            with refused("version_conflict"):
                 await at.service.answer(at.snapshot.id, late)
         assert (await at.read()).turn == 1
 
@@ -201,7 +193,7 @@ def test_an_interview_that_is_over_takes_no_answer(tmp_path: Path) -> None:
         await at.begin()
         await at.stop()
         for answer in ({"option_id": "a1"}, {"text": "x"}, {"is_stop": True}):
-            with pytest.raises(InterviewOver):
+            with refused("interview_over"):
                 await at.send(**answer)
 
     with desk(tmp_path) as at:
@@ -221,9 +213,9 @@ def test_an_unknown_interview_is_not_found(written: str, tmp_path: Path) -> None
             service.pause,
             service.retry,
         ):
-            with pytest.raises(InterviewNotFound):
+            with refused("interview_not_found"):
                 await action(written)
-        with pytest.raises(InterviewNotFound):
+        with refused("interview_not_found"):
             await service.answer(written, at.submission(option_id="a1"))
 
     with desk(tmp_path) as at:
@@ -233,7 +225,7 @@ def test_an_unknown_interview_is_not_found(written: str, tmp_path: Path) -> None
 def test_the_report_is_there_only_at_the_end(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         await at.begin()
-        with pytest.raises(InterviewUnfinished):
+        with refused("interview_unfinished"):
             await at.service.make_report(at.snapshot.id)
         await at.stop()
         first = await at.service.make_report(at.snapshot.id)
@@ -304,7 +296,7 @@ def test_another_answer_is_refused_while_one_waits_to_be_worked_in(tmp_path: Pat
         await at.begin("incident")
         agents.queue("update_goals", FailureCode.CONNECTION_FAILED)
         await at.say("It was Sam.")
-        with pytest.raises(VersionConflict):
+        with refused("version_conflict"):
             await at.say("It was Kim.")
 
     with desk(tmp_path, agents) as at:
@@ -426,7 +418,7 @@ def test_a_deleted_interview_is_gone(tmp_path: Path) -> None:
         await at.begin()
         await at.say(SECRET)
         await at.service.delete(at.snapshot.id)
-        with pytest.raises(InterviewNotFound):
+        with refused("interview_not_found"):
             await at.read()
         assert await at.service.list() == ()
 
@@ -442,7 +434,7 @@ def test_a_changed_protocol_is_noticed(tmp_path: Path) -> None:
     for protocols in ({"phq8": changed}, {}):
         with desk(tmp_path, protocols=protocols) as at:
             at.snapshot = begun
-            with pytest.raises(ProtocolChanged):
+            with refused("protocol_changed"):
                 asyncio.run(at.read())
             assert len(asyncio.run(at.service.list())) == 1
 

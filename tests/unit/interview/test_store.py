@@ -14,20 +14,18 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fakes.refusals import refused
 from tests.unit.interview.scripted_agents import ANALYSIS
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    ConfigurationError,
+    StoreUnusable,
+)
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, Message, MessageSpeaker
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.errors import (
-    InterviewNotFound,
-    InterviewUnreadable,
-    StoreFull,
-    StoreUnusable,
-    VersionConflict,
-)
 from ai_psychiatrist.interview.ids import check_id, id_hash, make_id
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
@@ -179,7 +177,7 @@ def test_of_two_steps_from_the_same_version_one_is_stored(store: InterviewStore)
     before = interview()
     store.add(before)
     store.save(following(before, turn=1), answer=taken("k1"), finished_key="k1")
-    with pytest.raises(VersionConflict):
+    with refused("version_conflict"):
         store.save(following(before, turn=9), answer=taken("k2"), finished_key="k2")
     assert store.load(before.id).turn == 1
     assert store.known(before.id, "k2") is None
@@ -207,7 +205,7 @@ def test_an_unknown_interview_is_not_found(store: InterviewStore) -> None:
         lambda: store.delete(unknown.id),
         lambda: store.save(following(unknown)),
     ):
-        with pytest.raises(InterviewNotFound):
+        with refused("interview_not_found"):
             action()
 
 
@@ -260,7 +258,7 @@ def test_a_broken_row_hides_no_other(
     other.execute("UPDATE interviews SET body = ? WHERE id_hash = ?", (body, id_hash(broken.id)))
     other.close()
     assert {row.id: row.is_readable for row in store.list()} == {whole.id: True, broken.id: False}
-    with pytest.raises(InterviewUnreadable) as error:
+    with pytest.raises(ArtifactMismatch) as error:
         store.load(broken.id)
     assert SECRET not in str(error.value)
     assert error.value.__cause__ is None
@@ -408,7 +406,7 @@ def test_a_sealed_interview_cannot_be_put_in_the_place_of_another(
             " WHERE id_hash = ?",
             (id_hash(theirs.id), id_hash(mine.id)),
         )
-    with pytest.raises(InterviewUnreadable):
+    with pytest.raises(ArtifactMismatch):
         store.load(mine.id)
 
 
@@ -448,7 +446,7 @@ def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None
         used = following(used)
         store.save(used)
         clock.days = 2.1
-        with pytest.raises(InterviewNotFound):
+        with refused("interview_not_found"):
             store.load(old.id)
         assert store.load(used.id) == used
         assert [one.id for one in store.list()] == [used.id]
@@ -463,7 +461,7 @@ def test_no_more_interviews_are_kept_than_may_be(tmp_path: Path) -> None:
         first, second, third = (interview() for _ in range(3))
         store.add(first)
         store.add(second)
-        with pytest.raises(StoreFull, match="INTERVIEW_MAX_STORED"):
+        with pytest.raises(StoreUnusable, match="INTERVIEW_MAX_STORED"):
             store.add(third)
         store.save(following(first))
         store.delete(second.id)
@@ -479,7 +477,7 @@ def test_no_more_bytes_are_kept_than_may_be(tmp_path: Path) -> None:
         first = interview(inputs=large)
         store.add(first)
         store.add(interview(inputs=large))
-        with pytest.raises(StoreFull):
+        with pytest.raises(StoreUnusable, match="INTERVIEW_MAX_STORED"):
             store.add(interview(inputs=large))
         store.add(interview())
         store.delete(first.id)
@@ -523,7 +521,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     ["", "../outside", "a" * 31, "a" * 33, "a" * 31 + "/", "ä" * 32, "a" * 32 + "\n", "%2e" * 11],
 )
 def test_an_id_that_is_none_is_never_looked_up(written: str) -> None:
-    with pytest.raises(InterviewNotFound):
+    with refused("interview_not_found"):
         check_id(written)
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from tests.crash.boundaries import Boundaries, write_count
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.domain.interview import InterviewState, Message, MessageSpeaker
-from ai_psychiatrist.interview.errors import InterviewUnreadable
 from ai_psychiatrist.interview.ids import make_id
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.state_hash import to_bytes
@@ -114,7 +113,7 @@ def assert_all_is_there(old: Old, store: InterviewStore) -> None:
         known = store.known(old.latest.id, key)
         assert known is not None
         assert (known.sent, known.after) == (SECRET.encode(), old.after[turn])
-    with pytest.raises(InterviewUnreadable):
+    with pytest.raises(ArtifactMismatch):
         store.load(old.broken_id)
     listed = {one.id: one for one in store.list()}
     assert {one.id: one.is_readable for one in listed.values()} == {

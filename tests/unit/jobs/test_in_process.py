@@ -87,6 +87,22 @@ async def test_tenants_take_turns() -> None:
 
 
 @pytest.mark.anyio
+async def test_who_asks_in_one_tenant_take_turns() -> None:
+    def asked(by: str, count: int) -> list[JobRef]:
+        return [JobRef(tenant="t", id=f"{by}-{number}", asked_by=by) for number in range(count)]
+
+    work = Held()
+    async with engine_of(work) as engine:
+        for job in (*asked("a", 64), *asked("b", 2), *asked("c", 1)):
+            await engine.submit(job)
+        await settled()
+        await engine.cancel(JobRef(tenant="t", id="c-0"))
+        while len(work.ended) < 6:
+            await work.let_go(work.begun[-1])
+    assert [job.id for job in work.ended] == ["a-0", "a-1", "b-0", "a-2", "b-1", "a-3"]
+
+
+@pytest.mark.anyio
 async def test_no_tenant_has_more_at_once_than_it_may() -> None:
     work, own, (other,) = Held(), jobs("a", 3), jobs("b", 1)
     async with engine_of(work, concurrency=4, per_tenant=2) as engine:

@@ -57,9 +57,9 @@ async def settled() -> None:
 
 async def test_whoever_adds_jobs_does_not_wait_for_the_engine_and_their_order_stays() -> None:
     async with submitting(open_for="") as (engine, submissions):
-        submissions.add("a", ["1", "2"])
+        submissions.add("a", ["1", "2"], asked_by="k")
         await settled()
-        submissions.add("a", ["3"])
+        submissions.add("a", ["3"], asked_by="k")
         assert engine.taken == []
         engine.gates["a"].set()
         await settled()
@@ -68,8 +68,8 @@ async def test_whoever_adds_jobs_does_not_wait_for_the_engine_and_their_order_st
 
 async def test_the_jobs_of_one_tenant_hold_up_no_other() -> None:
     async with submitting(open_for="b") as (engine, submissions):
-        submissions.add("a", ["1", "2"])
-        submissions.add("b", ["3"])
+        submissions.add("a", ["1", "2"], asked_by="k")
+        submissions.add("b", ["3"], asked_by="k")
         await settled()
         assert engine.taken == ["3"]
         engine.gates["a"].set()
@@ -79,10 +79,10 @@ async def test_what_an_engine_that_is_away_does_not_take_is_left_and_the_engine_
     with captured_events() as events:
         async with submitting() as (engine, submissions):
             engine.is_away = True
-            submissions.add("a", ["1", "2", "3"])
+            submissions.add("a", ["1", "2", "3"], asked_by="k")
             await settled()
             engine.is_away = False
-            submissions.add("a", ["4"])
+            submissions.add("a", ["4"], asked_by="k")
             await settled()
         assert engine.taken == ["4"]
         assert events == []
@@ -90,7 +90,7 @@ async def test_what_an_engine_that_is_away_does_not_take_is_left_and_the_engine_
 
 async def test_at_the_end_the_job_that_is_just_handed_in_is_the_last() -> None:
     async with submitting(open_for="") as (engine, submissions):
-        submissions.add("a", ["1", "2"])
+        submissions.add("a", ["1", "2"], asked_by="k")
         await settled()
         asyncio.get_running_loop().call_soon(engine.gates["a"].set)
     await settled()

@@ -1,6 +1,6 @@
 """The interview that a first visit sees."""
 
-from ai_psychiatrist.api.page_example import example_text
+from ai_psychiatrist.api.page_cohort import example_text
 
 
 def test_the_packaged_example_is_the_one_of_the_repository(example_interview: str) -> None:

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.results.full_result import FullResult
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.results.schema import (
     ShapeChanged,
     generated_schema,
@@ -26,7 +26,7 @@ def with_another_field(schema: dict[str, object]) -> None:
 
 def with_another_type(schema: dict[str, object]) -> None:
     item = json.loads(json.dumps(schema["$defs"]))
-    item["ItemResult"]["properties"]["label"]["type"] = "integer"
+    item["ItemAssessment"]["properties"]["label"]["type"] = "integer"
     schema["$defs"] = item
 
 
@@ -50,20 +50,20 @@ def test_another_wording_is_written_under_the_same_version(tmp_path: Path) -> No
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory, example_interview: str) -> FullResult:
+def result(tmp_path_factory: pytest.TempPathFactory, example_interview: str) -> Assessment:
     state = tmp_path_factory.mktemp("state")
     settings = ap.load_settings({"DATA_STATE_DIR": str(state)}, None)
 
-    async def assessed() -> FullResult:
+    async def assessed() -> Assessment:
         async with ap.open(settings) as app:
             return await app.assess(example_interview)
 
     return asyncio.run(assessed())
 
 
-def test_a_result_is_as_its_schema_says(result: FullResult) -> None:
+def test_a_result_is_as_its_schema_says(result: Assessment) -> None:
     jsonschema.validate(json.loads(result.model_dump_json()), json.loads(kept_schema()))
 
 
-def test_a_result_is_the_same_when_it_was_written_and_read(result: FullResult) -> None:
-    assert FullResult.model_validate_json(result.model_dump_json()) == result
+def test_a_result_is_the_same_when_it_was_written_and_read(result: Assessment) -> None:
+    assert Assessment.model_validate_json(result.model_dump_json()) == result

@@ -12,11 +12,11 @@ from tests.fakes.shown_results import DANGEROUS, dangerous_view, result_json, vi
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.cli.report import print_report
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.risk import RiskGroup
 from ai_psychiatrist.results.fhir.bundle import bundle_of
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.page.sheet import sheet_html
-from ai_psychiatrist.results.tables.rows import item_rows
+from ai_psychiatrist.results.page.pages import sheet_html
+from ai_psychiatrist.results.tables import item_rows
 from ai_psychiatrist.results.wording import danger_headline, signal_groups
 
 QUESTION, ANSWER = "How's your appetite?", "The dog gets most of it."
@@ -33,7 +33,7 @@ UNREAD = {
 NOT_READ = "asked in turn 3, the answer was not read"
 
 
-def result_with(appetite: dict[str, Any], *, model: str = BASELINE) -> FullResult:
+def result_with(appetite: dict[str, Any], *, model: str = BASELINE) -> Assessment:
     """Return a result of which one item is unknown, as a model answered."""
     fields: dict[str, Any] = json.loads(result_json(TEXT))
     fields["quantitative"]["items"]["PHQ8_Appetite"] |= {
@@ -43,30 +43,30 @@ def result_with(appetite: dict[str, Any], *, model: str = BASELINE) -> FullResul
     }
     for attempt in fields["attempts"]:
         attempt["model"] = model
-    return FullResult.model_validate_json(json.dumps(fields))
+    return Assessment.model_validate_json(json.dumps(fields))
 
 
-def on_page(result: FullResult) -> str:
+def on_page(result: Assessment) -> str:
     page = sheet_html(view_of(json.loads(result.model_dump_json()), TEXT))
     return " ".join(ParsedPage(page).of("body")[0].text.split())
 
 
-def in_terminal(result: FullResult) -> str:
+def in_terminal(result: Assessment) -> str:
     console = Console(file=io.StringIO(), width=400, markup=False, highlight=False)
     print_report(result, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
-def in_notebook(result: FullResult) -> str:
-    return result._repr_html_()
+def in_notebook(result: Assessment) -> str:
+    return result._repr_html_() or ""
 
 
-def exchanged(result: FullResult) -> str:
+def exchanged(result: Assessment) -> str:
     return json.dumps(bundle_of(result, transcript_sha256=None))
 
 
-SHOWN: dict[str, Callable[[FullResult], str]] = {
+SHOWN: dict[str, Callable[[Assessment], str]] = {
     "page": on_page,
     "terminal": in_terminal,
     "notebook": in_notebook,
@@ -103,14 +103,14 @@ SHOWN: dict[str, Callable[[FullResult], str]] = {
     ],
 )
 def test_an_unknown_item_says_why(
-    shown: Callable[[FullResult], str], appetite: dict[str, Any], model: str, words: str
+    shown: Callable[[Assessment], str], appetite: dict[str, Any], model: str, words: str
 ) -> None:
     assert words in shown(result_with(appetite, model=model))
 
 
 @pytest.mark.parametrize("shown", [on_page, in_terminal])
 def test_question_and_answer_are_shown_where_nothing_was_read(
-    shown: Callable[[FullResult], str],
+    shown: Callable[[Assessment], str],
 ) -> None:
     told = shown(result_with({"unknown_reason": "unclear", "unread_answer": UNREAD}))
     before = shown(result_with({"unknown_reason": "unclear"}))
@@ -133,17 +133,17 @@ def test_statements_stand_in_groups_by_level_and_never_by_position() -> None:
     result = dangerous_view().result
     groups = signal_groups(result.risk.signals)
     told = [one for one in RiskGroup if one is not RiskGroup.FOUND_BY_WORDS_ALONE]
-    assert [one.group for one in groups] == told
-    for group in groups:
-        ranks = [one.level.rank for one in group.signals]
+    assert list(groups) == told
+    for signals in groups.values():
+        ranks = [one.level.rank for one in signals]
         assert ranks == sorted(ranks, reverse=True)
-    starts = [one.start for one in groups[0].signals]
+    starts = [one.start for one in groups[told[0]]]
     assert starts != sorted(starts)
 
 
 @pytest.mark.parametrize("shown", [on_page, in_terminal], ids=["page", "terminal"])
 def test_groups_and_whole_sentences_are_shown_in_their_order(
-    shown: Callable[[FullResult], str],
+    shown: Callable[[Assessment], str],
 ) -> None:
     result = dangerous_view().result
     text = (
@@ -196,19 +196,19 @@ def test_groups_and_whole_sentences_are_shown_in_their_order(
     ],
 )
 def test_the_headline_is_a_level_or_what_was_denied(text: str, headline: str) -> None:
-    risk = FullResult.model_validate_json(result_json(text)).risk
+    risk = Assessment.model_validate_json(result_json(text)).risk
     assert danger_headline(risk) == headline
 
 
 TOLD = "Interviewer: Go on.\nParticipant: They'd all be better off without me.\n"
 
 
-def shown_on_page(result: FullResult) -> str:
+def shown_on_page(result: Assessment) -> str:
     page = sheet_html(view_of(json.loads(result.model_dump_json()), TOLD))
     return " ".join(ParsedPage(page).of("body")[0].text.split())
 
 
-def told_by_reader(status: str) -> FullResult:
+def told_by_reader(status: str) -> Assessment:
     fields = json.loads(result_json(TOLD))
     (first, *_) = fields["risk"]["signals"]
     signals = list(fields["risk"]["signals"])
@@ -216,6 +216,7 @@ def told_by_reader(status: str) -> FullResult:
     place = {"turn": first["turn"], "start": first["start"], "end": first["end"]}
     fields["risk"] |= {
         "signals": signals,
+        "level": "low",
         "reader": {
             "status": status,
             "digest": "0" * 64,
@@ -224,11 +225,11 @@ def told_by_reader(status: str) -> FullResult:
             "read_first": [place | {"text": "COPPER LANTERNS"}],
         },
     }
-    return FullResult.model_validate(fields)
+    return Assessment.model_validate(fields)
 
 
 @pytest.mark.parametrize("shown", [shown_on_page, in_terminal], ids=["page", "terminal"])
-def test_what_the_learned_reader_says_is_shown(shown: Callable[[FullResult], str]) -> None:
+def test_what_the_learned_reader_says_is_shown(shown: Callable[[Assessment], str]) -> None:
     text = shown(told_by_reader("answered"))
     assert "Found by words alone: the learned reader does not share it" in text
     assert "Passages to read first, as the learned reader ranks them; no level (1)" in text
@@ -245,7 +246,7 @@ def test_what_the_learned_reader_says_is_shown(shown: Callable[[FullResult], str
     ],
 )
 def test_why_the_learned_reader_takes_no_part_is_said(
-    shown: Callable[[FullResult], str], status: str, words: str
+    shown: Callable[[Assessment], str], status: str, words: str
 ) -> None:
     assert words in " ".join(shown(told_by_reader(status)).split())
 

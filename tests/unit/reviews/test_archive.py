@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.fakes.refusals import refused
 from tests.unit.reviews.stored import (
     RATINGS,
     RESULT,
@@ -19,23 +20,18 @@ from tests.unit.reviews.stored import (
     open_archive,
 )
 
-from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    ConfigurationError,
+    InputError,
+    RequestConflict,
+)
 from ai_psychiatrist.domain.phq8 import Item, Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ChangedScore, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
-from ai_psychiatrist.reviews.archive.errors import (
-    AlreadyCommitted,
-    ArchiveFull,
-    NotCommitted,
-    RecordNotFound,
-    RecordUnreadable,
-    ReviewNotBegun,
-    StillBlind,
-    SubjectNotFound,
-)
 from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, Sort
 from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
@@ -94,7 +90,7 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
     shutil.copy(copy, tmp_path / "records/local/assessments.sqlite")
     with closing(open_archive(tmp_path)) as archive:
         assert archive.get(ben.id).result == RESULT
-        with pytest.raises(RecordUnreadable):
+        with pytest.raises(ArtifactMismatch):
             archive.get(anna.id)
         archive.erase(anna.id)
 
@@ -111,7 +107,7 @@ def test_an_erasing_that_broke_off_is_gone_on_with(tmp_path: Path, is_key_gone: 
         file.execute("INSERT INTO erased VALUES (?, '', 0)", (subject_id,))
     with closing(open_archive(tmp_path)) as archive:
         for read in (archive.summary, archive.get, archive.reviews.of, archive.calls.of):
-            with pytest.raises(RecordNotFound):
+            with refused("assessment_not_found"):
                 read(anna.id)
         assert archive.get(ben.id).result == RESULT
         assert archive.sweep() == 1
@@ -136,7 +132,7 @@ def test_what_is_erased_while_it_is_read_is_not_found(
             return cipher(keys, subject_id)
 
         monkeypatch.setattr(TenantKeys, "cipher", erased_first)
-        with pytest.raises(RecordNotFound):
+        with refused("assessment_not_found"):
             archive.get(anna.id)
 
 
@@ -161,7 +157,7 @@ def test_the_last_record_of_a_subject_takes_its_key_with_it(tmp_path: Path) -> N
         assert archive.keys.ids() == {subject_id}
         archive.erase(two.id)
         assert archive.keys.ids() == set()
-        with pytest.raises(SubjectNotFound):
+        with refused("subject_not_found"):
             archive.erase_subject(subject_id)
 
 
@@ -171,7 +167,7 @@ def test_a_flipped_bit_is_refused_as_damage(tmp_path: Path, part: str) -> None:
     with closing(open_archive(tmp_path)) as archive:
         archive.add(new)
     _flip(tmp_path, "bodies", f"part = '{part}'")
-    with closing(open_archive(tmp_path)) as archive, pytest.raises(RecordUnreadable):
+    with closing(open_archive(tmp_path)) as archive, pytest.raises(ArtifactMismatch):
         archive.get(new.id)
 
 
@@ -183,7 +179,7 @@ def test_a_part_moved_to_another_record_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "records/local/assessments.sqlite")) as file, file:
         (body,) = file.execute("SELECT body FROM bodies WHERE record_id = ?", (one.id,)).fetchone()
         file.execute("UPDATE bodies SET body = ? WHERE record_id = ?", (body, two.id))
-    with closing(open_archive(tmp_path)) as archive, pytest.raises(RecordUnreadable):
+    with closing(open_archive(tmp_path)) as archive, pytest.raises(ArtifactMismatch):
         archive.get(two.id)
 
 
@@ -198,14 +194,14 @@ def test_ratings_are_committed_once_and_remarks_come_after_them(tmp_path: Path) 
     new, changed = new_record(), ChangedScore(item=Item.SLEEP, score=None)
     with closing(open_archive(tmp_path)) as archive:
         archive.add(new)
-        with pytest.raises(ReviewNotBegun):
+        with refused("review_not_begun"):
             archive.reviews.append(new.id, "one", RATINGS)
         assert archive.reviews.begin(new.id, "one") is ReviewPhase.BLIND
-        with pytest.raises(NotCommitted):
+        with refused("not_committed"):
             archive.reviews.append(new.id, "one", changed)
         row = archive.reviews.append(new.id, "one", RATINGS)
         assert archive.reviews.append(new.id, "one", changed).number > row.number
-        with pytest.raises(AlreadyCommitted):
+        with refused("already_committed"):
             archive.reviews.append(new.id, "one", RATINGS)
         assert [one.said for one in archive.reviews.of(new.id)] == [RATINGS, changed]
         assert archive.summary(new.id).raters == 1
@@ -222,7 +218,7 @@ def test_of_ratings_committed_at_the_same_time_one_wins(tmp_path: Path) -> None:
         def commit(archive: Archive) -> bool:
             try:
                 archive.reviews.append(new.id, "one", RATINGS)
-            except AlreadyCommitted:
+            except RequestConflict:
                 return False
             return True
 
@@ -251,7 +247,7 @@ def test_what_is_erased_before_it_is_opened_is_left_out(tmp_path: Path, is_done:
             archive.reviews.append(one.id, "one", RATINGS)
         sealed = archive.reviews.sealed()
         archive.keys.forget(anna.subject_id)
-        with pytest.raises(RecordUnreadable):
+        with pytest.raises(ArtifactMismatch):
             archive.reviews.opened(sealed)
         with closing(sqlite3.connect(tmp_path / "records/local/assessments.sqlite")) as file, file:
             file.execute("INSERT INTO erased VALUES (?, '', 0)", (anna.subject_id,))
@@ -265,7 +261,7 @@ def test_scores_are_given_to_nobody_who_rates_blind(tmp_path: Path) -> None:
     with closing(open_archive(tmp_path)) as archive:
         archive.add(new)
         archive.reviews.begin(new.id, "blind")
-        with pytest.raises(StillBlind):
+        with refused("still_blind"):
             archive.reviews.give_scores(new.id, "blind", BLIND)
         archive.reviews.give_scores(new.id, "looker", BLIND)
         assert archive.reviews.begin(new.id, "looker") is ReviewPhase.SEEN
@@ -342,12 +338,12 @@ def test_what_is_older_than_it_may_be_is_swept_with_its_keys(tmp_path: Path) -> 
         old = archive.add(new_record("Anna"))
         clock.now += timedelta(days=29)
         new = archive.add(new_record("Ben"))
-        with pytest.raises(ArchiveFull):
+        with refused("assessments_full"):
             archive.add(new_record())
         clock.now += timedelta(days=2)
         assert archive.sweep() == 1
         assert archive.keys.ids() == {new.subject_id}
-        with pytest.raises(RecordNotFound):
+        with refused("assessment_not_found"):
             archive.summary(old.id)
 
 
@@ -357,7 +353,7 @@ def test_one_tenant_cannot_open_what_is_anothers(tmp_path: Path) -> None:
     with closing(open_archive(tmp_path, tenant="a")) as archive:
         archive.add(new)
     open_archive(tmp_path, tenant="b").close()
-    with closing(open_archive(tmp_path, tenant="b")) as archive, pytest.raises(RecordNotFound):
+    with closing(open_archive(tmp_path, tenant="b")) as archive, refused("assessment_not_found"):
         archive.get(new.id)
     for name in ("keys.sqlite", "assessments.sqlite"):
         shutil.copy(tmp_path / "records/a" / name, tmp_path / "records/b" / name)

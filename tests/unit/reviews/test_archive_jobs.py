@@ -9,20 +9,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.fakes.refusals import refused
 from tests.unit.reviews.stored import RESULT, TRANSCRIPT, WORD, Clock, figures, open_archive
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
-from ai_psychiatrist.reviews.archive.errors import (
-    ArchiveFull,
-    BatchNotFound,
-    JobOver,
-    KeyOfAnother,
-    KeyUnderWay,
-    RecordNotFound,
-)
 from ai_psychiatrist.reviews.archive.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.reviews.archive.jobs import GIVEN_UP, MOST_TAKEN, NewJob, TakenJob
 from ai_psychiatrist.reviews.archive.kept_calls import sealed_call
@@ -55,7 +48,7 @@ def test_a_job_is_taken_by_one_process_with_all_that_it_needs(archive: Archive) 
         sent = [pool.submit(archive.jobs.take, "one", runner) for runner in "abcdef"]
     taken = [one.result() for one in sent]
     (won,) = [one for one in taken if isinstance(one, TakenJob)]
-    assert (won.transcript, won.request, won.asked_by) == (TRANSCRIPT, REQUEST, "ann")
+    assert (won.transcript, won.request) == (TRANSCRIPT, REQUEST)
     assert taken.count(RecordState.RUNNING) == 5
 
 
@@ -104,7 +97,7 @@ def test_a_finished_job_cannot_be_cancelled(archive: Archive) -> None:
     archive.add_jobs([job()])
     archive.jobs.take("one", "a")
     archive.jobs.finish("one", "a", RESULT, figures())
-    with pytest.raises(JobOver):
+    with refused("job_over"):
         archive.jobs.cancel("one")
 
 
@@ -119,7 +112,7 @@ def test_a_job_is_given_up_after_its_process_died_so_often(archive: Archive) -> 
         assert [one.id for one in given_up] == (["one"] if number == MOST_TAKEN else [])
     told = archive.job_lists.one("one")
     assert (told.state, told.reason) == (RecordState.FAILED, GIVEN_UP)
-    assert archive.jobs.waiting() == ("other",)
+    assert list(archive.jobs.waiting()) == ["other"]
 
 
 def test_what_a_process_still_does_is_not_taken_from_it(archive: Archive) -> None:
@@ -127,7 +120,7 @@ def test_what_a_process_still_does_is_not_taken_from_it(archive: Archive) -> Non
     for name in ("one", "left"):
         archive.jobs.take(name, "a")
     archive.jobs.take_from("a", but={"one"})
-    assert archive.jobs.waiting() == ("left",)
+    assert list(archive.jobs.waiting()) == ["left"]
 
 
 def test_steps_are_told_once_though_they_are_done_twice(archive: Archive) -> None:
@@ -146,7 +139,7 @@ def test_nothing_of_a_job_can_be_read_once_it_is_erased(tmp_path: Path) -> None:
         archive.jobs.take("one", "a")
         keep(archive)
         archive.erase("one")
-        with pytest.raises(RecordNotFound):
+        with refused("assessment_not_found"):
             archive.calls.of("one")
         assert not archive.jobs.is_run_by("one", "a")
     folder = tmp_path / "records/local"
@@ -164,8 +157,8 @@ def test_a_job_whose_erasing_broke_off_is_nobodys(tmp_path: Path) -> None:
             file.execute(
                 "INSERT INTO erased SELECT subject_id, '', 0 FROM records WHERE id != 'other'"
             )
-        assert archive.jobs.waiting() == ("other",)
-        with pytest.raises(RecordNotFound):
+        assert list(archive.jobs.waiting()) == ["other"]
+        with refused("assessment_not_found"):
             archive.jobs.take("one", "a")
         assert not archive.jobs.is_run_by("begun", "a")
         assert archive.jobs.fail("begun", "a", "late") is None
@@ -175,9 +168,9 @@ def test_a_job_whose_erasing_broke_off_is_nobodys(tmp_path: Path) -> None:
 def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
     with closing(open_archive(tmp_path, limits=ArchiveLimits(max_records=2))) as archive:
         three = [job(name, batch_id="b", place=place) for place, name in enumerate("xyz")]
-        with pytest.raises(ArchiveFull):
+        with refused("assessments_full"):
             archive.add_jobs(three)
-        with pytest.raises(BatchNotFound):
+        with refused("batch_not_found"):
             archive.job_lists.counts("b")
         archive.add_jobs(three[:2])
         assert archive.job_lists.counts("b")[RecordState.WAITING] == 2
@@ -188,14 +181,14 @@ def test_a_key_stands_for_one_request_until_it_is_forgotten(tmp_path: Path) -> N
     clock = Clock()
     with closing(open_archive(tmp_path, clock=clock)) as archive:
         assert archive.idempotency.begin(KEY, "a") is None
-        with pytest.raises(KeyUnderWay):
+        with refused("key_under_way"):
             archive.idempotency.begin(KEY, "b")
         archive.idempotency.forget_all_of("a")
         assert archive.idempotency.begin(KEY, "b") is None
         archive.add_jobs([job()], key=KEY)
         archive.idempotency.forget(KEY)
         assert archive.idempotency.begin(KEY, "b") == Answered(record_id="one")
-        with pytest.raises(KeyOfAnother):
+        with refused("key_of_another"):
             archive.idempotency.begin(replace(KEY, fingerprint="other"), "b")
         assert archive.idempotency.begin(replace(KEY, asked_by="ben"), "b") is None
         clock.now += timedelta(hours=24)

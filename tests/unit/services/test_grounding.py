@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from itertools import groupby
+
 import pytest
 from benchmarks.lies import only_leaves_out_repetitions
 from hypothesis import given, reject
@@ -289,8 +292,8 @@ def test_the_label_of_a_named_participant_is_taken_off(head: str) -> None:
     labels = SpeakerLabels(given=(("Speaker 2", Speaker.PARTICIPANT),))
     text = "Speaker 1: How are you?\nSpeaker 2: I feel low."
     index = TranscriptIndex(parse_transcript(text, labels))
-    assert index.ground(head.format("I feel low")).is_verified
-    assert not index.ground("Speaker 1: I feel low").is_verified
+    assert isinstance(index.ground(head.format("I feel low")), Quote)
+    assert not isinstance(index.ground("Speaker 1: I feel low"), Quote)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +375,12 @@ def test_cut_of_a_participant_turn_slices_back(turns: list[list[str]], data: st.
         return
     sliced = " ".join(transcript[part.start : part.end] for part in quote.segments)
     assert sliced == quote.text
-    assert tokenise(sliced).words == tokenise(cut).words
+    assert without_repeats(tokenise(sliced).words) == without_repeats(tokenise(cut).words)
+
+
+def without_repeats(words: Sequence[str]) -> list[str]:
+    """Return words of which each differs from the one before: a stammer may be quoted shorter."""
+    return [word for word, _ in groupby(words)]
 
 
 @pytest.mark.parametrize("mode", ["substring", "fuzzy"])

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.domain.examined import Examined, UnexaminedTurn
-from ai_psychiatrist.services.language.identification import examined_in, language_of
-from ai_psychiatrist.services.language.language_marks import UNDETERMINED, language_names
+from ai_psychiatrist.domain.risk import Examined, UnexaminedTurn
+from ai_psychiatrist.services.language.identification import (
+    UNDETERMINED,
+    examined_in,
+    language_names,
+    language_of,
+)
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 SENTENCES: dict[str, list[str]] = tomllib.loads(
@@ -29,7 +33,7 @@ def examined(*turns: str) -> Examined:
 
 
 def unread(*turns: str) -> list[tuple[int, str]]:
-    return [(one.turn, one.language) for one in examined(*turns).unread]
+    return [(one.turn, one.language) for one in examined(*turns).turns_not_examined]
 
 
 def test_every_language_has_its_sentences_and_a_name() -> None:
@@ -73,7 +77,7 @@ def test_no_turn_of_public_english_conversations_is_called_foreign(public_data: 
         if len(turn.split()) >= 4
     ]
     assert len(told) > 5_000
-    assert not [one for one in told if one.unread]
+    assert not [one for one in told if one.turns_not_examined]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +128,7 @@ def test_names_and_a_few_foreign_words_leave_a_turn_with_its_neighbours() -> Non
 
 def test_of_a_long_turn_the_stretches_in_another_language_are_told() -> None:
     found = examined(f"P {ENGLISH} {ENGLISH} {SPANISH} {SPANISH} {ENGLISH} {ENGLISH}")
-    assert found.unread == (UnexaminedTurn(turn=0, language="es", is_whole=False),)
+    assert found.turns_not_examined == (UnexaminedTurn(turn=0, language="es", is_whole=False),)
     assert found.share is not None
     assert 0.5 < found.share < 0.8
     assert not found.wholly_unread
@@ -132,15 +136,15 @@ def test_of_a_long_turn_the_stretches_in_another_language_are_told() -> None:
 
 def test_the_share_counts_the_words_of_the_participant() -> None:
     found = examined(f"I {ENGLISH}", f"P {SPANISH}", f"P {ENGLISH}", "P Ich weiß es leider nicht.")
-    assert found.words == {"es": 13, "en": 12, "de": 5}
+    assert found.languages == {"es": 13, "en": 12, "de": 5}
     assert found.share == pytest.approx(12 / 30)
-    assert found.languages == ("es", "de")
+    assert found.unread_languages == ("es", "de")
     assert found.is_mostly_unread
 
 
 def test_nothing_said_is_neither_read_nor_unread() -> None:
     found = examined("P ...")
-    assert (found.share, found.unread, found.is_mostly_unread) == (None, (), False)
+    assert (found.share, found.turns_not_examined, found.is_mostly_unread) == (None, (), False)
 
 
 def test_look_alike_letters_of_another_script_are_not_read() -> None:
@@ -153,5 +157,5 @@ _CYRILLIC = str.maketrans("abcehikmnopstuxydflrw", "авсенікмнорѕтυ
 def test_work_grows_with_the_length_alone() -> None:
     text = f"{ENGLISH} {SPANISH} " * 4_000
     begun = time.perf_counter()
-    assert examined(f"P {text}").unread
+    assert examined(f"P {text}").turns_not_examined
     assert time.perf_counter() - begun < 5

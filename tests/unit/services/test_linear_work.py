@@ -5,19 +5,20 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from tests.attack.counted_work import calls_of
+from tests.attack.counted_work import calls_of, characters_given
 from tests.attack.hostile_texts import HOSTILE_TEXTS
 
 from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.signals import analyse
 from ai_psychiatrist.domain.evidence import Polarity, Quote
+from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     GroundingMode,
     TranscriptIndex,
 )
+from ai_psychiatrist.services.language.memory import forget_clauses
 from ai_psychiatrist.services.language.timeline import timeline_of
-from ai_psychiatrist.services.risk.clause_memory import forget_clauses
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY, SpeakerLabels
@@ -68,10 +69,60 @@ def test_three_times_the_text_is_at_most_four_times_the_work(stage: str) -> None
         assert large <= 4 * small + ANYHOW, (name, small, large)
 
 
+@pytest.mark.parametrize("shape", REPETITIVE)
+def test_a_clause_full_of_one_word_takes_few_steps_for_each_character(shape: str) -> None:
+    """A clause is short, and what is done for each pair of its phrases still costs much."""
+    work = STAGES["baseline"]
+    work(parse_transcript("Participant: I am tired, and I was sad."))
+
+    assert calls(work, HOSTILE_TEXTS[shape](6_000)) <= 100 * 6_000
+
+
+@pytest.mark.parametrize(
+    "shape", ["symptoms that differ", "danger in every sentence", "lament", "frequencies"]
+)
+def test_sentences_of_one_long_turn_are_not_gone_through_in_pairs(shape: str) -> None:
+    work = STAGES["baseline"]
+    work(parse_transcript("Participant: I am tired, and I was sad."))
+    small, large = (calls(work, HOSTILE_TEXTS[shape](size)) for size in (8_000, 24_000))
+
+    assert large <= 3.5 * small, (small, large)
+
+
 def calls(work: Callable[[Transcript], object], text: str) -> int:
     transcript = parse_transcript(text, OF_ONE)
     forget_clauses()
     return calls_of(lambda: work(transcript))
+
+
+PLAIN = (
+    "Interviewer: How have you been?\nParticipant: I have been tired for weeks and sleep badly.\n"
+)
+NOISE = ("P:", "P: ", "(P:", "Doctor: ", "I: P: ", "Anna: Tom: ", "P:P:P:P: so it is with me\n")
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_labels_as_noise_are_at_most_twice_the_work_of_plain_text(noise: str) -> None:
+    labels = SpeakerLabels(given=(("Participant", Speaker.PARTICIPANT),))
+    plain, noisy = (
+        "Participant: hi\n" + (repeated * 30_000)[:30_000] for repeated in (PLAIN, noise)
+    )
+    # What is read once in a process would be counted for the first text alone.
+    parse_transcript(plain, labels)
+
+    work = {text: calls_of(partial(parse_transcript, text, labels)) for text in (plain, noisy)}
+
+    assert work[noisy] <= 2 * work[plain], work
+
+
+@pytest.mark.parametrize("text", ["\ufdfa", "\ufdfa ", "\ufdfa: hi\n"])
+def test_no_more_than_labels_is_put_in_the_form_that_expands_characters(text: str) -> None:
+    """One character of these becomes eighteen: a turn of them is none that is compared."""
+    long = "Participant: " + (text * 30_000)[:30_000]
+
+    given = characters_given(partial(parse_transcript, long), nfkc)
+
+    assert given <= len(long) // 2, given
 
 
 @pytest.mark.parametrize("mode", ["substring", "fuzzy"])

@@ -17,7 +17,7 @@ from ai_psychiatrist.domain.evidence import (
     UnverifiedQuote,
 )
 from ai_psychiatrist.services.evidence_validation import validate_evidence_grounding
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -55,7 +55,7 @@ def ground_in(
     if isinstance(found, UnverifiedQuote):
         return found
     assert " ".join(text[part.start : part.end] for part in found.segments) == found.text
-    return ItemReader(transcript).for_narrative(found)
+    return AssertionClassifier(transcript).for_narrative(found)
 
 
 def accepted(quote: str, said: str, *, mode: GroundingMode = "substring") -> Quote:

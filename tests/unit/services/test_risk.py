@@ -748,7 +748,7 @@ def in_turns(*said: str) -> RiskReport:
 def test_words_in_a_language_that_is_not_read_are_never_no_danger() -> None:
     report = in_turns("I sleep well these days.", SPANISH)
     assert report.level is RiskLevel.NOT_EXAMINED
-    assert [(one.turn, one.language) for one in report.examined.unread] == [(1, "es")]
+    assert [(one.turn, one.language) for one in report.examined.turns_not_examined] == [(1, "es")]
 
 
 def test_what_was_not_examined_outweighs_a_denial_and_no_sign_of_danger() -> None:

@@ -3,13 +3,13 @@
 import pytest
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity, RiskSignal
-from ai_psychiatrist.services.risk.context import StatementContext, context_of
+from ai_psychiatrist.services.risk.context import in_context
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 QUESTION = "Have you had thoughts of ending your life?"
 
 
-def context_in(text: str, said: str) -> StatementContext:
+def context_in(text: str, said: str) -> RiskSignal:
     """Return the context of words of the last turn that holds them."""
     transcript = parse_transcript(text)
     start = transcript.text.rindex(said)
@@ -22,7 +22,7 @@ def context_in(text: str, said: str) -> StatementContext:
         start=start,
         end=start + len(said),
     )
-    return context_of(transcript, signal)
+    return in_context(transcript, signal)
 
 
 @pytest.mark.parametrize(

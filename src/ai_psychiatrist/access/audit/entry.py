@@ -19,6 +19,7 @@ class Action(StrEnum):
     ASSESSMENTS_LISTED = "assessments_listed"
     ASSESSMENT_SEEN = "assessment_seen"
     TRANSCRIPT_SEEN = "transcript_seen"
+    TRANSCRIPT_READ = "transcript_read"
     EVIDENCE_SEEN = "evidence_seen"
     CERTIFICATE_SEEN = "certificate_seen"
     PAGE_SEEN = "page_seen"

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from ai_psychiatrist.access.oidc.public_keys import MOST_BYTES, KeysUnreadable, PublicKeys
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 
 if TYPE_CHECKING:
     import httpx2

@@ -12,7 +12,7 @@ from ai_psychiatrist.access.oidc.rules import TokenRules
 from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey, RSAKey

@@ -18,9 +18,9 @@ from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.scoring import reviewed, scored_items
 from ai_psychiatrist.agents.baseline.signals import Analysis, Signal, analysis_of_text
 from ai_psychiatrist.agents.context import shared_transcripts
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.worker_processes import work_on_text
+from ai_psychiatrist.infrastructure.off_loop import work_on_text
 from ai_psychiatrist.llm.endpoints import DEFAULT_MAX_REPLY_BYTES, ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.services.reader.reading import TranscriptReading
@@ -59,7 +59,8 @@ async def answer(prompt: str) -> str:
     request = read_request(prompt)
     if request.task not in _ANSWERS:
         raise ValueError(f"the rule baseline knows no task {request.task!r}")
-    return await work_on_text(request.transcript, _answered, request, await _analysis(request))
+    analysis = await _analysis(request)
+    return await work_on_text(analysis.transcript.text, _answered, request, analysis)
 
 
 def _answered(request: "Request", analysis: Analysis) -> str:
@@ -76,9 +77,12 @@ async def _analysis(request: "Request") -> Analysis:
             return known
         text, context = request.transcript, shared.contexts.get(request.boundary)
         read = None if context is None else context.transcript
+        if read is not None:
+            # It has no window: asked about a part, or shown notes, it answers from the whole.
+            text = read.text
         analysis = await work_on_text(text, analysis_of_text, text, read)
         if context is not None:
-            signals = [await _with_reader(one, context.reading) for one in analysis.signals]
+            signals = [await _with_reader(one, context.learned_reading) for one in analysis.signals]
             analysis = replace(analysis, signals=tuple(signals))
         shared.analyses[request.boundary] = analysis
         return analysis
@@ -131,7 +135,9 @@ _ANSWERS: Final[Mapping[str, Callable[[Analysis, "Request"], str]]] = {
 
 # The prompt that a model is sent, read back
 
-_OPENING: Final = re.compile(r"^<transcript-(?P<boundary>[0-9a-f]{16})>\n", re.MULTILINE)
+_OPENING: Final = re.compile(
+    r"^<(?P<block>transcript|notes)-(?P<boundary>[0-9a-f]{16})>\n", re.MULTILINE
+)
 _TASK: Final = re.compile(r"^Task: (?P<name>[^\n]*)$", re.MULTILINE)
 
 
@@ -141,7 +147,7 @@ class Request:
 
     task: str
     transcript: str = field(repr=False)
-    """The transcript's text exactly as it was received."""
+    """The transcript's text exactly as it was received; empty where notes are in its place."""
     boundary: str
     instructions: str = field(repr=False)
     """Everything after the transcript, the data blocks included."""
@@ -170,7 +176,7 @@ def read_request(prompt: str) -> Request:
     boundary = opening["boundary"]
     # The transcript's author cannot know the boundary, but a model may echo the closing tag into
     # findings that a later prompt quotes; so the first one counts.
-    closing = prompt.find(f"\n</transcript-{boundary}>", opening.end() - 1)
+    closing = prompt.find(f"\n</{opening['block']}-{boundary}>", opening.end() - 1)
     if closing < 0:
         raise ValueError("the prompt's transcript block is not closed")
     instructions = prompt[closing + 1 :]
@@ -179,7 +185,9 @@ def read_request(prompt: str) -> Request:
         raise ValueError("the prompt names no task")
     return Request(
         task=task["name"].strip(),
-        transcript=prompt[opening.end() : max(closing, opening.end())],
+        transcript=""
+        if opening["block"] == "notes"
+        else prompt[opening.end() : max(closing, opening.end())],
         boundary=boundary,
         instructions=instructions,
     )

@@ -7,18 +7,11 @@ from typing import Final
 
 from ai_psychiatrist.agents.baseline.narrative import item_names
 from ai_psychiatrist.agents.baseline.signals import Analysis
-from ai_psychiatrist.agents.output_models import NOT_ASSESSED
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.agents.output_models import NOT_ASSESSED, SECTIONS
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.language.frequency import occurrences_in
 
-_TAGS: Final = (
-    "assessment",
-    "PHQ8_symptoms",
-    "social_factors",
-    "biological_factors",
-    "risk_factors",
-)
 MOST_QUOTES: Final = 200
 """How many quotes of the findings are looked for in the transcript."""
 _QUOTED: Final = re.compile(r'"([^"\n]{2,1000})"|“([^”\n]{2,1000})”')
@@ -34,12 +27,12 @@ _SAYS_ABSENT: Final = re.compile(
 
 def judge_coherence(findings: str, _: Analysis) -> str:
     """Count missing sections and items that are called both present and absent."""
-    missing = sum(not _section(findings, tag) for tag in _TAGS)
+    missing = sum(not _section(findings, tag) for tag in SECTIONS)
     contradicted = sum(_is_contradicted(findings, item) for item in Item)
     return _verdict(
         max(1, 5 - missing - min(contradicted, 3)),
-        f"{missing} of {len(_TAGS)} sections are missing or empty; {contradicted} items are called "
-        "both present and absent.",
+        f"{missing} of {len(SECTIONS)} sections are missing or empty; {contradicted} items are "
+        "called both present and absent.",
     )
 
 
@@ -110,7 +103,7 @@ def _section(findings: str, tag: str) -> str:
 
 
 def _is_contradicted(findings: str, item: Item) -> bool:
-    told = "\n".join(_QUOTED.sub("", _section(findings, tag)) for tag in _TAGS[:2])
+    told = "\n".join(_QUOTED.sub("", _section(findings, tag)) for tag in SECTIONS[:2])
     lines = [
         line.casefold()
         for sentence in _SENTENCE_END.split(told)

@@ -14,11 +14,11 @@ from ai_psychiatrist.agents.output_models import NOT_ASSESSED, NOT_READ
 from ai_psychiatrist.domain.evidence import Timeframe, stated_frequency
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.language.concepts import match_concepts
-from ai_psychiatrist.services.language.language_marks import language_names
-from ai_psychiatrist.services.language.matcher import Hit, Matcher
+from ai_psychiatrist.services.language.identification import language_names
+from ai_psychiatrist.services.language.negation import is_symptom_there
+from ai_psychiatrist.services.language.phrases import Hit, Matcher
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
-from ai_psychiatrist.services.language.triggers import is_symptom_there
 from ai_psychiatrist.services.language.vocabulary import word_list
 
 _ORIGIN: Final = (
@@ -89,8 +89,8 @@ def _assessment(analysis: Analysis) -> str:
 def _unread(analysis: Analysis) -> Iterator[str]:
     """Say how much of the participant's words was not read."""
     examined = analysis.examined
-    if examined.share is not None and examined.unread:
-        names = _listed([language_names()[one] for one in examined.languages])
+    if examined.share is not None and examined.count_not_examined:
+        names = _listed([language_names()[one] for one in examined.unread_languages])
         yield (
             f"The rules read English alone, which {examined.share:.0%} of the participant's words "
             f"are in; what is said in {names} was not examined."
@@ -141,7 +141,7 @@ def _themes_of(analysis: Analysis) -> Mapping[str, Mapping[str, Iterable[str]]]:
             continue
         times = timeline_of(analysis.transcript.words(turn))
         for clause in times.clauses:
-            for hit in _theme_phrases().find(spoken(times.words[clause.start : clause.end])):
+            for hit in _theme_phrases().match(spoken(times.words[clause.start : clause.end])).hits:
                 matched[hit.cue] += 1
                 if matched[hit.cue] > _MOST_PER_THEME:
                     continue

@@ -15,7 +15,7 @@ from ai_psychiatrist.domain.phq8 import (
     total_of,
 )
 from ai_psychiatrist.services.evidence_validation.transcript_index import LONGEST_QUOTE
-from ai_psychiatrist.services.language.mentions import Footing
+from ai_psychiatrist.services.language.mentions import TopicAnchor
 
 _MOST_QUOTES: Final = 50
 _SCORES: Final = {frequency: score for score, frequency in enumerate(HOW_OFTEN, start=1)}
@@ -128,7 +128,7 @@ def _confidence(reads: _Reads, own: Iterable[Signal]) -> int:
     if is_symptom:
         is_sure = has_frequency or len({quote.segments[0].turn for quote in quotes}) > 1
     else:
-        is_sure = any(read.footing is Footing.ASKED for read in reads.values())
+        is_sure = any(read.anchor is TopicAnchor.ASKED for read in reads.values())
     return 4 if is_sure else 3
 
 
@@ -182,16 +182,17 @@ def _severity(known: list[int], total: TotalScore) -> Severity:
         return total.severity_lower_bound
     # Half is rounded up, in whole numbers so that no float decides a band.
     estimate = (2 * sum(known) * len(Item) + len(known)) // (2 * len(known))
-    severity = severity_of(min(estimate, total.maximum))
+    severity = severity_of(min(estimate, total.total_score_max))
     return Severity(min(max(severity, total.severity_lower_bound), total.severity_upper_bound))
 
 
 def _explanation(known: int, total: TotalScore) -> str:
     if known == len(Item):
-        return f"The eight item scores add up to {total.minimum}."
+        return f"The eight item scores add up to {total.total_score_min}."
     if known == 0:
         return "No item has a score, so that nothing speaks for a higher severity."
     return (
-        f"{known} of {len(Item)} items have a score; the total lies between {total.minimum} and "
-        f"{total.maximum}, and unknown items are counted at the mean of the known ones."
+        f"{known} of {len(Item)} items have a score; the total lies between "
+        f"{total.total_score_min} and {total.total_score_max}, and unknown items are counted at "
+        "the mean of the known ones."
     )

@@ -16,13 +16,13 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     Timeframe,
 )
-from ai_psychiatrist.domain.examined import Examined
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.risk import Examined
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
-from ai_psychiatrist.services.language.mentions import Footing, Mention
+from ai_psychiatrist.services.language.mentions import Mention, TopicAnchor
 from ai_psychiatrist.services.language.questions import question_in
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -53,7 +53,7 @@ class Signal:
     is_answer: bool
     """Whether only the interviewer's question tells which item it is about."""
 
-    footing: Footing
+    anchor: TopicAnchor
     """By what it is known to be about the item."""
     is_shared: bool = True
     """False where the learned reader does not take it for the item, in that sense."""
@@ -97,7 +97,7 @@ class Analysis:
 
     def grounded(self, quotes: Iterable[str]) -> Iterator[str]:
         """Yield the quotes that the evidence check accepts."""
-        return (quote for quote in quotes if self.index.ground(quote).is_verified)
+        return (quote for quote in quotes if isinstance(self.index.ground(quote), Quote))
 
     def of_item(self, item: Item) -> tuple[Signal, ...]:
         """Return the signals of one item."""
@@ -163,9 +163,9 @@ def _anchored(found: Sequence[Signal], *, is_other_talk: bool) -> Iterator[Signa
     for signal in found:
         group = groups[signal.item, signal.quote.polarity]
         if is_other_talk:
-            is_tied = any(one.footing.is_tied for one in group)
+            is_tied = any(one.anchor.is_tied for one in group)
         else:
-            is_tied = len(group) > 1 or signal.footing is not Footing.ASIDE
+            is_tied = len(group) > 1 or signal.anchor is not TopicAnchor.ASIDE
         if is_tied:
             yield signal
 
@@ -203,7 +203,7 @@ def signal_of(saying: Mention, words: str, turn: Turn) -> Signal:
         ),
         is_stated=saying.is_stated,
         is_answer=saying.is_answer,
-        footing=saying.footing,
+        anchor=saying.anchor,
     )
 
 

@@ -10,14 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-import orjson
-import yaml
-
 from ai_psychiatrist.agents.item_rules import QuoteUse
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepConfig
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
@@ -40,25 +36,7 @@ def shipped_contract() -> PipelineConfig:
 @cache
 def shipped_step(name: str) -> StepValidator:
     """Return the compiled checks of one step of the contract."""
-    return StepValidator(read_step(name))
-
-
-def read_step(name: str) -> StepConfig:
-    """Read one step with its schema, without its template: the lint would run at each start."""
-    folder = contract_folder()
-    # The safe loader of the library in C: a fifth of the time of the one in Python.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    contract = yaml.load((folder / CONTRACT_FILE).read_bytes(), Loader=loader)  # noqa: S506
-    schemas = contract["schemas"]
-    file = schemas["files"][name]
-    (entry,) = (step for step in contract["pipeline"]["steps"] if step["name"] == name)
-    return StepConfig(
-        name=name,
-        scope=entry.get("scope", "llm"),
-        schema=orjson.loads((folder / schemas["schema_dir"] / file).read_bytes()),
-        schema_name=file,
-        rules=RuleBlock.model_validate(contract["validation"][name]),
-    )
+    return StepValidator(shipped_contract().step(name))
 
 
 def contract_steps(contract: PipelineConfig) -> Mapping[str, StepValidator]:

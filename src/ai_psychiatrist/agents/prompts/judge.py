@@ -3,7 +3,7 @@
 from typing import Final
 
 from ai_psychiatrist.agents.prompts.shared import in_template
-from ai_psychiatrist.domain.assessment import Metric
+from ai_psychiatrist.domain.narrative import Metric
 
 _QUESTIONS: Final = {
     Metric.COHERENCE: (

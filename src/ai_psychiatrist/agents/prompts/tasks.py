@@ -15,7 +15,7 @@ from ai_psychiatrist.agents.prompts import (
     qualitative,
     quantitative,
 )
-from ai_psychiatrist.agents.prompts.shared import DELIMITED, SYSTEM, in_template
+from ai_psychiatrist.agents.prompts.shared import DELIMITED, NOTES, PART, SYSTEM, in_template
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.digests import plain_digest
@@ -63,9 +63,9 @@ SCORING_TASKS: Final[Mapping[AssessmentMode, str]] = {
 
 def asked_tasks(
     tasks: Tasks,
-    mode: AssessmentMode = AssessmentMode.ZERO_SHOT,
+    mode: AssessmentMode,
     *,
-    is_judged_together: bool = False,
+    is_judged_together: bool,
 ) -> dict[str, str]:
     """Return what is asked in a mode; whichever wording asks for scores is `quantitative`.
 
@@ -94,12 +94,11 @@ def prompt_digests(
     return {name: plain_digest(f"{SYSTEM}\n{wording}") for name, wording in wordings.items()}
 
 
-PROMPT_DIGESTS: Final = {mode: prompt_digests(TASKS, mode) for mode in AssessmentMode}
-"""Those of the wordings that come with the program, each metric judged in a call of its own."""
-PROMPT_DIGESTS_TOGETHER: Final = {
-    mode: prompt_digests(TASKS, mode, is_judged_together=True) for mode in AssessmentMode
+PART_DIGESTS: Final = {
+    name: plain_digest(f"{SYSTEM}\n{wording}")
+    for name, wording in (("part", PART), ("notes", NOTES))
 }
-"""The same, all metrics judged in one call."""
+"""Those of what stands before parts of a long interview, and before the notes on them."""
 
 _MOST_BYTES: Final = 1 << 20
 _FIELD: Final = "--prompts"

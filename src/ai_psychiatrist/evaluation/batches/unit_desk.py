@@ -5,12 +5,13 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn, TypeVar
 
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.infrastructure.outside_work import COUNTED, OutsideWork, outside_work
+from ai_psychiatrist.infrastructure.off_loop import outside_work
+from ai_psychiatrist.infrastructure.runtime import OutsideWork, current_runtime, use_runtime
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow, HandedIn
 from ai_psychiatrist.llm.batches import DESK, BatchAnswer, CallState, EncodedCall, WaitingCall
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
@@ -105,7 +106,7 @@ class UnitDesk(UnitCalls):
     async def until_it_waits(self, work: Coroutine[None, None, T]) -> T | None:
         """Return what the work returns; `None` when all that is left of it waits for batches."""
         DESK.set(self)
-        COUNTED.set(self._outside)
+        use_runtime(replace(current_runtime(), outside_work=self._outside))
         task = asyncio.create_task(work)
         try:
             while not task.done() and not await self._is_still(task):

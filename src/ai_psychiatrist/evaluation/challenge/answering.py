@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import Part
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of
 from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
 from ai_psychiatrist.evaluation.challenge.prediction_lines import read_challenge_predictions
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import make_file, write_whole
-from ai_psychiatrist.infrastructure.worker_tasks import work_together
+from ai_psychiatrist.infrastructure.private_files import make_file, write_whole, writing_to
+from ai_psychiatrist.infrastructure.tasks import work_together
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 _MEASURED: Final = frozenset({Part.SCORES})
@@ -35,7 +34,7 @@ class AnsweredChallenge:
 
 
 async def answer_challenge(
-    pipeline: AssessmentPipeline,
+    assessor: Assessor,
     texts: Mapping[str, str],
     out: Path,
     *,
@@ -58,8 +57,9 @@ async def answer_challenge(
         async def work() -> None:
             nonlocal calls
             for unit_id in waiting:
-                assessment = await pipeline.assess(read_transcript(texts[unit_id]), parts=_MEASURED)
-                said = prediction_of(assessment, unit_id)
+                transcript = read_transcript(texts[unit_id])
+                assessment = await assessor.assess(transcript, AssessmentOptions(parts=_MEASURED))
+                said = prediction_of(assessment, unit_id, transcript.text)
                 prediction = said.model_copy(update={"system": system})
                 _append(file, prediction)
                 done[unit_id] = prediction

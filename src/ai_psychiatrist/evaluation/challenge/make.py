@@ -19,7 +19,7 @@ from ai_psychiatrist.evaluation.challenge.truth import (
     Span,
 )
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
-from ai_psychiatrist.infrastructure.named_output import writing_to
+from ai_psychiatrist.infrastructure.private_files import writing_to
 
 MOST_PARTICIPANTS: Final = 1_000
 """Of each difficulty."""

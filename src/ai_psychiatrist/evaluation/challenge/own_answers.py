@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ai_psychiatrist.domain.assessment import Assessment, ItemAssessment
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.belief import ScoreSet
 from ai_psychiatrist.domain.evidence import Quote, Relevance, Timeframe
+from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.challenge.prediction import (
     ChallengePrediction,
@@ -16,15 +17,14 @@ from ai_psychiatrist.evaluation.challenge.prediction import (
 _CARRYING: Final = frozenset({Relevance.ABOUT, Relevance.UNREAD})
 
 
-def prediction_of(assessment: Assessment, unit_id: str) -> ChallengePrediction:
+def prediction_of(assessment: Assessment, unit_id: str, text: str) -> ChallengePrediction:
     """Return what an assessment says; without scores it counts as failed."""
     scores = assessment.quantitative
-    is_scored = scores is not None and scores.is_scored
-    text = assessment.transcript.text
+    is_scored = scores is not None and scores.has_answers
     return ChallengePrediction(
         unit_id=unit_id,
         items=(
-            {found.item: _answer(found, text) for found in scores.items}
+            {key: _answer(found, text) for key, found in scores.items.items()}
             if scores is not None and is_scored
             else {}
         ),
@@ -35,13 +35,13 @@ def prediction_of(assessment: Assessment, unit_id: str) -> ChallengePrediction:
 
 def _answer(found: ItemAssessment, text: str) -> ItemAnswer:
     belief = found.belief
-    quotes = (given for quote in found.quotes for given in _quotes(quote, text))
+    quotes = (given for quote in found.evidence for given in _quotes(quote, text))
     return ItemAnswer.model_validate(
         {
             "score": found.score,
             "quotes": tuple(quotes),
             "probabilities": None if belief is None else belief.probabilities,
-            "set": None if belief is None else _outcomes(belief.score_set),
+            "set": None if belief is None else _outcomes(belief.set),
         }
     )
 

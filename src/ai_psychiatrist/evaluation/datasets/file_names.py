@@ -10,7 +10,9 @@ LABELS_FILE: Final = "labels.csv"
 LINE_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
 TABLE_SUFFIXES: Final = frozenset({".csv", ".tsv"})
 TRANSCRIPT_SUFFIXES: Final = frozenset(
-    {".txt", ".text", ".json", ".vtt", ".srt", ".sbv", ".docx"} | LINE_SUFFIXES | TABLE_SUFFIXES
+    {".txt", ".text", ".json", ".vtt", ".srt", ".sbv", ".docx", ".cha"}
+    | LINE_SUFFIXES
+    | TABLE_SUFFIXES
 )
 
 WHAT_A_DATASET_IS: Final = (

@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.texts import MOST_BYTES, Texts, TextSource, check_of
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, reason_of
-from ai_psychiatrist.services.transcripts.formats.dialogue_json import is_turn
+from ai_psychiatrist.services.transcripts.formats.chat_json import is_turn
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 _ID_FIELDS: Final = ("unit_id", "id", "sample_id")

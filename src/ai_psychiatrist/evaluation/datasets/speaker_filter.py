@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
-from ai_psychiatrist.services.transcripts.file_lines import on_one_line
+from ai_psychiatrist.services.transcripts.lines import on_one_line
 from ai_psychiatrist.services.transcripts.rendering import rendered
 from ai_psychiatrist.services.transcripts.utterances import Utterance
 

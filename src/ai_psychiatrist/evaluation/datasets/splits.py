@@ -14,8 +14,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Severity, severity_of
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.datasets.selection import has_all_items
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole
+from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole, writing_to
 
 _FIELD: Final = "--part"
 _RECORD_NAME: Final = "splits.json"

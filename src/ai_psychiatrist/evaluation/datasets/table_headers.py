@@ -11,7 +11,7 @@ from typing import Final
 from ai_psychiatrist.evaluation.datasets.labels import names_labels
 from ai_psychiatrist.evaluation.datasets.texts import beginning_of
 from ai_psychiatrist.services.transcripts.encoding import decode_text
-from ai_psychiatrist.services.transcripts.formats.columns import Meaning, meaning_of
+from ai_psychiatrist.services.transcripts.formats.tables import Meaning, meaning_of
 from ai_psychiatrist.services.transcripts.utterances import FileRefused
 
 _SEPARATORS: Final = (",", "\t", ";")

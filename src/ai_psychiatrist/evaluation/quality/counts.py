@@ -6,13 +6,12 @@ from decimal import Decimal
 from math import ceil, sqrt
 from typing import Final
 
-from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.evidence import Grounding
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.evaluation.pricing.plan import usd_number
 from ai_psychiatrist.evaluation.quality.labelled import LabelledInterview
-from ai_psychiatrist.results.full_result import FullResult
 
 _Z: Final = 1.959964
 """Of 95 %."""
@@ -89,7 +88,7 @@ class QualityCounts:
     def add(
         self,
         truth: LabelledInterview,
-        result: FullResult,
+        result: Assessment,
         price: Callable[[Attempt], Decimal | None],
     ) -> None:
         """Count one interview; `price`: of a call, `None` where none is known."""
@@ -107,7 +106,7 @@ class QualityCounts:
         for attempt in result.attempts:
             self._add_call(attempt, price(attempt))
 
-    def _add_items(self, truth: LabelledInterview, result: FullResult) -> None:
+    def _add_items(self, truth: LabelledInterview, result: Assessment) -> None:
         items = (result.quantitative.items if result.quantitative is not None else None) or {}
         for item in Item:
             given = items.get(item)

@@ -1,7 +1,7 @@
 """The interviews of a dataset, cut into references."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -11,27 +11,14 @@ from ai_psychiatrist.services.retrieval.identity import identity_of
 from ai_psychiatrist.services.retrieval.manifest import Chunking
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutDataset:
-    """What a dataset gives."""
-
-    sessions: tuple[Session, ...]
-    unreadable: int
-    """Units without a transcript that can be read."""
-
-
 def cut_dataset(
     dataset: Dataset, chunking: Chunking, *, on_unit: Callable[[], None] = lambda: None
-) -> CutDataset:
-    """Read every interview, and cut it; labels are kept beside it."""
+) -> list[Session]:
+    """Read every interview that can be read, and cut it; labels are kept beside it."""
     sessions: list[Session] = []
-    unreadable = 0
     for unit in dataset.units:
-        try:
+        with suppress(InputError):
             transcript = dataset.transcript(unit.unit_id)
-        except InputError:
-            unreadable += 1
-        else:
             sessions.append(
                 Session(
                     identity=identity_of(
@@ -44,4 +31,4 @@ def cut_dataset(
                 )
             )
         on_unit()
-    return CutDataset(sessions=tuple(sessions), unreadable=unreadable)
+    return sessions

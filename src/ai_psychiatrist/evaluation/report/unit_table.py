@@ -15,9 +15,8 @@ from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.results.tables.writing import inert
+from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
+from ai_psychiatrist.results.tables import inert
 
 Cell: TypeAlias = str | int | float | None
 

@@ -26,8 +26,7 @@ from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, span
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost
 from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 
 MOST_ROWS: Final = 40
 """Of failures and of callers; what is left out is counted."""

@@ -23,15 +23,14 @@ from ai_psychiatrist.agents.pydantic_agents import (
 )
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Quote, UnverifiedQuote, distinct_quotes
-from ai_psychiatrist.domain.failure_stages import stage_of_code
-from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
+from ai_psychiatrist.domain.failures import FailureStage, RejectionCode, stage_of_code
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -126,7 +125,7 @@ class _ItemRules:
             return verdict
         transcript = self.settings.transcript_of(context)
         ground = self.settings.grounding(transcript)
-        reader = ItemReader(transcript, examined_in(transcript).wholly_unread)
+        reader = AssertionClassifier(transcript, examined_in(transcript).wholly_unread)
         evidence = self._evidence(unit_id)
         given = {
             key: _quotes(ground, [*answer.evidence, *evidence.get(key, ())])

@@ -8,16 +8,12 @@ from decimal import Decimal
 from functools import cached_property, partial
 from typing import Protocol
 
+from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import FULL, Part
-from ai_psychiatrist.assessment.pipeline import AssessmentPipeline
-from ai_psychiatrist.domain.assessment import (
-    AS_SET,
-    Assessment,
-    AssessmentStatus,
-    WantedScoring,
-)
+from ai_psychiatrist.domain.assessment import AS_SET, Assessment, AssessmentStatus, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
 from ai_psychiatrist.evaluation.pricing.ceiling import PaidCalls, Purse
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice
@@ -32,14 +28,15 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     failed_prediction,
     prediction_of,
 )
-from ai_psychiatrist.infrastructure.worker_tasks import work_together
+from ai_psychiatrist.infrastructure.tasks import work_together
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
-OnUnit = Callable[[FinishedUnit], None]
-OnAssessment = Callable[[str, Assessment], None]
+OnUnit = Callable[[str | None], None]
+"""Told after each unit at which stage it failed, `None` for one that did not."""
+OnAssessment = Callable[[str, Transcript, Assessment], None]
 """Is told of each unit, by its id, before it is written down as finished."""
 
 
@@ -83,7 +80,7 @@ class RunTools:
 
     dataset: Dataset
     ledger: Ledger
-    pipeline: AssessmentPipeline
+    assessor: Assessor
     limits: RetryLimits
     scoring: WantedScoring = AS_SET
     """How items are scored."""
@@ -154,7 +151,7 @@ async def assess_units(
                 return
             finished = await _do(tools, writer, tally, units.popleft())
             if finished is not None:
-                on_unit(finished)
+                on_unit(finished.stage)
 
     try:
         working = work_together(min(options.concurrency, len(queued)), work)
@@ -206,17 +203,17 @@ async def _assessed(tools: RunTools, calls: UnitCalls) -> FinishedUnit:
     except InputError:
         return _unreadable(calls, tools.scoring)
     unit = tools.units[calls.unit_id]
-    assessment = await tools.pipeline.assess(
-        transcript,
+    options = AssessmentOptions(
         parts=tools.parts,
         scoring=replace(tools.scoring, participant=unit.participant_id, session=unit.unit_id),
         deadline_seconds=tools.deadline_seconds,
         store=calls if tools.purse is None else PaidCalls(calls.unit_id, calls, tools.purse),
     )
+    assessment = await tools.assessor.assess(transcript, options)
     if tools.served is not None:
         tools.served.note(assessment.attempts)
     if tools.on_assessment is not None:
-        await asyncio.to_thread(tools.on_assessment, calls.unit_id, assessment)
+        await asyncio.to_thread(tools.on_assessment, calls.unit_id, transcript, assessment)
     prediction = prediction_of(assessment, calls.unit_id)
     stage = None
     if assessment.status is not AssessmentStatus.COMPLETE:

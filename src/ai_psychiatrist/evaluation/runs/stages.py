@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import (
     Attempt,
     FailureCategory,
     FailureRecord,
     FailureStage,
+    stage_of_code,
 )
 
 ASSESSMENT_STEP: Final = "assessment"

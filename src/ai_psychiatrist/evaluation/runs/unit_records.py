@@ -8,8 +8,7 @@ import orjson
 
 from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agent
 from ai_psychiatrist.agents.pydantic_agents import PROBABILITY_AGENTS
-from ai_psychiatrist.domain.failure_stages import stage_of_code
-from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.domain.failures import FailureStage, stage_of_code
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import to_line

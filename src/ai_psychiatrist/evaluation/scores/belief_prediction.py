@@ -64,12 +64,12 @@ def belief_prediction_of(belief: ItemBelief | None) -> BeliefPrediction | None:
     """Return a belief as predictions keep it."""
     if belief is None:
         return None
-    found = belief.score_set
+    found = belief.set
     return BeliefPrediction(
         probabilities=_rounded(belief.probabilities),
         raw=_rounded(belief.raw or belief.probabilities),
         sources=belief.sources,
-        calibrated=belief.is_calibrated,
+        calibrated=belief.calibrated,
         set=None
         if found is None
         else SetPrediction(

@@ -7,13 +7,7 @@ from typing import Annotated, ClassVar, Final, TypeVar
 
 from pydantic import ConfigDict, Field
 
-from ai_psychiatrist.domain.assessment import (
-    Assessment,
-    AssessmentMode,
-    AssessmentStatus,
-    ItemAssessment,
-    PHQ8Assessment,
-)
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, AssessmentStatus
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.domain.failures import (
     Attempt,
@@ -23,6 +17,12 @@ from ai_psychiatrist.domain.failures import (
     FailureCode,
     FailureRecord,
     RejectionCode,
+)
+from ai_psychiatrist.domain.items import (
+    ItemAssessment,
+    NoReferences,
+    PHQ8Assessment,
+    ShownReference,
 )
 from ai_psychiatrist.domain.phq8 import (
     MAX_ITEM_SCORE,
@@ -34,7 +34,6 @@ from ai_psychiatrist.domain.phq8 import (
     require_score_or_reason,
     total_of,
 )
-from ai_psychiatrist.domain.references import NoReferences, ShownReference
 from ai_psychiatrist.domain.risk import RiskLevel, is_to_be_read
 from ai_psychiatrist.evaluation.scores.belief_prediction import (
     BeliefPrediction,
@@ -170,17 +169,17 @@ class UnitPrediction:
     @property
     def total(self) -> int | None:
         """The total, or `None` while an item is unknown."""
-        return self.range.exact
+        return self.range.total_score
 
     @property
     def total_min(self) -> int:
         """The smallest possible total."""
-        return self.range.minimum
+        return self.range.total_score_min
 
     @property
     def total_max(self) -> int:
         """The largest possible total."""
-        return self.range.maximum
+        return self.range.total_score_max
 
     @property
     def severity(self) -> Severity | None:
@@ -229,7 +228,7 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
         meta_review_severity=None if review is None else review.severity,
         risk_level=assessment.risk.level,
         signs_to_read=sum(map(is_to_be_read, assessment.risk.signals)),
-        turns_not_examined=len(assessment.risk.examined.unread),
+        turns_not_examined=assessment.risk.examined.count_not_examined,
         attempts=tuple(_summary(AttemptSummary, made) for made in assessment.attempts),
         failures=tuple(_summary(FailureSummary, failure) for failure in assessment.failures),
     )
@@ -245,13 +244,13 @@ def failed_prediction(
 
 
 def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:
-    if scores is None or not scores.is_scored:
+    if scores is None or not scores.has_answers:
         return {}
-    return {found.item: _item_of(found) for found in scores.items}
+    return {key: _item_of(found) for key, found in scores.items.items()}
 
 
 def _item_of(found: ItemAssessment) -> ItemPrediction:
-    polarities = Counter(quote.polarity for quote in found.quotes)
+    polarities = Counter(quote.polarity for quote in found.evidence)
     return ItemPrediction(
         score=found.score,
         unknown_reason=found.unknown_reason,
@@ -271,7 +270,7 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
             affirmed=polarities[Polarity.AFFIRMED],
             denied=polarities[Polarity.DENIED],
             unclear=polarities[Polarity.UNCLEAR],
-            past=sum(quote.timeframe is Timeframe.PAST for quote in found.quotes),
+            past=sum(quote.timeframe is Timeframe.PAST for quote in found.evidence),
             frequency=found.frequency,
         ),
     )

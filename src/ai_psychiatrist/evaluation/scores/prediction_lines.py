@@ -9,8 +9,8 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.items import ShownReference
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.references import ShownReference
 from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
 from ai_psychiatrist.evaluation.scores.drive_prediction import (
     ChangedScorePrediction,
@@ -82,9 +82,9 @@ def _totals(prediction: UnitPrediction) -> dict[str, int | None]:
 
 
 DERIVED: Final = {
-    "total": "exact",
-    "total_min": "minimum",
-    "total_max": "maximum",
+    "total": "total_score",
+    "total_min": "total_score_min",
+    "total_max": "total_score_max",
     "severity": "severity",
     "severity_lower_bound": "severity_lower_bound",
     "severity_upper_bound": "severity_upper_bound",

@@ -1,55 +1,55 @@
-"""Shows whoever watches an application what it does; without watchers it costs next to nothing."""
+"""Shows what an application does to its spans and counters; unwatched it costs next to nothing."""
 
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Final, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.telemetry.work import CANCELLED, Event, Work
 
+if TYPE_CHECKING:
+    from ai_psychiatrist.infrastructure.telemetry.prometheus import PrometheusCounts
+
 WorkT = TypeVar("WorkT", bound=Work)
 
 
-class Watcher(Protocol):
-    """Whoever looks on: makes spans, or counts."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemetry:
+    """How an application is watched; by default it is not."""
 
-    def watching(self, work: Work) -> AbstractContextManager[None]:
-        """Return a block around the work; at its end the work says how it went."""
-        ...
+    span: Callable[[Work], AbstractContextManager[object]] = nullcontext
+    """Gives a block around a piece of work, at whose end the work says how it went."""
+    counters: tuple[Callable[[Work | Event], None], ...] = ()
+    """Called with each piece of work at its end, and with each event; none of them waits."""
+    trace_ids: Callable[[], Mapping[str, str]] = dict
+    """Returns the ids of the span that is open, for the log."""
+    prometheus: "PrometheusCounts | None" = None
+    """One of the counters; `None` where the settings want none."""
 
-    def told(self, event: Event) -> None:
-        """Take note of something; called in the event loop, and never waits."""
-        ...
 
-
-Watchers: TypeAlias = tuple[Watcher, ...]
-
-_watchers: Final[ContextVar[Watchers]] = ContextVar("watchers", default=())
+_NOT_WATCHED: Final = Telemetry()
+_telemetry: Final[ContextVar[Telemetry]] = ContextVar("telemetry", default=_NOT_WATCHED)
 
 
 @contextmanager
-def watched_by(watchers: Watchers) -> Iterator[None]:
-    """Let these and no others watch what is done in the block, and in the tasks that it starts."""
-    before = _watchers.get()
-    _watchers.set(watchers)
+def watched_by(telemetry: Telemetry) -> Iterator[None]:
+    """Watch in this way alone what is done in the block, and in the tasks that it starts."""
+    before = _telemetry.get()
+    _telemetry.set(telemetry)
     try:
         yield
     finally:
-        _watchers.set(before)
+        _telemetry.set(before)
 
 
 @contextmanager
 def watched(work: WorkT) -> Iterator[WorkT]:
-    """Show a piece of work, which the block does and describes, to all who watch."""
-    watchers = _watchers.get()
-    if not watchers:
-        yield work
-        return
-    with ExitStack() as stack:
-        for watcher in watchers:
-            stack.enter_context(watcher.watching(work))
+    """Show a piece of work, which the block does and describes."""
+    telemetry = _telemetry.get()
+    with telemetry.span(work):
         started = time.perf_counter()
         try:
             yield work
@@ -61,9 +61,11 @@ def watched(work: WorkT) -> Iterator[WorkT]:
             raise
         finally:
             work.seconds = time.perf_counter() - started
+            for count in telemetry.counters:
+                count(work)
 
 
-def tell(event: Event) -> None:
-    """Tell all who watch."""
-    for watcher in _watchers.get():
-        watcher.told(event)
+def publish(event: Event) -> None:
+    """Show an event."""
+    for count in _telemetry.get().counters:
+        count(event)

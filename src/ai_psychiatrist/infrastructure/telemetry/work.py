@@ -5,11 +5,11 @@ Names, codes, counts and durations: nothing here can hold a word of a participan
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.failures import Attempt
 
-CANCELLED = "cancelled"
+CANCELLED: Final = "cancelled"
 """What ended work that was cut short."""
 
 
@@ -37,7 +37,7 @@ class RequestWork(_Work):
 
 @dataclass(slots=True, kw_only=True)
 class AssessmentWork(_Work):
-    """One assessment, whoever asked for it."""
+    """One assessment."""
 
     mode: str
     status: str | None = None

@@ -6,7 +6,6 @@ from typing import Self
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
-from ai_psychiatrist.interview.errors import VersionConflict
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 from ai_psychiatrist.interview.submission import AnswerSubmission
@@ -33,6 +32,7 @@ class StepContext:
         """The agents; raises `RequestConflict` where there is no model."""
         if self.agents is None:
             raise RequestConflict(
+                "not_available",
                 f"the protocol {self.protocol.id!r} needs a model: set INTERVIEW_MODEL or "
                 "MODEL_DEFAULT",
                 field="protocol",
@@ -40,9 +40,9 @@ class StepContext:
         return self.agents
 
     def required_submission(self, version: int) -> AnswerSubmission:
-        """Return what was sent; raises `VersionConflict` unless it is for this version."""
+        """Return what was sent; raises `RequestConflict` unless it is for this version."""
         if self.submission is None or self.submission.version != version:
-            raise VersionConflict
+            raise RequestConflict("version_conflict")
         return self.submission
 
     def calls(self, most: int) -> CallRecorder:

@@ -9,10 +9,10 @@ from typing import Final, Protocol
 
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.danger import reading_in_part
-from ai_psychiatrist.domain.examined import READ_LANGUAGE
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Question
 from ai_psychiatrist.domain.risk import (
+    READ_LANGUAGE,
     ModelReading,
     ReadingStatus,
     RiskGroup,

@@ -10,13 +10,13 @@ from ai_psychiatrist.domain.interview import GivenAnswer
 from ai_psychiatrist.domain.interview_items import AnswerQuote, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
+from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.turn_clock import timed
 from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.record import Interview
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
 from ai_psychiatrist.services.language.concepts import is_instruction
 
@@ -44,7 +44,7 @@ async def with_proposal(
         proposal = (
             replace(failed, failure=outcome.failure)
             if outcome.output is None
-            else await beside_the_loop(partial(_proposal, item, answer, outcome.output))
+            else await run_in_thread(partial(_proposal, item, answer, outcome.output))
         )
     return replace(
         interview,
@@ -80,7 +80,7 @@ def _grounded(item: Item, said: str, words: str) -> AnswerQuote | None:
     found = TranscriptIndex(transcript).ground(words)
     if not isinstance(found, Quote):
         return None
-    (read,) = ItemReader(transcript).for_item([found], item)
+    (read,) = AssertionClassifier(transcript).for_item([found], item)
     if read.relevance is Relevance.OTHER_PERSON:
         return None
     start, end = found.segments[0].start, found.segments[-1].end

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from ai_psychiatrist.domain.interview import EndReason, GivenAnswer, InterviewState, Question
-from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
+from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.interview.engine.confirmation import is_for_model
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.engine.danger import (
@@ -54,12 +54,12 @@ async def take_answer(context: StepContext, interview: Interview) -> Interview:
         ),
     )
     taken = with_answer(interview, answer, submission.idempotency_key)
-    taken = await beside_the_loop(partial(note_unread, taken))
+    taken = await run_in_thread(partial(note_unread, taken))
     if taken.not_examined != interview.not_examined:
         log_interview("answer_not_examined", taken)
     is_read = context.danger is not None and is_to_be_read(taken)
     has_model = context.agents is not None
-    return await beside_the_loop(
+    return await run_in_thread(
         partial(_by_rules, context.protocol, taken, has_model=has_model, is_read=is_read)
     )
 
@@ -147,7 +147,7 @@ async def _worked_in(context: StepContext, interview: Interview) -> Interview:
     protocol = context.protocol
     if protocol.kind is ProtocolKind.GOALS:
         return await digest_goal_answer(context, interview)
-    is_open = await beside_the_loop(partial(is_for_model, protocol.answers, interview))
+    is_open = await run_in_thread(partial(is_for_model, protocol.answers, interview))
     if is_open and context.agents is not None:
         interview = await with_proposal(context, interview, context.agents)
-    return await beside_the_loop(partial(digest_item_answer, protocol, interview))
+    return await run_in_thread(partial(digest_item_answer, protocol, interview))

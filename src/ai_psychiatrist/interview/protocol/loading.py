@@ -67,7 +67,8 @@ def _read(folder: Path) -> tuple[Document, InterviewProtocol | None]:
 def _digest(content: bytes, guidelines: Mapping[AgentVerb, str]) -> str:
     beside = hashlib.sha256()
     for verb, text in guidelines.items():
-        beside.update(f"{verb.value}\0{len(text)}\0{text}".encode())
+        lines = text.replace("\r\n", "\n")
+        beside.update(f"{verb.value}\0{len(lines)}\0{lines}".encode())
     return hashlib.sha256(hashlib.sha256(content).digest() + beside.digest()).hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from ai_psychiatrist.interview.errors import InterviewUnreadable
+from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.store.sealer import Sealer
 from ai_psychiatrist.interview.store.serialization import from_bytes
@@ -27,7 +27,7 @@ def stored_columns(interview: Interview) -> dict[str, Value]:
 def fill_columns(database: Database, sealer: Sealer) -> None:
     """Fill the columns of all interviews from what is sealed; one that cannot be read has none."""
     for hashed, body in database.fetch("SELECT id_hash, body FROM interviews"):
-        with suppress(InterviewUnreadable):
+        with suppress(ArtifactMismatch):
             columns = stored_columns(from_bytes(sealer.unseal(body, str(hashed), "state")))
             database.execute(
                 f"UPDATE interviews SET {assigned(columns)} WHERE id_hash = :id_hash",  # noqa: S608  our names

@@ -45,7 +45,7 @@ def open_interview_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
     `ConfigurationError` when it cannot be made, others can read it, it is of a newer version or
     written with another key.
     """
-    database = open_private(path, kept=_KEPT)
+    database = open_private(Database, path, kept=_KEPT)
     try:
         with database.transaction():
             meta = _meta(database)

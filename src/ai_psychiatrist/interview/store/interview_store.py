@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from ai_psychiatrist.domain.interview import InterviewState
-from ai_psychiatrist.interview.errors import (
-    InterviewNotFound,
-    InterviewUnreadable,
-    StoreFull,
-    StoreUnusable,
-    VersionConflict,
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    NotFound,
+    RequestConflict,
 )
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.interview.errors import store_full, store_unusable
 from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.limits import StoreLimits
 from ai_psychiatrist.interview.record import Interview
@@ -63,7 +62,7 @@ class InterviewStore:
 
     The file holds hashes of their ids, and all words are encrypted: only who knows an id, or has
     the key, gets at one. What is older than it may be counts as not there. Every method may raise
-    `StoreUnusable`; those that read, `InterviewUnreadable`.
+    `StoreUnusable`; those that read, `ArtifactMismatch`.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class InterviewStore:
             self._database.close()
 
     def add(self, interview: Interview) -> None:
-        """Put down a new interview; raises `StoreFull` when there is no room for it."""
+        """Put down a new interview; raises `StoreUnusable` when there is no room for it."""
         hashed = id_hash(interview.id)
         now = self._now()
         origin = self._sealer.seal(origin_bytes(interview), hashed, "origin")
@@ -107,7 +106,7 @@ class InterviewStore:
             if self._is_full(len(origin)):
                 self._delete_expired()
                 if self._is_full(len(origin)):
-                    raise StoreFull
+                    raise store_full()
             row = {
                 "id_hash": hashed,
                 "sealed_id": self._sealer.seal(interview.id.encode(), hashed, "id"),
@@ -125,11 +124,11 @@ class InterviewStore:
             self._empty_journal()
 
     def load(self, interview_id: str) -> Interview:
-        """Return an interview; raises `InterviewNotFound`."""
+        """Return an interview; raises `NotFound`."""
         with _translated():
             rows = self._database.fetch(queries.LOAD, (id_hash(interview_id), self._oldest()))
         if not rows:
-            raise InterviewNotFound
+            raise NotFound("interview_not_found")
         origin, state = rows[0]
         return self._whole(interview_id, origin, state)
 
@@ -143,8 +142,8 @@ class InterviewStore:
         """Replace an interview by its next version, with what else belongs to the step.
 
         `answer`: the answer that the step took. `finished_key`: the key of the answer whose turn
-        the step ends. Raises `VersionConflict` when the stored version is not the one before, and
-        `InterviewNotFound`; then nothing is written.
+        the step ends. Raises `RequestConflict` when the stored version is not the one before, and
+        `NotFound`; then nothing is written.
         """
         with self._transaction():
             self._replace(interview)
@@ -170,11 +169,11 @@ class InterviewStore:
         return KnownAnswer(sent=sent, after=after_turn(latest, grown))
 
     def delete(self, interview_id: str) -> None:
-        """Remove an interview and all that belongs to it; raises `InterviewNotFound`."""
+        """Remove an interview and all that belongs to it; raises `NotFound`."""
         with self._transaction():
             removed = self._database.execute(queries.DELETE, (id_hash(interview_id),))
         if not removed:
-            raise InterviewNotFound
+            raise NotFound("interview_not_found")
         self._empty_journal()
 
     def remove_expired(self) -> int:
@@ -209,8 +208,8 @@ class InterviewStore:
         if written:
             return
         if self._database.fetch(queries.IS_THERE, (hashed,)):
-            raise VersionConflict
-        raise InterviewNotFound
+            raise RequestConflict("version_conflict")
+        raise NotFound("interview_not_found")
 
     def _put(
         self, table: str, interview_id: str, key: str, number: int, body: bytes, part: str
@@ -243,7 +242,7 @@ class InterviewStore:
 
     def _listing(self, row: Row) -> InterviewListing:
         interview_id, state = "", None
-        with suppress(InterviewUnreadable, ValueError):
+        with suppress(ArtifactMismatch, ValueError):
             interview_id = self._sealer.unseal(row["sealed_id"], row["id_hash"], "id").decode()
             for part in ("origin", "state"):
                 self._sealer.unseal(row[part], row["id_hash"], part)
@@ -288,4 +287,4 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except LedgerUnusable:
-        raise StoreUnusable from None
+        raise store_unusable() from None

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.interview.errors import InterviewUnreadable
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.database import Value
 
@@ -19,14 +18,14 @@ class Sealer:
         return self.cipher.seal(content, place=_place(hashed_id, *place))
 
     def unseal(self, stored: Value, hashed_id: str, *place: str) -> bytes:
-        """Return what was sealed; raises `InterviewUnreadable`."""
+        """Return what was sealed; raises `ArtifactMismatch`."""
         if not isinstance(stored, bytes):
-            raise InterviewUnreadable
+            raise ArtifactMismatch(problem_code="interview_unreadable")
         try:
             return self.cipher.unseal(stored, place=_place(hashed_id, *place))
         except ConfigurationError:
             # The key itself was checked when the file was opened.
-            raise InterviewUnreadable from None
+            raise ArtifactMismatch(problem_code="interview_unreadable") from None
 
 
 def _place(hashed_id: str, *parts: str) -> str:

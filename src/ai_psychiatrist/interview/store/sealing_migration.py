@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ai_psychiatrist.interview.errors import InterviewUnreadable
+from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.interview.ids import id_hash, key_hash
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.store.sealer import Sealer
@@ -89,12 +89,12 @@ class _Move:
         try:
             opened = self._opened(body, *place)
             return opened if part is None else part(from_bytes(opened))
-        except InterviewUnreadable:
+        except ArtifactMismatch:
             return body if isinstance(body, bytes) else str(body).encode("utf-8", "surrogatepass")
 
     def _opened(self, body: Value, *place: str) -> bytes:
         if self.was_sealed:
             return self.sealer.unseal(body, *place)
         if not isinstance(body, bytes):
-            raise InterviewUnreadable
+            raise ArtifactMismatch(problem_code="interview_unreadable")
         return body

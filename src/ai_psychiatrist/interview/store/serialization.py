@@ -9,8 +9,8 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.interview_items import AssessmentInput
-from ai_psychiatrist.interview.errors import InterviewUnreadable
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.state_hash import INTERVIEW, to_bytes
 
@@ -41,7 +41,7 @@ _TURN: Final = TypeAdapter(_Turn)
 
 
 def from_bytes(stored: bytes) -> Interview:
-    """Return the interview that was stored; raises `InterviewUnreadable`."""
+    """Return the interview that was stored; raises `ArtifactMismatch`."""
     return _read(INTERVIEW, stored)
 
 
@@ -69,7 +69,7 @@ def turn_bytes(interview: Interview) -> bytes:
 
 
 def whole(interview_id: str, *, origin: bytes, state: bytes) -> Interview:
-    """Return the interview that was stored in parts; raises `InterviewUnreadable`."""
+    """Return the interview that was stored in parts; raises `ArtifactMismatch`."""
     began = _read(_ORIGIN, origin)
     return replace(
         from_bytes(state), id=interview_id, inputs=began.inputs, assessment=began.assessment
@@ -77,7 +77,7 @@ def whole(interview_id: str, *, origin: bytes, state: bytes) -> Interview:
 
 
 def after_turn(latest: Interview, stored: bytes) -> Interview:
-    """Return what an interview was after a turn; raises `InterviewUnreadable`.
+    """Return what an interview was after a turn; raises `ArtifactMismatch`.
 
     `latest`: the same interview then or later.
     """
@@ -103,4 +103,4 @@ def _read(shape: TypeAdapter[T], stored: bytes) -> T:
         return shape.validate_json(stored, strict=True)
     except ValidationError:
         # The cause quotes what is stored.
-        raise InterviewUnreadable from None
+        raise ArtifactMismatch(problem_code="interview_unreadable") from None

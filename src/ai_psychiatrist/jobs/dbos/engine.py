@@ -11,13 +11,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.jobs.dbos.database import JobsDatabase
 from ai_psychiatrist.jobs.dbos.names import (
     APPLICATION,
     QUEUE,
     VERSION,
     WORKFLOW,
+    caller_name,
     job_of,
     workflow_id,
 )
@@ -153,10 +154,30 @@ def _enqueue(client: DBOSClient, job: JobRef) -> None:
             "workflow_id": workflow_id(job),
             "queue_partition_key": job.tenant,
             "app_version": VERSION,
+            "authenticated_user": caller_name(job),
+            "priority": _turn(client, job),
         },
         job.tenant,
         job.id,
     )
+
+
+def _turn(client: DBOSClient, job: JobRef) -> int:
+    """Return the turn that a job has in its tenant, of which the lowest is taken first.
+
+    It comes after what its caller has waiting, and after what is under way: with it, whoever has
+    many jobs waiting is not held up by those who come later, one at a time.
+    """
+    listed = partial(
+        client.list_workflows,
+        queue_name=QUEUE,
+        workflow_id_prefix=f"{job.tenant}/",
+        load_input=False,
+        load_output=False,
+    )
+    waiting = listed(status="ENQUEUED", user=caller_name(job), sort_desc=True, limit=1)
+    under_way = listed(status="PENDING")
+    return 1 + max((one.priority or 0 for one in (*waiting, *under_way)), default=0)
 
 
 def _found(client: DBOSClient, job: JobRef) -> WorkflowStatus | None:

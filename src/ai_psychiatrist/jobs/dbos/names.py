@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.jobs.engine import JobRef
 
 APPLICATION: Final = "ai-psychiatrist"
@@ -15,6 +16,7 @@ The library's own would change with each new version of this program, and leave 
 """
 SLOT_PREFIX: Final = "slot-"
 MOST_SLOTS: Final = 1_000
+_NAME_DIGITS: Final = 16
 
 
 def workflow_id(job: JobRef) -> str:
@@ -26,6 +28,14 @@ def job_of(workflow: str) -> JobRef:
     """Return the job that has this id in the engine."""
     tenant, _, job_id = workflow.partition("/")
     return JobRef(tenant=tenant, id=job_id)
+
+
+def caller_name(job: JobRef) -> str:
+    """Return under which name the engine knows who asked for a job, which tells nobody who it is.
+
+    An identity provider may name somebody by a mail address.
+    """
+    return keyed_digest(f"caller {job.tenant}/{job.asked_by}", length=_NAME_DIGITS)
 
 
 def slot_name(number: int) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from dbos import DBOS, DBOSConfig
 
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.jobs.dbos.database import JobsDatabase
 from ai_psychiatrist.jobs.dbos.held_slot import held_slot
 from ai_psychiatrist.jobs.dbos.job_workflow import JobWorkflow

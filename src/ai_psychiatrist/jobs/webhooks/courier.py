@@ -10,7 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.jobs.webhooks.letter import Answer, Letter
 from ai_psychiatrist.jobs.webhooks.outbox import Outbox
 from ai_psychiatrist.jobs.webhooks.schedule import MOST_TRIES, Draw, wait_after

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.places import Destination
 
@@ -17,12 +18,14 @@ class DeliveryState(StrEnum):
     GIVEN_UP = "given_up"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Delivery(Shape):
     """How far the webhook of one job is."""
 
     state: DeliveryState
+    """`expected` while the job has no end, then `pending`, and `delivered` or `given_up`."""
     tries: int
+    """How often it was tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.own_machine import is_of_this_machine
+from ai_psychiatrist.infrastructure.options import is_of_this_machine
 
 if TYPE_CHECKING:
     import httpx2

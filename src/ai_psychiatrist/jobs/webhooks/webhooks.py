@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
-from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.domain.errors import AssessmentServiceError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks.courier import LOOK_SECONDS, Courier
 from ai_psychiatrist.jobs.webhooks.letter import Delivery, Expected
@@ -32,10 +32,9 @@ ASK_SECONDS: Final = 60.0
 ORPHAN_SECONDS: Final = 3_600.0
 """A job that is not there by then was never stored, or was erased."""
 _DAY_SECONDS: Final = 86_400.0
-
-
-class WebhooksUnusable(AssessmentServiceError):
-    """The file of the webhooks cannot be read or written."""
+_UNUSABLE: Final = (
+    "the file of the webhooks cannot be used: look at the disk, the rights and the key"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +73,12 @@ class Webhooks:
     async def expect(self, jobs: Sequence[Expected]) -> None:
         """Note who is to be told of the ends of jobs, before the jobs themselves are stored.
 
-        What is noted of a job that is never stored goes after an hour. Raises `WebhooksUnusable`.
+        What is noted of a job that is never stored goes after an hour. Raises `StoreUnusable`.
         """
         await self._ask(lambda outbox: outbox.expect(jobs))
 
     async def forget(self, jobs: Sequence[JobRef]) -> None:
-        """Remove what is noted of jobs, as of erased ones; raises `WebhooksUnusable`.
+        """Remove what is noted of jobs, as of erased ones; raises `StoreUnusable`.
 
         Also where no webhooks are sent any more: addresses may lie there from before.
         """
@@ -89,7 +88,7 @@ class Webhooks:
     async def delivery(self, job: JobRef) -> Delivery | None:
         """Return how far the webhook of a job is, `None` where nobody wants one.
 
-        Raises `WebhooksUnusable`.
+        Raises `StoreUnusable`.
         """
         return await self._ask(lambda outbox: outbox.delivery(job)) if self._keys else None
 
@@ -102,7 +101,7 @@ class Webhooks:
             return
         try:
             is_due = await self._ask(lambda outbox: outbox.note_end(end, now=self.pace.now()))
-        except WebhooksUnusable:
+        except StoreUnusable:
             return
         if is_due and self._courier is not None:
             self._courier.wake()
@@ -170,7 +169,7 @@ class Webhooks:
             return await self._threads.run(lambda: work(self._opened()))
         except (AssessmentServiceError, WorkTimedOut) as error:
             logger.error("webhooks_unavailable", error_type=type(error).__name__)
-            raise WebhooksUnusable from None
+            raise StoreUnusable(_UNUSABLE, problem_code="assessments_unavailable") from None
 
     def _opened(self) -> Outbox:
         with self._opening:

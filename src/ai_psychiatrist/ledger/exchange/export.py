@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.infrastructure.named_output import writing_to
 from ai_psychiatrist.infrastructure.private_files import (
     draft_of,
     make_folder,
     make_subfolder,
+    writing_to,
 )
 from ai_psychiatrist.ledger.store.contexts import ContextOf
 from ai_psychiatrist.ledger.store.ledger import Ledger

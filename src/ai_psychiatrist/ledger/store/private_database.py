@@ -2,29 +2,37 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
+
+DatabaseT = TypeVar("DatabaseT", bound=Database)
 
 MOST_JOURNAL_BYTES: Final = 1_048_576
 """What stays of the side file that something large went through."""
 _BUSY_SECONDS: Final = 5.0
 
 
-def open_private(path: Path, *, kept: str, busy_seconds: float = _BUSY_SECONDS) -> Database:
+def open_private(
+    kind: type[DatabaseT],
+    path: Path,
+    *,
+    kept: str,
+    busy_seconds: float = _BUSY_SECONDS,
+) -> DatabaseT:
     """Open a file, or make one that its owner alone can read.
 
     `kept`: what it keeps, as errors call it. Raises `ConfigurationError` when it cannot be made or
-    others can read it, and `LedgerUnusable` when it cannot be read.
+    others can read it, and `LedgerUnusable`, or what its kind raises, when it cannot be read.
     """
     try:
         make_private_file(path)
     except OSError as error:
         msg = f"the file of {kept} {str(path)!r} cannot be made: {error.strerror}"
         raise ConfigurationError(msg) from None
-    database = Database(path, busy_seconds=busy_seconds)
+    database = kind(path, busy_seconds=busy_seconds)
     try:
         # What is deleted is overwritten, not only forgotten.
         database.fetch("PRAGMA secure_delete = ON")
@@ -36,18 +44,19 @@ def open_private(path: Path, *, kept: str, busy_seconds: float = _BUSY_SECONDS) 
 
 
 def open_migrated(
+    kind: type[DatabaseT],
     path: Path,
     versions: Sequence[Sequence[str]],
     *,
     kept: str,
     busy_seconds: float = _BUSY_SECONDS,
-) -> Database:
+) -> DatabaseT:
     """Open a file as `open_private` does, and bring its tables to the last version.
 
     The statements of a version never change once it was used: a change is a version more; the
     first of them make the table `meta`. Raises `ConfigurationError` for a newer version, too.
     """
-    database = open_private(path, kept=kept, busy_seconds=busy_seconds)
+    database = open_private(kind, path, kept=kept, busy_seconds=busy_seconds)
     try:
         with database.transaction():
             _migrate(database, versions, kept)

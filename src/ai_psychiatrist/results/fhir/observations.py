@@ -1,11 +1,12 @@
 """Observations: eight items, their total, and the signs of danger."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
-from ai_psychiatrist.domain.phq8 import Item, TotalScore, UnknownReason, total_of
-from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.results.fhir import codes
+from ai_psychiatrist.domain.phq8 import Item, ScoreTotals, UnknownReason, total_of
+from ai_psychiatrist.domain.risk import RiskLevel, RiskSignal
+from ai_psychiatrist.results.fhir import elements as codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
     about,
@@ -17,9 +18,7 @@ from ai_psychiatrist.results.fhir.elements import (
     reference,
 )
 from ai_psychiatrist.results.fhir.source import Source, instant
-from ai_psychiatrist.results.models import ItemResult
 from ai_psychiatrist.results.page.words import words
-from ai_psychiatrist.results.risk_result import RiskResult, RiskSignalResult
 from ai_psychiatrist.results.wording import danger_headline, signal_groups, unknown_words
 
 _INFERRED: Final = "inferred from interview"
@@ -33,18 +32,10 @@ def observations(source: Source) -> Iterator[tuple[str, Element]]:
     yield source.url(codes.DANGER), _of_danger(source)
 
 
-def score_of(item: Item, source: Source) -> int | None:
-    """Return an item's score: the rater's where somebody has rated."""
-    if source.rated is not None:
-        return source.rated.scores.get(item)
-    return _program_score(item, source)
-
-
 def _of_item(item: Item, source: Source) -> Element:
-    score = score_of(item, source)
-    is_unchanged = source.rated is None or score == _program_score(item, source)
+    score = source.score(item)
     return {
-        **_head(source, is_unchanged=is_unchanged),
+        **_head(source, is_unchanged=score == source.program_score(item)),
         "code": concept(
             coding(codes.OWN, item.value, item.label),
             coding(codes.LOINC, codes.LOINC_OF_ITEM[item]),
@@ -58,22 +49,25 @@ def _of_item(item: Item, source: Source) -> Element:
 
 
 def _of_total(source: Source) -> Element:
-    total, program = _total(source), _program_total(source)
-    is_unchanged = source.rated is None or total == program
+    program = source.result.quantitative
+    total = program if source.rated is None else total_of(source.rated.scores.values())
+    value = _value_of_total(total)
     return {
-        **_head(source, is_unchanged=is_unchanged),
+        **_head(source, is_unchanged=value == _value_of_total(program)),
         "code": concept(
             coding(codes.OWN, codes.TOTAL, "PHQ-8 total"), text=f"PHQ-8 total: {_INFERRED}"
         ),
         **_said_by(source),
-        **_value_of_total(total),
+        **value,
         "derivedFrom": [reference(source.own_url(item.value)) for item in Item],
     }
 
 
 def _of_danger(source: Source) -> Element:
     risk = source.result.risk
-    said = [_statement(one) for one in _in_groups(risk)] if source.wanted.with_words else []
+    # As people are shown them: by group, and by level within.
+    signs = chain.from_iterable(signal_groups(risk.signals).values())
+    said = map(_statement, signs if source.wanted.with_words else ())
     return {
         "resourceType": "Observation",
         "meta": asserted_by_software(),
@@ -81,22 +75,14 @@ def _of_danger(source: Source) -> Element:
         "code": concept(
             coding(codes.OWN, codes.DANGER, "Signs of danger"), text=f"Signs of danger: {_INFERRED}"
         ),
-        **about(source.wanted.subject),
-        **_issued_when_made(source),
-        **_by_program(source),
+        **_said_by_program(source),
         **_level(risk.level),
         "note": [note(text) for text in (risk.statement, danger_headline(risk), *said)],
         "derivedFrom": [reference(source.document)],
     }
 
 
-def _in_groups(risk: RiskResult) -> Iterator[RiskSignalResult]:
-    """Yield the statements as people are shown them: by group, and by level within."""
-    for group in signal_groups(risk.signals):
-        yield from group.signals
-
-
-def _statement(signal: RiskSignalResult) -> str:
+def _statement(signal: RiskSignal) -> str:
     """Return a statement with its question, in the words of the interview."""
     about = f"{words(signal.kind)}, {words(signal.polarity)}; turn {signal.turn + 1}"
     asked = "" if signal.question is None else f"asked: {signal.question} "
@@ -112,21 +98,25 @@ def _head(source: Source, *, is_unchanged: bool) -> Element:
 
 def _said_by(source: Source) -> Element:
     """Return whom it is about, when it was said, and who vouches for it."""
-    if source.rated is None or source.practitioner is None:
-        return {**about(source.wanted.subject), **_issued_when_made(source), **_by_program(source)}
-    vouched = {"performer": [reference(source.practitioner)], "device": reference(source.device)}
-    return {**about(source.wanted.subject), "issued": instant(source.rated.at), **vouched}
+    if source.rated is None:
+        return _said_by_program(source)
+    return {
+        **about(source.wanted.subject),
+        "issued": instant(source.rated.at),
+        "performer": [reference(source.rated.url)],
+        "device": reference(source.device),
+    }
 
 
-def _by_program(source: Source) -> Element:
-    device = reference(source.device)
+def _said_by_program(source: Source) -> Element:
+    device, made_at = reference(source.device), source.wanted.made_at
     performer = {"url": codes.ALTERNATE_REFERENCE, "valueReference": device}
-    return {"performer": [{"extension": [performer]}], "device": device}
-
-
-def _issued_when_made(source: Source) -> Element:
-    made_at = source.wanted.made_at
-    return {} if made_at is None else {"issued": instant(made_at)}
+    return {
+        **about(source.wanted.subject),
+        **({} if made_at is None else {"issued": instant(made_at)}),
+        "performer": [{"extension": [performer]}],
+        "device": device,
+    }
 
 
 def _answer(score: int) -> Element:
@@ -137,7 +127,7 @@ def _answer(score: int) -> Element:
 def _why(item: Item, source: Source) -> Element:
     if source.rated is not None:
         return _absent("unknown", codes.CANNOT_TELL, "the rater cannot tell")
-    found = _item(item, source)
+    found = source.items.get(item)
     if found is None or found.unknown_reason is None:
         return _unscored()
     code = codes.absent_of(found.unknown_reason, found.not_examined_cause)
@@ -156,7 +146,7 @@ def _absent(code: str, own: str, text: str) -> Element:
 
 def _notes(item: Item, source: Source) -> Element:
     """Return the quotes that carry the program's score; a rater's stands on the rater's reading."""
-    found = _item(item, source) if source.rated is None else None
+    found = source.items.get(item) if source.rated is None else None
     if found is None or not source.wanted.with_words:
         return {}
     said = [quote.text for quote in found.evidence]
@@ -165,38 +155,16 @@ def _notes(item: Item, source: Source) -> Element:
     return {"note": [note(text) for text in said]} if said else {}
 
 
-def _value_of_total(total: TotalScore | None) -> Element:
+def _value_of_total(total: ScoreTotals | None) -> Element:
     if total is None:
         return _unscored()
-    if total.exact is not None:
-        return {"valueInteger": total.exact}
-    return {"valueRange": {"low": {"value": total.minimum}, "high": {"value": total.maximum}}}
+    if total.total_score is not None:
+        return {"valueInteger": total.total_score}
+    low, high = {"value": total.total_score_min}, {"value": total.total_score_max}
+    return {"valueRange": {"low": low, "high": high}}
 
 
 def _level(level: RiskLevel) -> Element:
     if level is RiskLevel.NOT_EXAMINED:
         return _absent("unsupported", level.value, "in a language that is not read")
     return {"valueCodeableConcept": concept(coding(codes.OWN_DANGER, level.value))}
-
-
-def _total(source: Source) -> TotalScore | None:
-    if source.rated is None:
-        return _program_total(source)
-    return total_of(source.rated.scores.get(item) for item in Item)
-
-
-def _program_total(source: Source) -> TotalScore | None:
-    scores = source.result.quantitative
-    if scores is None or scores.items is None:
-        return None
-    return total_of(_program_score(item, source) for item in Item)
-
-
-def _program_score(item: Item, source: Source) -> int | None:
-    found = _item(item, source)
-    return None if found is None else found.score
-
-
-def _item(item: Item, source: Source) -> ItemResult | None:
-    scores = source.result.quantitative
-    return None if scores is None or scores.items is None else scores.items.get(item.value)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.results.fhir import codes
+from ai_psychiatrist.results.fhir import elements as codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
     about,
@@ -26,8 +26,8 @@ def origins(source: Source) -> Iterator[tuple[str, Element]]:
     """Yield address and resource of transcript and program, and of the rater where one rated."""
     yield source.document, _document(source)
     yield source.device, _device(source)
-    if source.rated is not None and source.practitioner is not None:
-        yield source.practitioner, _practitioner(source.rated)
+    if source.rated is not None:
+        yield source.rated.url, _practitioner(source.rated)
 
 
 def provenances(
@@ -37,9 +37,9 @@ def provenances(
     listed = tuple(observed)
     by_program = [url for url, one in listed if "meta" in one]
     yield source.own_url(_ASSESSED), _assessed(source, by_program)
-    if source.rated is not None and source.practitioner is not None:
+    if source.rated is not None:
         by_rater = [url for url, one in listed if one["status"] != "preliminary"]
-        yield source.own_url(_VERIFIED), _verified(source.rated, source.practitioner, by_rater)
+        yield source.own_url(_VERIFIED), _verified(source.rated, by_rater)
 
 
 def _document(source: Source) -> Element:
@@ -118,12 +118,12 @@ def _assessed(source: Source, targets: list[str]) -> Element:
     }
 
 
-def _verified(rated: Rated, practitioner: str, targets: list[str]) -> Element:
+def _verified(rated: Rated, targets: list[str]) -> Element:
     return {
         "resourceType": "Provenance",
         "target": [reference(url) for url in targets],
         "recorded": instant(rated.at),
-        "agent": [_agent("verifier", practitioner)],
+        "agent": [_agent("verifier", rated.url)],
     }
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ChangedScore, Committed, ReviewRow
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.results.full_result import FullResult
 
 _NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:ai-psychiatrist:fhir")
 
@@ -25,6 +26,11 @@ class Rated:
     scores: Mapping[Item, int | None]
     """`None`: the rater cannot tell."""
 
+    @property
+    def url(self) -> str:
+        """The address of the rater, the same in all bundles of an installation."""
+        return _url(f"rater/{self.rater}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -38,6 +44,8 @@ class Wanted:
     """Whether the quotes that carry scores are in notes."""
     questionnaire: bool = False
     """Whether there is a QuestionnaireResponse, too."""
+    is_transaction: bool = False
+    """Whether the bundle can be posted to a FHIR server as it is, and not only be kept."""
 
 
 AS_USUAL: Final = Wanted()
@@ -47,7 +55,7 @@ AS_USUAL: Final = Wanted()
 class Source:
     """Everything that the resources of one bundle are made from."""
 
-    result: FullResult
+    result: Assessment
     transcript_sha256: str | None
     wanted: Wanted
     rated: Rated | None
@@ -71,9 +79,18 @@ class Source:
         return self.url("transcript")
 
     @property
-    def practitioner(self) -> str | None:
-        """The address of the rater, the same in all bundles of an installation."""
-        return None if self.rated is None else _url(f"rater/{self.rated.rater}")
+    def items(self) -> Mapping[Item, ItemAssessment]:
+        """What the program says of the items; empty where its scoring failed."""
+        scores = self.result.quantitative
+        return {} if scores is None else scores.items
+
+    def program_score(self, item: Item) -> int | None:
+        """Return the program's score of an item."""
+        return self.items[item].score if item in self.items else None
+
+    def score(self, item: Item) -> int | None:
+        """Return an item's score: the rater's where one has rated."""
+        return self.program_score(item) if self.rated is None else self.rated.scores[item]
 
 
 def instant(at: datetime) -> str:

@@ -4,16 +4,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import (
     AttemptOutcome,
     FailureCategory,
     FailureRecord,
     FailureSeverity,
 )
-from ai_psychiatrist.domain.phq8 import NotExaminedCause, Severity, UnknownReason
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.models import QuantitativePart
+from ai_psychiatrist.domain.items import PHQ8Assessment
+from ai_psychiatrist.domain.phq8 import NotExaminedCause, UnknownReason
 from ai_psychiatrist.results.page.words import words
+from ai_psychiatrist.results.wording import part_of_failure
 
 _STAGES: Final = {
     "qualitative": ("qualitative",),
@@ -25,36 +26,27 @@ _STAGES: Final = {
 """A part of a result, and how the names begin of the stages that it is made in."""
 
 
-def total_words(result: FullResult) -> str:
+def total_words(result: Assessment) -> str:
     """Return the total or its range."""
     scores = result.quantitative
-    if scores is None or scores.total_score_min is None or not scores.has_answers:
+    if scores is None or not scores.has_answers or _is_unread(scores):
         return "none"
-    if _is_unread(scores):
-        return "none"
-    if scores.total_score is not None:
-        return str(scores.total_score)
-    return f"{scores.total_score_min} to {scores.total_score_max}"
+    bounds = (scores.total_score_min, scores.total_score_max)
+    return " to ".join(dict.fromkeys(map(str, bounds)))
 
 
-def band_words(result: FullResult) -> str:
+def band_words(result: Assessment) -> str:
     """Return the severity, or from which to which it may be, and why there is none."""
     scores = result.quantitative
-    if scores is None or scores.total_score_min is None or not scores.has_answers:
+    if scores is None or not scores.has_answers:
         return "the items were not scored"
     if _is_unread(scores):
         return _why_unread(scores)
-    if scores.severity_label is not None:
-        return scores.severity_label
-    bands = [
-        Severity(band).label
-        for band in (scores.severity_lower_bound, scores.severity_upper_bound)
-        if band is not None
-    ]
+    bands = (scores.severity_lower_bound.label, scores.severity_upper_bound.label)
     return " to ".join(dict.fromkeys(bands))
 
 
-def total_note(result: FullResult) -> str:
+def total_note(result: Assessment) -> str:
     """Return why a total is a range; empty where it is none."""
     scores = result.quantitative
     if scores is None or not scores.na_count or total_words(result) == "none":
@@ -63,13 +55,13 @@ def total_note(result: FullResult) -> str:
     return f"{scores.na_count} {many} unknown. An unknown item is not a 0: the total is a range."
 
 
-def believed_total(result: FullResult) -> str:
+def believed_total(result: Assessment) -> str:
     """Return where the total is believed to lie; empty where nothing is believed."""
     scores = result.quantitative
     if scores is None or scores.total_interval is None or total_words(result) == "none":
         return ""
     found = scores.total_interval
-    beliefs = [one.belief for one in (scores.items or {}).values() if one.belief is not None]
+    beliefs = [one.belief for one in scores.items.values() if one.belief is not None]
     sources = dict.fromkeys(source for belief in beliefs for source in belief.sources)
     is_calibrated = bool(beliefs) and all(belief.calibrated for belief in beliefs)
     kind = "recalibrated" if is_calibrated else "not calibrated"
@@ -79,19 +71,19 @@ def believed_total(result: FullResult) -> str:
     )
 
 
-def _is_unread(scores: QuantitativePart) -> bool:
-    reasons = {item.unknown_reason for item in (scores.items or {}).values()}
+def _is_unread(scores: PHQ8Assessment) -> bool:
+    reasons = {item.unknown_reason for item in scores.items.values()}
     return reasons == {UnknownReason.NOT_EXAMINED}
 
 
-def _why_unread(scores: QuantitativePart) -> str:
-    causes = {item.not_examined_cause for item in (scores.items or {}).values()}
+def _why_unread(scores: PHQ8Assessment) -> str:
+    causes = {item.not_examined_cause for item in scores.items.values()}
     if causes == {NotExaminedCause.READER_FAILED}:
         return "the participant's words were not read: the reading failed"
     return "the participant's words are in a language that is not read"
 
 
-def made_by(result: FullResult, agent: str) -> str:
+def made_by(result: Assessment, agent: str) -> str:
     """Return whose answers of an agent were accepted, or else stand in part."""
     accepted = (
         one.model
@@ -113,12 +105,12 @@ def model_words(model: str) -> str:
     return "the rule baseline" if model == BASELINE else f"the model {model}"
 
 
-def is_of_rules(result: FullResult) -> bool:
+def is_of_rules(result: Assessment) -> bool:
     """Whether any answer came from the rule baseline."""
     return any(one.rule_baseline for one in result.models.values())
 
 
-def why_missing(result: FullResult, part: str) -> tuple[str, ...]:
+def why_missing(result: Assessment, part: str) -> tuple[str, ...]:
     """Return what went wrong in the stages of a part, each once."""
     return tuple(dict.fromkeys(map(failure_words, _failures_of(result, part))))
 
@@ -126,10 +118,11 @@ def why_missing(result: FullResult, part: str) -> tuple[str, ...]:
 def failure_words(failure: FailureRecord) -> str:
     """Return a failure as a sentence."""
     reason = "" if failure.code is None else f" ({words(failure.code)})"
-    return f"{words(failure.stage)}: {failure.message.rstrip('.')}{reason}."
+    stage = f"{words(failure.stage)}{part_of_failure(failure)}"
+    return f"{stage}: {failure.message.rstrip('.')}{reason}."
 
 
-def _failures_of(result: FullResult, part: str) -> Iterator[FailureRecord]:
+def _failures_of(result: Assessment, part: str) -> Iterator[FailureRecord]:
     errors = [one for one in result.failures if one.severity is FailureSeverity.ERROR]
     own = [one for one in errors if one.stage.startswith(_STAGES[part])]
     yield from own or errors

@@ -1,28 +1,29 @@
 """The stored assessments of one tenant: every change is one transaction."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Self
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import (
+    ConfigurationError,
+)
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.ledger.store.database import Database
 from ai_psychiatrist.reviews.archive.columns import summary_in
 from ai_psychiatrist.reviews.archive.contents import transcript_in
 from ai_psychiatrist.reviews.archive.erasing import Erasing
-from ai_psychiatrist.reviews.archive.errors import ArchiveFull
+from ai_psychiatrist.reviews.archive.errors import archive_full
 from ai_psychiatrist.reviews.archive.idempotency import Answered, IdempotencyKey, IdempotencyRows
 from ai_psychiatrist.reviews.archive.job_lists import JobLists
 from ai_psychiatrist.reviews.archive.job_rows import JobRows
 from ai_psychiatrist.reviews.archive.jobs import NewJob
 from ai_psychiatrist.reviews.archive.kept_calls import KeptCalls
 from ai_psychiatrist.reviews.archive.private_database import (
+    PrivateDatabase,
     open_private,
-    translated,
 )
 from ai_psychiatrist.reviews.archive.record_lists import RecordLists
 from ai_psychiatrist.reviews.archive.record_rows import RESULT, TRANSCRIPT, RecordRows
@@ -56,13 +57,13 @@ class ArchiveLimits:
 class Archive:
     """Assessments at rest; any thread may call it, and any number of processes.
 
-    Every method may raise `ArchiveUnusable`; those that read words, `RecordUnreadable`; those that
-    are given an id, `RecordNotFound`.
+    Every method may raise `StoreUnusable`; those that read words, `ArtifactMismatch`; those that
+    are given an id, `NotFound`.
     """
 
     def __init__(
         self,
-        database: Database,
+        database: PrivateDatabase,
         keys: TenantKeys,
         tenant: str,
         *,
@@ -70,17 +71,24 @@ class Archive:
         clock: Callable[[], datetime],
     ) -> None:
         self._database = database
-        self._keys = keys
+        self.keys = keys
+        """What opens the words."""
         self._seals = Seals(keys=keys, tenant=tenant)
-        self._lists = RecordLists(database=database)
+        self.lists = RecordLists(database=database)
+        """Lines of many records, without their words."""
         self._rows = RecordRows(database=database, seals=self._seals)
         self._events = StageEvents(database=database)
-        self._jobs = JobRows(database=database, rows=self._rows, events=self._events, now=self._now)
-        self._job_lists = JobLists(database=database)
-        self._calls = KeptCalls(database=database, rows=self._rows)
-        self._idempotency = IdempotencyRows(database=database, now=self._now)
+        self.jobs = JobRows(database=database, rows=self._rows, events=self._events, now=self._now)
+        """Those that are being made, or are to be."""
+        self.job_lists = JobLists(database=database)
+        """How far jobs are."""
+        self.calls = KeptCalls(database=database, rows=self._rows)
+        """The model calls of jobs that are under way."""
+        self.idempotency = IdempotencyRows(database=database, now=self._now)
+        """Which request came with which key."""
         self._erasing = Erasing(database=database, keys=keys, rows=self._rows, now=self._now)
-        self._reviews = ReviewRows(database=database, rows=self._rows, now=self._now)
+        self.reviews = ReviewRows(database=database, rows=self._rows, now=self._now)
+        """What raters said."""
         self._limits = limits
         self._clock = clock
 
@@ -115,54 +123,27 @@ class Archive:
 
     def close(self) -> None:
         """Close the files."""
-        with translated():
-            self._database.close()
-        self._keys.close()
-
-    @property
-    def keys(self) -> TenantKeys:
-        """What opens the words."""
-        return self._keys
-
-    @property
-    def jobs(self) -> JobRows:
-        """Those that are being made, or are to be."""
-        return self._jobs
-
-    @property
-    def job_lists(self) -> JobLists:
-        """How far jobs are."""
-        return self._job_lists
-
-    @property
-    def calls(self) -> KeptCalls:
-        """The model calls of jobs that are under way."""
-        return self._calls
-
-    @property
-    def idempotency(self) -> IdempotencyRows:
-        """Which request came with which key."""
-        return self._idempotency
+        self._database.close()
+        self.keys.close()
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
         return self._events.of(record_id, after=after)
 
     def refuse_full(self, *, further: int = 1) -> None:
-        """Raise `ArchiveFull` when there is no room for so many further records."""
-        with translated():
-            ((stored,),) = self._database.fetch("SELECT COUNT(*) FROM records")
+        """Raise `StoreUnusable` when there is no room for so many further records."""
+        ((stored,),) = self._database.fetch("SELECT COUNT(*) FROM records")
         if stored + further > self._limits.max_records:
-            raise ArchiveFull
+            raise archive_full()
 
     def add(self, new: NewRecord, *, key: IdempotencyKey | None = None) -> RecordSummary:
-        """Store an assessment, the answer of a request with that key; raises `ArchiveFull`."""
+        """Store an assessment, the answer of a request with that key; raises `StoreUnusable`."""
         self.refuse_full()
 
         def write(subject_ids: Sequence[str]) -> None:
             self._rows.insert(new, subject_ids[0], now=self._now())
             if key is not None:
-                self._idempotency.answer(key, Answered(record_id=new.id))
+                self.idempotency.answer(key, Answered(record_id=new.id))
 
         self._add([new], write)
         return self.summary(new.id)
@@ -170,32 +151,32 @@ class Archive:
     def add_jobs(self, new: Sequence[NewJob], *, key: IdempotencyKey | None = None) -> None:
         """Store jobs that wait, all or none, the answer of a request with that key.
 
-        Those of a batch name it. Raises `ArchiveFull`.
+        Those of a batch name it. Raises `StoreUnusable`.
         """
         self.refuse_full(further=len(new))
 
         def write(subject_ids: Sequence[str]) -> None:
             for job, subject_id in zip(new, subject_ids, strict=True):
-                self._jobs.insert(job, subject_id)
+                self.jobs.insert(job, subject_id)
             if key is not None:
                 batch_id = new[0].batch_id
                 record_id = new[0].record.id if batch_id is None else None
-                self._idempotency.answer(key, Answered(record_id=record_id, batch_id=batch_id))
+                self.idempotency.answer(key, Answered(record_id=record_id, batch_id=batch_id))
 
         self._add([job.record for job in new], write)
 
     def _add(self, new: Sequence[NewRecord], write: Callable[[Sequence[str]], None]) -> None:
         now = self._now()
         for _ in range(_TRIES):
-            with self._keys.still():
-                subject_ids = [self._keys.subject(one.subject, now=now) for one in new]
-            with self._keys.still():
-                if self._keys.has_all(subject_ids):
-                    with self._transaction():
+            with self.keys.still():
+                subject_ids = [self.keys.subject(one.subject, now=now) for one in new]
+            with self.keys.still():
+                if self.keys.has_all(subject_ids):
+                    with self._database.transaction():
                         write(subject_ids)
                     return
             # Erased in between: they are other subjects from now on.
-        raise ArchiveFull
+        raise archive_full()
 
     def summary(self, record_id: str) -> RecordSummary:
         """Return what of a record stands in clear."""
@@ -213,40 +194,17 @@ class Archive:
                 has_failed and self._rows.has(record_id, RESULT)
             ):
                 result = self._rows.take(record_id, RESULT, seal)
-        return Record(
-            id=record_id,
-            created_at=summary.created_at,
-            subject_id=summary.subject_id,
-            summary=summary,
-            result=result,
-            transcript=transcript_in(text),
-        )
-
-    def subject_name(self, subject_id: str) -> str | None:
-        """Return whose interviews they are, `None` where nobody said; raises `SubjectNotFound`."""
-        return self._keys.name(subject_id)
+        return Record(summary=summary, result=result, transcript=transcript_in(text))
 
     def count_of(self, subject_id: str) -> int:
         """Return how many records of a subject are stored."""
         query = "SELECT COUNT(*) FROM records WHERE subject_id = ?"
-        with translated():
-            return int(self._database.fetch(query, (subject_id,))[0][0])
+        return int(self._database.fetch(query, (subject_id,))[0][0])
 
     def ids_of(self, subject_id: str) -> tuple[str, ...]:
         """Return the records of a subject that are stored."""
         query = "SELECT id FROM records WHERE subject_id = ?"
-        with translated():
-            return tuple(str(row[0]) for row in self._database.fetch(query, (subject_id,)))
-
-    @property
-    def reviews(self) -> ReviewRows:
-        """What raters said."""
-        return self._reviews
-
-    @property
-    def lists(self) -> RecordLists:
-        """Lines of many records, without their words."""
-        return self._lists
+        return tuple(str(row[0]) for row in self._database.fetch(query, (subject_id,)))
 
     def erase(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
@@ -256,29 +214,22 @@ class Archive:
         """Destroy a subject's key, then what it opened; returns how many records that were.
 
         What is in copies of the assessments' file cannot be read any more. Raises
-        `SubjectNotFound`.
+        `NotFound`.
         """
         return self._erasing.erase_subject(subject_id)
 
     def sweep(self) -> int:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
         now = self._clock()
-        self._idempotency.sweep(_written(now - self._limits.keep_keys))
+        self.idempotency.sweep(_written(now - self._limits.keep_keys))
         return self._erasing.sweep(_written(now - self._limits.keep))
 
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
+    def at_once(self) -> AbstractContextManager[None]:
         """Let nothing else happen to the records between what is done inside."""
-        with self._transaction():
-            yield
+        return self._database.transaction()
 
     def _now(self) -> str:
         return _written(self._clock())
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with translated(), self._database.transaction():
-            yield
 
 
 def _written(moment: datetime) -> str:

@@ -1,33 +1,32 @@
 """Figures as columns and back: what of an assessment anybody with the file can read."""
 
+from dataclasses import replace
 from datetime import datetime
 
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.ledger.store.database import Row, Value
-from ai_psychiatrist.results.full_result import FullResult
 from ai_psychiatrist.reviews.archive.records import Figures, RecordSummary
 
 _LEVELS = tuple(RiskLevel)
 
 
-def figures_of(result: FullResult) -> Figures:
+def figures_of(result: Assessment) -> Figures:
     """Return what of a result holds neither words nor names."""
     models = (name for agent in result.models.values() for name in agent.answered_by)
     scores, danger = result.quantitative, result.risk.level
     found = Figures(status=result.status.value, danger=danger, models=tuple(dict.fromkeys(models)))
-    if scores is None or scores.total_score_min is None:
+    if scores is None:
         return found
     interval = scores.total_interval
-    return Figures(
-        status=found.status,
-        danger=danger,
-        models=found.models,
+    return replace(
+        found,
         total_min=scores.total_score_min,
         total_max=scores.total_score_max,
-        severity_lower=_severity(scores.severity_lower_bound),
-        severity_upper=_severity(scores.severity_upper_bound),
+        severity_lower=scores.severity_lower_bound,
+        severity_upper=scores.severity_upper_bound,
         unknown_items=scores.na_count,
         width=None if interval is None else interval.high - interval.low,
     )

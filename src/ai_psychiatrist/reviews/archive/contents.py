@@ -4,6 +4,7 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.review import (
     ChangedScore,
     Committed,
@@ -12,7 +13,6 @@ from ai_psychiatrist.domain.review import (
     Said,
 )
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.reviews.archive.errors import RecordUnreadable
 
 T = TypeVar("T")
 
@@ -44,10 +44,10 @@ def said_bytes(said: Said) -> bytes:
 
 
 def said_in(kind: str, content: bytes) -> Said:
-    """Return what a rater said; raises `RecordUnreadable`."""
+    """Return what a rater said; raises `ArtifactMismatch`."""
     shape = _KINDS.get(kind)
     if shape is None:
-        raise RecordUnreadable
+        raise ArtifactMismatch(problem_code="assessment_unreadable")
     return _read(shape, content)
 
 
@@ -57,7 +57,7 @@ def transcript_bytes(transcript: Transcript) -> bytes:
 
 
 def transcript_in(content: bytes) -> Transcript:
-    """Return a transcript; raises `RecordUnreadable`."""
+    """Return a transcript; raises `ArtifactMismatch`."""
     return _read(_TRANSCRIPT, content)
 
 
@@ -66,4 +66,4 @@ def _read(shape: TypeAdapter[T], content: bytes) -> T:
         return shape.validate_json(content, strict=True)
     except ValidationError:
         # The cause quotes what is stored.
-        raise RecordUnreadable from None
+        raise ArtifactMismatch(problem_code="assessment_unreadable") from None

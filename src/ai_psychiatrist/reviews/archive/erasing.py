@@ -1,12 +1,11 @@
 """What is removed, and how nothing of it is left: keys before rows."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.reviews.archive.private_database import emptied_journal, translated
+from ai_psychiatrist.ledger.store.private_database import empty_journal
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 from ai_psychiatrist.reviews.archive.record_rows import RecordRows
 from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys
 
@@ -19,7 +18,7 @@ _BROKEN_OFF: Final = """
 class Erasing:
     """Removes records of a tenant; every step can break off and is gone on with later."""
 
-    database: Database
+    database: PrivateDatabase
     keys: TenantKeys
     rows: RecordRows
     now: Callable[[], str]
@@ -27,7 +26,7 @@ class Erasing:
     def erase(self, record_id: str) -> None:
         """Remove a record, and its subject's key with the last record of that subject."""
         with self.keys.still():
-            with self._transaction():
+            with self.database.transaction():
                 subject_id = self.rows.row(record_id)["subject_id"]
                 self.database.execute("DELETE FROM records WHERE id = ?", (record_id,))
             self._forget_unused({subject_id})
@@ -37,9 +36,9 @@ class Erasing:
         """Destroy a subject's key, then what it opened; returns how many records that were.
 
         What is in copies of the assessments' file cannot be read any more. Raises
-        `SubjectNotFound`.
+        `NotFound`.
         """
-        with self.keys.held(subject_id), self._transaction():
+        with self.keys.held(subject_id), self.database.transaction():
             # First, so that an erasing which breaks off is gone on with by the next sweep.
             self.database.execute(
                 "INSERT OR IGNORE INTO erased VALUES (?, ?, 0)", (subject_id, self.now())
@@ -49,7 +48,7 @@ class Erasing:
     def sweep(self, oldest: str) -> int:
         """Remove what was begun then or before, and what a broken erasing left."""
         with self.keys.still():
-            with self._transaction():
+            with self.database.transaction():
                 query = "SELECT DISTINCT subject_id FROM records WHERE created_at <= ?"
                 expired = {str(row[0]) for row in self.database.fetch(query, (oldest,))}
                 removed = self.database.execute(
@@ -57,14 +56,13 @@ class Erasing:
                 )
             self._forget_unused(expired)
         self._wipe()
-        with translated():
-            broken_off = self.database.fetch(_BROKEN_OFF)
+        broken_off = self.database.fetch(_BROKEN_OFF)
         return removed + sum(self._go_on_erasing(str(row[0])) for row in broken_off)
 
     def _go_on_erasing(self, subject_id: str) -> int:
         self.keys.forget(subject_id)
         self.keys.wipe()
-        with self._transaction():
+        with self.database.transaction():
             removed = self.database.execute(
                 "DELETE FROM records WHERE subject_id = ?", (subject_id,)
             )
@@ -82,10 +80,5 @@ class Erasing:
                 self.keys.forget(subject_id)
 
     def _wipe(self) -> None:
-        emptied_journal(self.database)
+        empty_journal(self.database)
         self.keys.wipe()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with translated(), self.database.transaction():
-            yield

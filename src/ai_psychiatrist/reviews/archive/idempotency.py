@@ -1,13 +1,11 @@
 """Which request came with which key: sent again, it is answered by what came of the first."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.reviews.archive.errors import KeyOfAnother, KeyUnderWay
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 
 _FREE_ERASED_BATCH: Final = """
     DELETE FROM idempotency WHERE asked_by = ? AND key_digest = ? AND batch_id IS NOT NULL
@@ -40,15 +38,15 @@ class Answered:
 class IdempotencyRows:
     """Those of a tenant; every change is one transaction."""
 
-    database: Database
+    database: PrivateDatabase
     now: Callable[[], str]
 
     def begin(self, key: IdempotencyKey, runner: str) -> Answered | None:
         """Take a key for a request, or return what came of the request before.
 
-        `runner`: the process that answers it. Raises `KeyUnderWay` and `KeyOfAnother`.
+        `runner`: the process that answers it. Raises `RequestConflict`.
         """
-        with self._transaction():
+        with self.database.transaction():
             names = (key.asked_by, key.digest)
             self.database.execute(_FREE_ERASED_BATCH, names)
             rows = self.database.fetch(
@@ -62,9 +60,9 @@ class IdempotencyRows:
                 return None
             (row,) = rows
             if row["fingerprint"] != key.fingerprint:
-                raise KeyOfAnother
+                raise RequestConflict("key_of_another")
             if row["runner"] is not None:
-                raise KeyUnderWay
+                raise RequestConflict("key_under_way")
             return Answered(record_id=row["record_id"], batch_id=row["batch_id"])
 
     def answer(self, key: IdempotencyKey, answered: Answered) -> None:
@@ -77,7 +75,7 @@ class IdempotencyRows:
 
     def forget(self, key: IdempotencyKey) -> None:
         """Give a key back of which nothing came; one that has its answer keeps it."""
-        with self._transaction():
+        with self.database.transaction():
             self.database.execute(
                 "DELETE FROM idempotency WHERE asked_by = ? AND key_digest = ?"
                 " AND runner IS NOT NULL",
@@ -87,22 +85,16 @@ class IdempotencyRows:
     def runners(self) -> frozenset[str]:
         """Return the processes that say they are answering a request with a key."""
         query = "SELECT DISTINCT runner FROM idempotency WHERE runner IS NOT NULL"
-        with translated():
-            return frozenset(str(row[0]) for row in self.database.fetch(query))
+        return frozenset(str(row[0]) for row in self.database.fetch(query))
 
     def forget_all_of(self, runner: str) -> None:
         """Give back the keys of a process that is gone without an answer."""
-        with self._transaction():
+        with self.database.transaction():
             self.database.execute("DELETE FROM idempotency WHERE runner = ?", (runner,))
 
     def sweep(self, oldest: str) -> None:
         """Forget answered keys that came then or before."""
-        with self._transaction():
+        with self.database.transaction():
             self.database.execute(
                 "DELETE FROM idempotency WHERE at <= ? AND runner IS NULL", (oldest,)
             )
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with translated(), self.database.transaction():
-            yield

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.ledger.store.database import Database, Row, Value
-from ai_psychiatrist.reviews.archive.errors import BatchNotFound, RecordNotFound
+from ai_psychiatrist.ledger.store.database import Row, Value
 from ai_psychiatrist.reviews.archive.jobs import JobPage, JobSummary, JobsWanted
 from ai_psychiatrist.reviews.archive.pages import Cursor, Sort, read_cursor
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 
 _LEVELS: Final = tuple(RiskLevel)
 _POSITION: Final = """
@@ -33,21 +33,19 @@ _COUNTS: Final = """
 class JobLists:
     """Those of a tenant."""
 
-    database: Database
+    database: PrivateDatabase
 
     def one(self, record_id: str) -> JobSummary:
-        """Return how far a record is, also one that nobody waits for; raises `RecordNotFound`."""
-        with translated():
-            rows = self.database.fetch(_ONE, (record_id,))
+        """Return how far a record is, also one that nobody waits for; raises `NotFound`."""
+        rows = self.database.fetch(_ONE, (record_id,))
         if not rows:
-            raise RecordNotFound
+            raise NotFound("assessment_not_found")
         return _summary(rows[0])
 
     def page(self, wanted: JobsWanted) -> JobPage:
         """Return a part of the list."""
         text, values = _query(wanted)
-        with translated():
-            rows = self.database.fetch(text, values)
+        rows = self.database.fetch(text, values)
         shown = rows[: wanted.limit]
         cursor = None
         if len(rows) > wanted.limit:
@@ -55,17 +53,16 @@ class JobLists:
         return JobPage(jobs=tuple(map(_summary, shown)), next=cursor)
 
     def counts(self, batch_id: str) -> dict[RecordState, int]:
-        """Return how many jobs of a batch are how far; raises `BatchNotFound`.
+        """Return how many jobs of a batch are how far; raises `NotFound`.
 
         What was erased since is not counted.
         """
-        with translated():
-            found = {
-                RecordState(state): int(count)
-                for state, count in self.database.fetch(_COUNTS, (batch_id,))
-            }
+        found = {
+            RecordState(state): int(count)
+            for state, count in self.database.fetch(_COUNTS, (batch_id,))
+        }
         if not found:
-            raise BatchNotFound
+            raise NotFound("batch_not_found")
         return {state: found.get(state, 0) for state in RecordState}
 
 
@@ -88,7 +85,7 @@ def _query(wanted: JobsWanted) -> tuple[str, Mapping[str, Value]]:
 
 def _summary(row: Row) -> JobSummary:
     return JobSummary(
-        id=row["id"],
+        job_id=row["id"],
         created_at=datetime.fromisoformat(row["created_at"]),
         state=RecordState(row["state"]),
         reason=row["reason"],

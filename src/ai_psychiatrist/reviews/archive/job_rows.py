@@ -1,16 +1,15 @@
 """The jobs of a tenant: taken by one process at a time, ended once, gone on with where one died."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.ledger.store.database import Database, Row
+from ai_psychiatrist.ledger.store.database import Row
 from ai_psychiatrist.reviews.archive.columns import columns_of
 from ai_psychiatrist.reviews.archive.contents import transcript_in
-from ai_psychiatrist.reviews.archive.errors import JobOver
 from ai_psychiatrist.reviews.archive.jobs import (
     DANGER,
     GIVEN_UP,
@@ -20,7 +19,7 @@ from ai_psychiatrist.reviews.archive.jobs import (
     NewJob,
     TakenJob,
 )
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 from ai_psychiatrist.reviews.archive.record_rows import (
     NOT_ERASED,
     REQUEST,
@@ -43,8 +42,8 @@ _LEFT_BY: Final = """
     WHERE state = 'running' AND runner = ?
 """
 _WAITING: Final = (
-    f"SELECT id FROM records WHERE state = 'waiting' AND {NOT_ERASED}"  # noqa: S608  our names
-    " ORDER BY seq LIMIT ?"
+    "SELECT id, COALESCE(asked_by, '') FROM records LEFT JOIN jobs ON record_id = id"  # noqa: S608
+    f" WHERE state = 'waiting' AND {NOT_ERASED} ORDER BY seq LIMIT ?"
 )
 _IS_RUN_BY: Final = (
     "SELECT 1 FROM records WHERE id = ? AND state = 'running' AND runner = ?"  # noqa: S608  our names
@@ -57,7 +56,7 @@ _MOST_WAITING: Final = 10_000
 class JobRows:
     """Those of a tenant; every change is one transaction."""
 
-    database: Database
+    database: PrivateDatabase
     rows: RecordRows
     events: StageEvents
     now: Callable[[], str]
@@ -79,35 +78,31 @@ class JobRows:
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
         """Take a job that waits, or return how far it is.
 
-        Raises `RecordNotFound`, and `RecordUnreadable` once it is taken.
+        Raises `NotFound`, and `ArtifactMismatch` once it is taken.
         """
         row = self.rows.row(record_id)
-        with self._transaction():
+        with self.database.transaction():
             if not self.database.execute(_TAKE, {"id": record_id, "runner": runner}):
                 return RecordState(self.rows.row(record_id)["state"])
             self.database.execute(
                 "UPDATE jobs SET taken = taken + 1 WHERE record_id = ?", (record_id,)
             )
             self._tell(record_id, "begun")
-            query = "SELECT asked_by FROM jobs WHERE record_id = ?"
-            ((asked_by,),) = self.database.fetch(query, (record_id,))
         with self.rows.readable(record_id):
             seal = self.rows.seals.of(row["subject_id"])
             return TakenJob(
                 id=record_id,
-                asked_by=asked_by,
                 transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
                 request=self.rows.take(record_id, REQUEST, seal),
             )
 
     def is_run_by(self, record_id: str, runner: str) -> bool:
         """Return whether a job is still that process's: not cancelled, and not erased."""
-        with translated():
-            return bool(self.database.fetch(_IS_RUN_BY, (record_id, runner)))
+        return bool(self.database.fetch(_IS_RUN_BY, (record_id, runner)))
 
     def put_back(self, record_id: str, runner: str) -> None:
         """Let a job wait again that its process has to leave; it counts as never taken."""
-        with self._transaction():
+        with self.database.transaction():
             if self.database.execute(_PUT_BACK, {"id": record_id, "runner": runner}):
                 self.database.execute(
                     "UPDATE jobs SET taken = taken - 1 WHERE record_id = ?", (record_id,)
@@ -119,7 +114,7 @@ class JobRows:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
         row = self.rows.row(record_id)
         sealed = self.rows.seal_of(record_id).put(result, record_id, RESULT)
-        with self._transaction():
+        with self.database.transaction():
             if not self.is_run_by(record_id, runner):
                 return None
             self.rows.put(record_id, RESULT, sealed)
@@ -137,7 +132,7 @@ class JobRows:
         """Say why a job has no result; `None` where it was this process's no more."""
         # Before the transaction: keys are always taken first.
         seal = None if left is None else self.rows.seal_of(record_id)
-        with self._transaction():
+        with self.database.transaction():
             if not self.is_run_by(record_id, runner):
                 return None
             if left is not None and seal is not None:
@@ -147,13 +142,16 @@ class JobRows:
             return self._end(self.rows.row(record_id), RecordState.FAILED, reason)
 
     def request(self, record_id: str) -> bytes:
-        """Return how a job was to be made; raises `RecordUnreadable`."""
+        """Return how a job was to be made; raises `ArtifactMismatch`."""
         with self.rows.readable(record_id):
             return self.rows.take(record_id, REQUEST, self.rows.seal_of(record_id))
 
     def cancel(self, record_id: str) -> EndedJob | None:
-        """End a job; `None` where that was done before. Raises `JobOver` for one that has ended."""
-        with self._transaction():
+        """End a job; `None` where that was done before.
+
+        Raises `RequestConflict` for one that has ended.
+        """
+        with self.database.transaction():
             row = self.rows.row(record_id)
             match RecordState(row["state"]):
                 case RecordState.CANCELLED:
@@ -161,19 +159,17 @@ class JobRows:
                 case RecordState.WAITING | RecordState.RUNNING:
                     return self._end(row, RecordState.CANCELLED)
                 case _:
-                    raise JobOver
+                    raise RequestConflict("job_over")
 
-    def waiting(self) -> tuple[str, ...]:
-        """Return jobs that wait, the oldest first."""
-        with translated():
-            rows = self.database.fetch(_WAITING, (_MOST_WAITING,))
-        return tuple(str(row[0]) for row in rows)
+    def waiting(self) -> dict[str, str]:
+        """Return jobs that wait, the oldest first, and who asked for each."""
+        rows = self.database.fetch(_WAITING, (_MOST_WAITING,))
+        return {str(record_id): str(asked_by) for record_id, asked_by in rows}
 
     def runners(self) -> frozenset[str]:
         """Return the processes that say they are doing a job."""
         query = "SELECT DISTINCT runner FROM records WHERE state = 'running'"
-        with translated():
-            return frozenset(str(row[0]) for row in self.database.fetch(query))
+        return frozenset(str(row[0]) for row in self.database.fetch(query))
 
     def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[EndedJob, ...]:
         """Let wait again what a process left, all `but` what it still does.
@@ -181,7 +177,7 @@ class JobRows:
         Returns those that were given up instead, because their process died each time.
         """
         given_up: list[EndedJob] = []
-        with self._transaction():
+        with self.database.transaction():
             for row in self._left_by(runner, but):
                 if row["taken"] >= MOST_TAKEN:
                     given_up.append(self._end(row, RecordState.FAILED, GIVEN_UP))
@@ -191,7 +187,7 @@ class JobRows:
 
     def tell(self, record_id: str, stage: str, outcome: str) -> None:
         """Tell of a step."""
-        with self._transaction():
+        with self.database.transaction():
             self.events.tell(record_id, stage, outcome, now=self.now())
 
     def _left_by(self, runner: str, but: Container[str]) -> Sequence[Row]:
@@ -209,14 +205,11 @@ class JobRows:
         self.events.tell(record_id, WHOLE, state.value, now=now)
         return EndedJob(
             id=record_id,
+            state=state,
+            reason=reason,
             created_at=datetime.fromisoformat(row["created_at"]),
             ended_at=datetime.fromisoformat(now),
         )
 
     def _tell(self, record_id: str, outcome: str) -> None:
         self.events.tell(record_id, WHOLE, outcome, now=self.now())
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with translated(), self.database.transaction():
-            yield

@@ -6,6 +6,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.reviews.archive.records import NewRecord
 
@@ -36,7 +37,6 @@ class TakenJob:
     """A job that this process has taken, with its words."""
 
     id: str
-    asked_by: str
     transcript: Transcript
     request: bytes = field(repr=False)
 
@@ -56,25 +56,36 @@ class EndedJob:
     """A job that has just ended."""
 
     id: str
+    state: RecordState
+    reason: str | None
+    """Code of what failed."""
     created_at: datetime
     ended_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSummary:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class JobSummary(Shape):
     """How far a job is, without a word of what it is about."""
 
-    id: str
+    job_id: str
+    """Of the job and of its assessment: they are one."""
     created_at: datetime
-    state: RecordState
-    reason: str | None
-    """Code of why it failed."""
-    danger: RiskLevel | None
-    position: int | None
-    """From 1 among the tenant's jobs that wait; `None` for one that does not."""
-    batch_id: str | None
-    place: int | None
+    """When it was asked for."""
     ended_at: datetime | None
+    """When it ended; null while it has not, and for an assessment whose caller waited for it."""
+    state: RecordState
+    """`waiting`, `running`, `finished`, `failed` or `cancelled`."""
+    reason: str | None
+    """Why it failed: the code of a problem, or `given_up` where its process died each time it was
+    taken up; null unless it did."""
+    danger: RiskLevel | None
+    """The level of the signs of danger that rules found, or of the result."""
+    position: int | None
+    """Its place among the jobs of your tenant that wait, from 1; null for one that does not."""
+    batch_id: str | None
+    """Of the batch that it came with; null for one that came alone."""
+    place: int | None
+    """Its place in that batch, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +98,11 @@ class JobsWanted:
     batch_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobPage:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class JobPage(Shape):
     """A part of the list of jobs."""
 
     jobs: tuple[JobSummary, ...]
+    """The newest first; those of a batch in its order."""
     next: str | None
-    """Cursor of the part after it, `None` at the end."""
+    """To be sent as `cursor` for the part after it; null at the end."""

@@ -1,15 +1,13 @@
 """The model calls of jobs that are under way, sealed: who goes on with a job finds them again."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
+from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.reviews.archive.errors import RecordUnreadable
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 from ai_psychiatrist.reviews.archive.record_rows import RecordRows
 from ai_psychiatrist.reviews.archive.seals import Seal
 
@@ -21,18 +19,17 @@ _PART = "call"
 class KeptCalls:
     """Those of a tenant."""
 
-    database: Database
+    database: PrivateDatabase
     rows: RecordRows
 
     def of(self, record_id: str) -> tuple[dict[tuple[str, int], ModelCall], Seal]:
         """Return the calls of a job by digest and occurrence, and what seals further ones.
 
-        Raises `RecordNotFound` and `RecordUnreadable`.
+        Raises `NotFound` and `ArtifactMismatch`.
         """
         seal = self.rows.seal_of(record_id)
         query = "SELECT digest, occurrence, body FROM calls WHERE record_id = ?"
-        with translated():
-            rows = self.database.fetch(query, (record_id,))
+        rows = self.database.fetch(query, (record_id,))
         known = {
             (digest, occurrence): _call_in(seal.take(body, *_place(record_id, digest, occurrence)))
             for digest, occurrence, body in rows
@@ -41,18 +38,13 @@ class KeptCalls:
 
     def keep(self, calls: Iterable["SealedCall"]) -> None:
         """Keep calls, in one transaction; of a job that has its end, or is erased, none."""
-        with self._transaction():
+        with self.database.transaction():
             for call in calls:
                 self.database.execute(
                     "INSERT OR REPLACE INTO calls SELECT id, ?, ?, ? FROM records"
                     " WHERE id = ? AND state = 'running'",
                     (call.digest, call.occurrence, call.body, call.record_id),
                 )
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with translated(), self.database.transaction():
-            yield
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,4 +77,4 @@ def _call_in(content: bytes) -> ModelCall:
         return _CALL.validate_json(content)
     except ValidationError:
         # The cause quotes what is stored.
-        raise RecordUnreadable from None
+        raise ArtifactMismatch(problem_code="assessment_unreadable") from None

@@ -92,7 +92,9 @@ def read_cursor(given: str, sort: Sort) -> Cursor:
     """Return a cursor of such a list; raises `InputError` for anything else."""
     try:
         named, value, seq = json.loads(base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)))
-        if named == sort.value and type(value) is int and type(seq) is int:
+        # SQLite's integers have 64 bits.
+        is_stored = all(type(one) is int and abs(one) < 2**63 for one in (value, seq))
+        if named == sort.value and is_stored:
             return Cursor(sort=sort, value=value, seq=seq)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         pass

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.ledger.store.database import Database, Row
+from ai_psychiatrist.ledger.store.database import Row
 from ai_psychiatrist.reviews.archive.columns import summary_in
 from ai_psychiatrist.reviews.archive.pages import (
     CANDIDATES,
@@ -16,7 +16,7 @@ from ai_psychiatrist.reviews.archive.pages import (
     lines_query,
     page_query,
 )
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 from ai_psychiatrist.reviews.archive.records import ListedRecord
 from ai_psychiatrist.reviews.queue import Candidate
 
@@ -25,14 +25,13 @@ from ai_psychiatrist.reviews.queue import Candidate
 class RecordLists:
     """Those of a tenant."""
 
-    database: Database
+    database: PrivateDatabase
 
     def page(self, wanted: PageWanted) -> RecordPage:
         """Return a part of the list."""
         query, count = page_query(wanted), count_query(wanted)
-        with translated():
-            rows = self.database.fetch(query.text, query.values)
-            ((total,),) = self.database.fetch(count.text, count.values)
+        rows = self.database.fetch(query.text, query.values)
+        ((total,),) = self.database.fetch(count.text, count.values)
         shown = rows[: wanted.limit]
         cursor = None
         if len(rows) > wanted.limit:
@@ -43,21 +42,18 @@ class RecordLists:
     def hidden(self, wanted: PageWanted) -> int:
         """Return of how many in the whole list no score is given."""
         count = count_query(wanted, only_hidden=True)
-        with translated():
-            ((hidden,),) = self.database.fetch(count.text, count.values)
+        ((hidden,),) = self.database.fetch(count.text, count.values)
         return int(hidden)
 
     def lines(self, record_ids: Sequence[str], rater: str) -> tuple[ListedRecord, ...]:
         """Return the lines of records in the order of their ids; what is gone has none."""
         query = lines_query(record_ids, rater)
-        with translated():
-            found = {row["id"]: row for row in self.database.fetch(query.text, query.values)}
+        found = {row["id"]: row for row in self.database.fetch(query.text, query.values)}
         return tuple(_listed(found[one]) for one in record_ids if one in found)
 
     def candidates(self, rater: str) -> tuple[Candidate, ...]:
         """Return all finished records as the queue of a rater sees them."""
-        with translated():
-            rows = self.database.fetch(CANDIDATES, {"rater": rater})
+        rows = self.database.fetch(CANDIDATES, {"rater": rater})
         return tuple(
             Candidate(
                 id=row["id"],

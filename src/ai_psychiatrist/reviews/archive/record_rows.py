@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.ledger.store.database import Database, Row, Value
+from ai_psychiatrist.ledger.store.database import Row, Value
 from ai_psychiatrist.reviews.archive.columns import columns_of
 from ai_psychiatrist.reviews.archive.contents import transcript_bytes
-from ai_psychiatrist.reviews.archive.errors import RecordNotFound, RecordUnreadable
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.reviews.archive.seals import Seal, Seals
 
@@ -26,7 +26,7 @@ _ROW: Final = f"SELECT * FROM records WHERE id = ? AND {NOT_ERASED}"  # noqa: S6
 class RecordRows:
     """The rows of a tenant; what writes runs inside the archive's transaction."""
 
-    database: Database
+    database: PrivateDatabase
     seals: Seals
 
     def insert(self, new: NewRecord, subject_id: str, *, now: str) -> None:
@@ -54,38 +54,35 @@ class RecordRows:
         self.database.execute("INSERT INTO bodies VALUES (?, ?, ?)", (record_id, part, sealed))
 
     def take(self, record_id: str, part: str, seal: Seal) -> bytes:
-        """Return a part of a record; raises `RecordUnreadable`."""
+        """Return a part of a record; raises `ArtifactMismatch`."""
         query = "SELECT body FROM bodies WHERE record_id = ? AND part = ?"
-        with translated():
-            rows = self.database.fetch(query, (record_id, part))
+        rows = self.database.fetch(query, (record_id, part))
         body: Value = rows[0]["body"] if rows else None
         return seal.take(body, record_id, part)
 
     def has(self, record_id: str, part: str) -> bool:
         """Return whether a record has a part."""
         query = "SELECT 1 FROM bodies WHERE record_id = ? AND part = ?"
-        with translated():
-            return bool(self.database.fetch(query, (record_id, part)))
+        return bool(self.database.fetch(query, (record_id, part)))
 
     def row(self, record_id: str) -> Row:
-        """Return what stands in the clear; raises `RecordNotFound`, also once its erasing began."""
-        with translated():
-            rows = self.database.fetch(_ROW, (record_id,))
+        """Return what stands in the clear; raises `NotFound`, also once its erasing began."""
+        rows = self.database.fetch(_ROW, (record_id,))
         if not rows:
-            raise RecordNotFound
+            raise NotFound("assessment_not_found")
         return rows[0]
 
     def seal_of(self, record_id: str) -> Seal:
-        """Return what seals a record; raises `RecordNotFound` and `RecordUnreadable`."""
+        """Return what seals a record; raises `NotFound` and `ArtifactMismatch`."""
         subject_id = self.row(record_id)["subject_id"]
         with self.readable(record_id):
             return self.seals.of(subject_id)
 
     @contextmanager
     def readable(self, record_id: str) -> Iterator[None]:
-        """Raise `RecordNotFound` for a record that cannot be read inside since it is erased."""
+        """Raise `NotFound` for a record that cannot be read inside since it is erased."""
         try:
             yield
-        except RecordUnreadable:
+        except ArtifactMismatch:
             self.row(record_id)
             raise

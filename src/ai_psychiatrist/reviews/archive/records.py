@@ -65,9 +65,6 @@ class RecordSummary:
 class Record:
     """A stored assessment with its words."""
 
-    id: str
-    created_at: datetime
-    subject_id: str
     summary: RecordSummary
     result: bytes = field(repr=False)
     """JSON of the whole result as it was made; empty while there is none.
@@ -76,11 +73,6 @@ class Record:
     """
     transcript: Transcript
 
-    @property
-    def transcript_text(self) -> str:
-        """The text that offsets count in."""
-        return self.transcript.text
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageEvent:
@@ -88,7 +80,6 @@ class StageEvent:
 
     number: int
     """From 1."""
-    at: datetime
     stage: str
     outcome: str
 

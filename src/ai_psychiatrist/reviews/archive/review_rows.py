@@ -1,24 +1,17 @@
 """What raters said of records: rows that are added, each rater's ratings once."""
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.review import Committed, ReviewPhase, ReviewRow, Said
-from ai_psychiatrist.ledger.store.database import Database, Row
+from ai_psychiatrist.ledger.store.database import Row
 from ai_psychiatrist.reviews.archive.contents import kind_of, said_bytes, said_in
-from ai_psychiatrist.reviews.archive.errors import (
-    AlreadyCommitted,
-    NotCommitted,
-    RecordNotFound,
-    ReviewNotBegun,
-    StillBlind,
-)
 from ai_psychiatrist.reviews.archive.pages import JOINED, STANDING
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 from ai_psychiatrist.reviews.archive.record_rows import RecordRows
 from ai_psychiatrist.reviews.archive.seals import Seal
 
@@ -47,29 +40,26 @@ class RatedRecord:
 class ReviewRows:
     """Those of a tenant; every change is one transaction."""
 
-    database: Database
+    database: PrivateDatabase
     rows: RecordRows
     now: Callable[[], str]
 
     def standing(self, record_id: str, rater: str) -> ReviewPhase:
-        """Return how far a rater is with a record; raises `RecordNotFound`."""
-        with translated():
-            rows = self.database.fetch(_STANDING, {"id": record_id, "rater": rater})
+        """Return how far a rater is with a record; raises `NotFound`."""
+        rows = self.database.fetch(_STANDING, {"id": record_id, "rater": rater})
         if not rows:
-            raise RecordNotFound
+            raise NotFound("assessment_not_found")
         return ReviewPhase(rows[0]["mine"])
 
     def is_begun(self, record_id: str, rater: str) -> bool:
         """Return whether a rater has begun to review a record, committed or not."""
         query = "SELECT 1 FROM begun WHERE record_id = ? AND rater = ?"
-        with translated():
-            return bool(self.database.fetch(query, (record_id, rater)))
+        return bool(self.database.fetch(query, (record_id, rater)))
 
     def begun(self, rater: str) -> int:
         """Return how many reviews a rater has begun, committed or not."""
         query = "SELECT COUNT(*) FROM begun WHERE rater = ?"
-        with translated():
-            return int(self.database.fetch(query, (rater,))[0][0])
+        return int(self.database.fetch(query, (rater,))[0][0])
 
     def mark(self) -> str:
         """Return a text that is another one after any row was added or removed.
@@ -77,13 +67,12 @@ class ReviewRows:
         It says how many there are, and the highest number that any ever had.
         """
         query = "SELECT COUNT(*), IFNULL(MAX(number), 0) FROM reviews"
-        with translated():
-            ((count, last),) = self.database.fetch(query)
+        ((count, last),) = self.database.fetch(query)
         return f"{count}-{last}"
 
     def begin(self, record_id: str, rater: str) -> ReviewPhase:
         """Begin a rater's review, once: blind, or seen where scores were given before."""
-        with self._transaction():
+        with self.database.transaction():
             standing = self.standing(record_id, rater)
             if not self.is_begun(record_id, rater):
                 is_seen = standing is ReviewPhase.SEEN
@@ -95,11 +84,11 @@ class ReviewRows:
             return standing
 
     def give_scores(self, record_id: str, rater: str, hidden: frozenset[ReviewPhase]) -> None:
-        """Keep in mind that a rater is given scores; raises `StillBlind` where they are hidden."""
-        with self._transaction():
+        """Keep in mind that a rater is given scores; raises `RequestConflict` for hidden ones."""
+        with self.database.transaction():
             standing = self.standing(record_id, rater)
             if standing in hidden:
-                raise StillBlind
+                raise RequestConflict("still_blind")
             if standing is ReviewPhase.UNSEEN:
                 self.note_shown(rater, (record_id,))
 
@@ -107,50 +96,48 @@ class ReviewRows:
         """Keep in mind that a rater was given scores of these records, if they are still there."""
         given = tuple(record_ids)
         if given:
-            with self._transaction():
+            with self.database.transaction():
                 for record_id in given:
                     self.database.execute(_SHOWN, (rater, record_id))
 
     def note_all_shown(self, rater: str, *, only_rated: bool = False) -> None:
         """Keep in mind that a rater was told of the scores of all that are not begun."""
-        with self._transaction():
+        with self.database.transaction():
             self.database.execute(_ALL_SHOWN, {"rater": rater, "fewest": int(only_rated)})
 
     def append(self, record_id: str, rater: str, said: Said) -> ReviewRow:
         """Add what a rater says: ratings are committed once, and everything else comes after them.
 
-        Raises `AlreadyCommitted`, `NotCommitted` and `ReviewNotBegun`.
+        Raises `RequestConflict` in another phase of the review.
         """
         seal = self.rows.seal_of(record_id)
-        with self._transaction():
+        with self.database.transaction():
             standing = self.standing(record_id, rater)
             if isinstance(said, Committed):
                 said = self._commit(record_id, rater, said, standing)
             elif standing is not ReviewPhase.REVEALED:
-                raise NotCommitted
+                raise RequestConflict("not_committed")
             return self._insert(record_id, rater, said, seal)
 
     def of(self, record_id: str) -> tuple[ReviewRow, ...]:
         """Return all that was said of a record in its order, whoever said it."""
         self.rows.row(record_id)
-        with translated():
-            rows = self.database.fetch(f"{_ROWS} WHERE record_id = ? ORDER BY number", (record_id,))
+        rows = self.database.fetch(f"{_ROWS} WHERE record_id = ? ORDER BY number", (record_id,))
         with self.rows.readable(record_id):
             return tuple(_row(row, self.rows.seals.of(row["subject_id"])) for row in rows)
 
     def sealed(self) -> Sequence[Row]:
         """Return all that was said of all records, in the order of the records, for `opened`."""
-        with translated():
-            return self.database.fetch(f"{_ROWS} ORDER BY records.seq, number")
+        return self.database.fetch(f"{_ROWS} ORDER BY records.seq, number")
 
     def opened(self, sealed: Sequence[Row]) -> tuple[RatedRecord, ...]:
-        """Return what was said, without what is erased by now; raises `RecordUnreadable`."""
+        """Return what was said, without what is erased by now; raises `ArtifactMismatch`."""
         found: dict[str, list[ReviewRow]] = {}
         for row in sealed:
             try:
                 with self.rows.readable(row["record_id"]):
                     seal = self.rows.seals.of(row["subject_id"])
-            except RecordNotFound:
+            except NotFound:
                 continue
             found.setdefault(row["record_id"], []).append(_row(row, seal))
         return tuple(RatedRecord(record_id=key, rows=tuple(rows)) for key, rows in found.items())
@@ -171,20 +158,15 @@ class ReviewRows:
     ) -> Committed:
         """Take the phase from what is known of the rater, and count one more who has rated."""
         if standing is ReviewPhase.REVEALED:
-            raise AlreadyCommitted
+            raise RequestConflict("already_committed")
         if not self.is_begun(record_id, rater):
-            raise ReviewNotBegun
+            raise RequestConflict("review_not_begun")
         self.database.execute(
             "UPDATE begun SET is_committed = 1 WHERE record_id = ? AND rater = ?",
             (record_id, rater),
         )
         self.database.execute("UPDATE records SET raters = raters + 1 WHERE id = ?", (record_id,))
         return Committed(items=said.items, phase=standing)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with translated(), self.database.transaction():
-            yield
 
 
 def _row(row: Row, seal: Seal) -> ReviewRow:

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.database import Value
-from ai_psychiatrist.reviews.archive.errors import RecordUnreadable
 from ai_psychiatrist.reviews.archive.tenant_keys import TenantKeys, sealed_place
 
 
@@ -21,14 +20,14 @@ class Seal:
         return self.cipher.seal(content, place=sealed_place(self.tenant, *place))
 
     def take(self, stored: Value, *place: str) -> bytes:
-        """Return what was sealed for a place; raises `RecordUnreadable`."""
+        """Return what was sealed for a place; raises `ArtifactMismatch`."""
         if not isinstance(stored, bytes):
-            raise RecordUnreadable
+            raise ArtifactMismatch(problem_code="assessment_unreadable")
         try:
             return self.cipher.unseal(stored, place=sealed_place(self.tenant, *place))
         except ConfigurationError:
             # The keys themselves were checked when they were opened.
-            raise RecordUnreadable from None
+            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,5 +41,5 @@ class Seals:
     tenant: str
 
     def of(self, subject_id: str) -> Seal:
-        """Return a subject's; raises `RecordUnreadable` where its key is gone."""
+        """Return a subject's; raises `ArtifactMismatch` where its key is gone."""
         return Seal(cipher=self.keys.cipher(subject_id), tenant=self.tenant)

@@ -1,10 +1,8 @@
 """The steps of records that are being made, as they are told to whoever follows."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
-from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.reviews.archive.private_database import translated
+from ai_psychiatrist.reviews.archive.private_database import PrivateDatabase
 from ai_psychiatrist.reviews.archive.records import StageEvent
 
 _TELL = """
@@ -20,7 +18,7 @@ _TELL = """
 class StageEvents:
     """Those of a tenant."""
 
-    database: Database
+    database: PrivateDatabase
 
     def tell(self, record_id: str, stage: str, outcome: str, *, now: str) -> None:
         """Add a step, inside the archive's transaction; a record that is deleted takes none.
@@ -34,14 +32,8 @@ class StageEvents:
     def of(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
         query = "SELECT * FROM events WHERE record_id = ? AND number > ? ORDER BY number"
-        with translated():
-            rows = self.database.fetch(query, (record_id, after))
+        rows = self.database.fetch(query, (record_id, after))
         return tuple(
-            StageEvent(
-                number=row["number"],
-                at=datetime.fromisoformat(row["at"]),
-                stage=row["stage"],
-                outcome=row["outcome"],
-            )
+            StageEvent(number=row["number"], stage=row["stage"], outcome=row["outcome"])
             for row in rows
         )

@@ -12,20 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    ConfigurationError,
+    NotFound,
+    StoreUnusable,
+)
 from ai_psychiatrist.ledger.keys.cipher import KEY_BYTES, Cipher
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.ledger.store.database import Database, Row
-from ai_psychiatrist.reviews.archive.errors import (
-    ArchiveUnusable,
-    RecordUnreadable,
-    SubjectNotFound,
-)
+from ai_psychiatrist.ledger.store.database import Row
+from ai_psychiatrist.ledger.store.private_database import empty_journal
 from ai_psychiatrist.reviews.archive.private_database import (
-    emptied_journal,
+    PrivateDatabase,
     open_private,
-    translated,
-    write_anew,
 )
 from ai_psychiatrist.reviews.archive.tables import KEYS
 
@@ -58,10 +57,10 @@ class _Subject:
 class TenantKeys:
     """Opens what belongs to a subject while the subject's key is there; any process may use it.
 
-    Every method may raise `ArchiveUnusable`.
+    Every method may raise `StoreUnusable`.
     """
 
-    def __init__(self, database: Database, keys: StoreKeys, tenant: str) -> None:
+    def __init__(self, database: PrivateDatabase, keys: StoreKeys, tenant: str) -> None:
         self._database = database
         self._keys = keys
         self._tenant = tenant
@@ -83,16 +82,15 @@ class TenantKeys:
 
     def close(self) -> None:
         """Close the file."""
-        with translated():
-            self._database.close()
+        self._database.close()
 
-    def come_before(self, records: Database) -> None:
+    def come_before(self, records: PrivateDatabase) -> None:
         """Have every key asked for before a transaction of the records begins, or inside a hold."""
         self._database.come_before(records)
 
     def subject(self, name: str | None, *, now: str) -> str:
         """Return the id of a subject: the one of that name, or a new one."""
-        with translated(), self._database.transaction():
+        with self._database.transaction():
             tenant = self._tenant_key()
             digest = None if name is None else _digest(tenant.naming, name)
             if digest is not None:
@@ -113,14 +111,14 @@ class TenantKeys:
         return subject_id
 
     def cipher(self, subject_id: str) -> Cipher:
-        """Return what opens a subject's words; raises `RecordUnreadable` where the key is gone."""
+        """Return what opens a subject's words; raises `ArtifactMismatch` where the key is gone."""
         try:
             return Cipher(self._subject(subject_id).key)
-        except SubjectNotFound:
-            raise RecordUnreadable from None
+        except NotFound:
+            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
 
     def name(self, subject_id: str) -> str | None:
-        """Return what a subject is called, `None` without a name; raises `SubjectNotFound`."""
+        """Return what a subject is called, `None` without a name; raises `NotFound`."""
         subject = self._subject(subject_id)
         if subject.sealed_name is None:
             return None
@@ -130,37 +128,35 @@ class TenantKeys:
 
     @contextmanager
     def held(self, subject_id: str) -> Iterator[None]:
-        """Let nobody take the subject's key away inside; raises `SubjectNotFound`."""
-        with translated(), self._database.transaction():
+        """Let nobody take the subject's key away inside; raises `NotFound`."""
+        with self._database.transaction():
             if not self._database.fetch("SELECT 1 FROM subjects WHERE id = ?", (subject_id,)):
-                raise SubjectNotFound
+                raise NotFound("subject_not_found")
             yield
 
     @contextmanager
     def still(self) -> Iterator[None]:
         """Let no key come or go inside."""
-        with translated(), self._database.transaction():
+        with self._database.transaction():
             yield
 
     def has_all(self, subject_ids: Collection[str]) -> bool:
         """Return whether the keys of all these subjects are there."""
         query = "SELECT COUNT(*) FROM subjects WHERE id IN (SELECT value FROM json_each(?))"
         wanted = set(subject_ids)
-        with translated():
-            ((found,),) = self._database.fetch(query, (json.dumps(sorted(wanted)),))
+        ((found,),) = self._database.fetch(query, (json.dumps(sorted(wanted)),))
         return int(found) == len(wanted)
 
     def ids(self) -> frozenset[str]:
         """Return the ids of all subjects whose keys are there."""
-        with translated():
-            return frozenset(str(row[0]) for row in self._database.fetch("SELECT id FROM subjects"))
+        return frozenset(str(row[0]) for row in self._database.fetch("SELECT id FROM subjects"))
 
     def forget(self, subject_id: str) -> bool:
         """Destroy a subject's key and name; returns whether there was one.
 
         Nothing of it is left in the file after `wipe`.
         """
-        with translated(), self._database.transaction():
+        with self._database.transaction():
             self._database.execute(_DUE)
             return self._database.execute("DELETE FROM subjects WHERE id = ?", (subject_id,)) > 0
 
@@ -169,16 +165,15 @@ class TenantKeys:
 
         What another process that reads or a full disk keeps from it is left to the next call.
         """
-        with translated():
-            is_due = bool(self._database.fetch(_IS_DUE))
+        is_due = bool(self._database.fetch(_IS_DUE))
         try:
             if is_due:
-                write_anew(self._database)
-            is_wiped = emptied_journal(self._database)
+                # A page that was split keeps what has moved to another one.
+                self._database.execute("VACUUM")
+            is_wiped = empty_journal(self._database)
             if is_due and is_wiped:
-                with translated():
-                    self._database.execute(_DONE)
-        except ArchiveUnusable:
+                self._database.execute(_DONE)
+        except StoreUnusable:
             return False
         return is_wiped
 
@@ -188,7 +183,7 @@ class TenantKeys:
         `further`: another key of the installation that is to open it from now on, beside the
         present one. All of it happens or nothing; who reads meanwhile finds the one or the other.
         """
-        with translated(), self._database.transaction():
+        with self._database.transaction():
             before = self._tenant_key()
             key = os.urandom(KEY_BYTES)
             after = _made(key, before.generation + 1)
@@ -208,7 +203,7 @@ class TenantKeys:
         return len(rows)
 
     def _begin(self) -> None:
-        with translated(), self._database.transaction():
+        with self._database.transaction():
             if not self._database.fetch("SELECT 1 FROM wraps"):
                 self._wrap(os.urandom(KEY_BYTES), self._keys.first())
             self._tenant_key()
@@ -236,17 +231,16 @@ class TenantKeys:
         """Return a subject's key; another process may have wrapped all of them anew."""
         row, tenant = self._row(subject_id), self._known
         if tenant is None or tenant.generation != row["generation"]:
-            with translated(), self._database.transaction():
+            with self._database.transaction():
                 tenant, row = self._tenant_key(), self._row(subject_id)
         return _Subject(
             key=self._opened(row["wrapped"], tenant, subject_id), sealed_name=row["sealed_name"]
         )
 
     def _row(self, subject_id: str) -> Row:
-        with translated():
-            rows = self._database.fetch(_READ, (subject_id,))
+        rows = self._database.fetch(_READ, (subject_id,))
         if not rows:
-            raise SubjectNotFound
+            raise NotFound("subject_not_found")
         return rows[0]
 
     def _opened(self, wrapped: bytes, tenant: _TenantKey, subject_id: str) -> bytes:
@@ -263,7 +257,7 @@ class TenantKeys:
                     key = cipher.unseal(wrapped, place=self._place("key"))
                     self._known = _made(key, int(generation))
         if self._known is None or self._known.generation != generation:
-            raise RecordUnreadable
+            raise ArtifactMismatch(problem_code="assessment_unreadable")
         return self._known
 
     def _fitting(self) -> Cipher:
@@ -298,4 +292,4 @@ def _unreadable() -> Iterator[None]:
     try:
         yield
     except ConfigurationError:
-        raise RecordUnreadable from None
+        raise ArtifactMismatch(problem_code="assessment_unreadable") from None

@@ -28,7 +28,7 @@ from ai_psychiatrist.services.counterfactuals.edited_transcript import (
 from ai_psychiatrist.services.counterfactuals.past import clause_ten_years_back
 from ai_psychiatrist.services.counterfactuals.reversal import reversed_clause
 from ai_psychiatrist.services.counterfactuals.rewording import reworded
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +126,8 @@ class _Changes:
         return groups
 
     @cached_property
-    def _reader(self) -> ItemReader:
-        return ItemReader(self.transcript, self.unread)
+    def _reader(self) -> AssertionClassifier:
+        return AssertionClassifier(self.transcript, self.unread)
 
     def _touch(self, one: _ItemClauses, other: _ItemClauses) -> bool:
         return (
@@ -176,7 +176,7 @@ class _Changes:
         ]
         after = edited(self.transcript, edits)
         places = (after.place_of(quote) for quote in one.quotes)
-        told = ItemReader(after.transcript, self.unread).for_item(places, one.item)
+        told = AssertionClassifier(after.transcript, self.unread).for_item(places, one.item)
         is_of_now = any(quote.supports_symptom or quote.denies_symptom for quote in told)
         is_past = any(quote.timeframe is Timeframe.PAST for quote in told)
         return edits if is_past and not is_of_now else ()

@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.evidence import Match, Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn, exchange
 from ai_psychiatrist.services.counterfactuals.edited_transcript import Span
-from ai_psychiatrist.services.evidence_validation.standing import ItemReader
+from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.language.clauses import clauses_of
 
 _BLANKS: Final = " \t\r\n\v\f"
@@ -63,4 +63,4 @@ class ClauseInPlace:
         start = len(asked) + len(self._before)
         place = Segment(turn=1, start=start, end=start + len(text))
         quote = Quote(text=text, match=Match.EXACT, segments=(place,))
-        return ItemReader(exchange(asked, words)).for_item((quote,), item)[0]
+        return AssertionClassifier(exchange(asked, words)).for_item((quote,), item)[0]

@@ -9,7 +9,7 @@ from ai_psychiatrist.domain.evidence import Timeframe
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.counterfactuals.cited_clauses import ClauseInPlace
 from ai_psychiatrist.services.counterfactuals.openings import without_capital
-from ai_psychiatrist.services.language.temporality import clause_time
+from ai_psychiatrist.services.language.timeline import clause_time
 
 _FRAMES: Final = ("{lead}Ten years ago, {rest}", "{lead}That was ten years ago: {rest}")
 _LEAD: Final = re.compile(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ai_psychiatrist.services.counterfactuals.openings import without_capital
-from ai_psychiatrist.services.language.how_often import asks_how_often, goes_on
+from ai_psychiatrist.services.language.frequency import asks_how_often, goes_on
 from ai_psychiatrist.services.language.questions import question_in
 from ai_psychiatrist.services.language.timeline import timeline_of
 

@@ -3,14 +3,12 @@
 from ai_psychiatrist.services.evidence_validation.grounding import (
     EvidenceGroundingError,
     EvidenceGroundingStats,
+    EvidenceSchemaError,
     all_refused,
     ground_evidence,
     log_grounding,
     nothing_grounded,
     validate_evidence_grounding,
-)
-from ai_psychiatrist.services.evidence_validation.schema import (
-    EvidenceSchemaError,
     validate_evidence_schema,
 )
 from ai_psychiatrist.services.evidence_validation.tokens import normalize_for_quote_match

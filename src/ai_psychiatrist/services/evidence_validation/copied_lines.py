@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.evidence_validation.words import SOUND_MODIFIERS, SOUNDS
+from ai_psychiatrist.services.evidence_validation.tokens import SOUND_MODIFIERS, SOUNDS
 from ai_psychiatrist.services.transcripts.label_candidates import PLAIN_SHAPES, candidates
-from ai_psychiatrist.services.transcripts.line_ends import GAP, LINE_END
-from ai_psychiatrist.services.transcripts.times import STAMP
+from ai_psychiatrist.services.transcripts.lines import GAP, LINE_END, STAMP
 
 _NUMBER: Final = r"#?\d{1,6}"
 _NAMED: Final = rf"(?:turn|line|utterance|no)\.?{GAP}?{_NUMBER}"

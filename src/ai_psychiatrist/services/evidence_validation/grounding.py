@@ -1,4 +1,4 @@
-"""Keep of the evidence that a model extracted what the participant said, and account for the rest.
+"""Check the evidence that a model extracted: first its shape, then whether it was ever said.
 
 Deterministic; puts no text of transcript or reply into logs, errors or statistics.
 """
@@ -15,9 +15,10 @@ from ai_psychiatrist.domain.errors import (
     TranscriptUnreadable,
 )
 from ai_psychiatrist.domain.evidence import GroundingReport, Quote, QuoteRejection, UnverifiedQuote
+from ai_psychiatrist.domain.phq8 import PHQ8_DOMAIN_KEYS
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.services.evidence_validation.similarity import similarity_package
+from ai_psychiatrist.services.evidence_validation.quote_search import similarity_package
 from ai_psychiatrist.services.evidence_validation.transcript_index import (
     DEFAULT_FUZZY_THRESHOLD,
     GroundingMode,
@@ -26,6 +27,57 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import (
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 logger = get_logger(__name__)
+
+
+class EvidenceSchemaError(AssessmentServiceError, ValueError):
+    """The evidence does not have the shape that was asked for.
+
+    `violations`: item key, or `__root__`, → what was expected and which type came; no values.
+    """
+
+    def __init__(self, message: str, violations: dict[str, str]) -> None:
+        super().__init__(message)
+        self.violations = violations
+
+
+def validate_evidence_schema(obj: object) -> dict[str, list[str]]:
+    """Return the quotes of each of the eight items, stripped, without blanks and repetitions.
+
+    A missing or null key is an empty list; keys that name no item are ignored. Raises
+    `EvidenceSchemaError` with every violation when the top level is no object or a value is not a
+    list of strings.
+    """
+    if not isinstance(obj, dict):
+        found = type(obj).__name__
+        raise EvidenceSchemaError(
+            f"Expected JSON object at top level, got {found}",
+            violations={"__root__": f"Expected object, got {found}"},
+        )
+    violations = {
+        key: violation
+        for key in PHQ8_DOMAIN_KEYS
+        if (violation := _violation(obj.get(key))) is not None
+    }
+    if violations:
+        raise EvidenceSchemaError(
+            f"Evidence schema violations in {len(violations)} fields", violations=violations
+        )
+    return {key: _clean(obj.get(key) or []) for key in PHQ8_DOMAIN_KEYS}
+
+
+def _violation(value: object) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        return f"Expected list, got {type(value).__name__}"
+    for index, element in enumerate(value):
+        if not isinstance(element, str):
+            return f"Expected list[str] but element {index} was {type(element).__name__}"
+    return None
+
+
+def _clean(quotes: list[str]) -> list[str]:
+    return list(dict.fromkeys(stripped for quote in quotes if (stripped := quote.strip())))
 
 
 class EvidenceGroundingError(AssessmentServiceError, ValueError):
@@ -122,7 +174,15 @@ def validate_evidence_grounding(
     try:
         index = index or TranscriptIndex(parse_transcript(transcript_text))
     except InputError as error:
-        _warn_of_unreadable(error, evidence, transcript_text)
+        # The code, how many labels there are and how many quotes: no words.
+        logger.warning(
+            "evidence_transcript_unreadable",
+            code=error.fault if isinstance(error, TranscriptUnreadable) else error.field,
+            count=len(error.labels) if isinstance(error, SpeakersUnknown) else 0,
+            extracted_count=sum(map(len, evidence.values())),
+            transcript_hash=keyed_digest(transcript_text),
+            transcript_len=len(transcript_text),
+        )
         report = nothing_grounded(evidence, reason=QuoteRejection.NOT_FOUND)
     else:
         report = ground_evidence(evidence, index, mode=mode, fuzzy_threshold=fuzzy_threshold)
@@ -140,20 +200,6 @@ def validate_evidence_grounding(
         validated_count=report.validated_count,
         rejected_count=report.rejected_count,
         rejected_by_domain=_counts(report),
-    )
-
-
-def _warn_of_unreadable(
-    error: InputError, evidence: Mapping[str, Sequence[str]], transcript_text: str
-) -> None:
-    """Log that no quote can be checked: the code, how many labels there are, how many quotes."""
-    logger.warning(
-        "evidence_transcript_unreadable",
-        code=error.fault if isinstance(error, TranscriptUnreadable) else error.field,
-        count=len(error.labels) if isinstance(error, SpeakersUnknown) else 0,
-        extracted_count=sum(map(len, evidence.values())),
-        transcript_hash=keyed_digest(transcript_text),
-        transcript_len=len(transcript_text),
     )
 
 

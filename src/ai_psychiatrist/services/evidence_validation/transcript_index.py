@@ -14,8 +14,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import accumulate, chain
-from typing import Final, Literal, TypeAlias
+from itertools import accumulate
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ai_psychiatrist.domain.evidence import Match, Quote, QuoteRejection, Segment, UnverifiedQuote
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
@@ -24,41 +24,41 @@ from ai_psychiatrist.services.evidence_validation.copied_lines import (
     copied_lines,
     parts_of,
 )
-from ai_psychiatrist.services.evidence_validation.disfluency import SearchTooCostly, without_fillers
-from ai_psychiatrist.services.evidence_validation.marks import times_of_day_in
-from ai_psychiatrist.services.evidence_validation.quote_search import QuoteSearch
-from ai_psychiatrist.services.evidence_validation.short_quotes import (
+from ai_psychiatrist.services.evidence_validation.quote_search import (
+    QuoteSearch,
     can_be_answer,
     has_content,
     is_bare_answer,
-    is_utterance,
-)
-from ai_psychiatrist.services.evidence_validation.similarity import (
     is_similar_to_part,
+    is_utterance,
     similarity,
     similarity_package,
 )
 from ai_psychiatrist.services.evidence_validation.tokens import (
+    NEGATIONS,
+    PERSONS,
+    PROTECTED,
     Tokens,
     normalize_for_quote_match,
+    times_of_day_in,
     tokenise,
+    written_out,
 )
 from ai_psychiatrist.services.evidence_validation.word_stream import (
+    SearchTooCostly,
     WordRange,
     WordStream,
-    smooth_words,
-    spoken_words,
-    written_out_tokens,
-    written_out_words,
+    without_fillers,
+    without_labels,
+    word_stream,
 )
-from ai_psychiatrist.services.evidence_validation.words import NEGATIONS, PERSONS, PROTECTED
 from ai_psychiatrist.services.language.clauses import clauses_of
+from ai_psychiatrist.services.transcripts.lines import seconds_of
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     known_speaker,
     label_key,
 )
-from ai_psychiatrist.services.transcripts.times import seconds_of
 
 LONGEST_QUOTE: Final = 4_000
 """In characters; what is longer is no quote."""
@@ -73,9 +73,18 @@ _MOST_PLACES: Final = 64
 """Among how many places the one is looked for that has the quote character for character."""
 
 GroundingMode: TypeAlias = Literal["substring", "fuzzy"]
-Lookup: TypeAlias = tuple[str, GroundingMode, float]
-"""A quote, how it is looked for, and the similarity 0-1 that it has to reach."""
 DEFAULT_FUZZY_THRESHOLD: Final = 0.85
+
+
+class Lookup(NamedTuple):
+    """A quote, and how it is looked for."""
+
+    quote: str
+    mode: GroundingMode = "substring"
+    fuzzy_threshold: float = DEFAULT_FUZZY_THRESHOLD
+    """The similarity, 0-1, that the quote has to reach in fuzzy mode."""
+    after: int = 0
+    """The character of the transcript before which it is not looked for."""
 
 
 @dataclass(frozen=True)
@@ -87,19 +96,22 @@ class TranscriptIndex:
         default_factory=dict, init=False, repr=False
     )
     """Agents cite the same quotes again and again."""
-    _clause_starts: dict[int, Sequence[int]] = field(default_factory=dict, init=False, repr=False)
+    _clause_starts: dict[int, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def _spoken(self) -> WordStream:
-        return spoken_words(self.transcript)
+        return word_stream(tokenise(without_labels(self.transcript)), self.transcript)
 
     @cached_property
     def _smooth(self) -> WordStream:
-        return smooth_words(self.transcript)
+        """The words without fillers and cut-off words."""
+        fluent = without_fillers(without_labels(self.transcript))
+        return word_stream(tokenise(fluent), self.transcript)
 
     @cached_property
     def _written_out(self) -> WordStream:
-        return written_out_words(self._smooth, self.transcript)
+        """The same with their contractions written out."""
+        return word_stream(written_out(self._smooth), self.transcript, self._smooth)
 
     @cached_property
     def _others_before(self) -> list[int]:
@@ -116,15 +128,12 @@ class TranscriptIndex:
         self, quotes: Iterable[str], *, mode: GroundingMode, fuzzy_threshold: float
     ) -> tuple[Lookup, ...]:
         """Return what would have to be looked up to ground quotes."""
-        wanted = dict.fromkeys((quote, mode, fuzzy_threshold) for quote in quotes)
+        wanted = dict.fromkeys(Lookup(quote, mode, fuzzy_threshold) for quote in quotes)
         return tuple(lookup for lookup in wanted if lookup not in self._results)
 
     def look_up(self, wanted: Iterable[Lookup]) -> dict[Lookup, Quote | UnverifiedQuote]:
         """Return the outcome of each look-up."""
-        return {
-            (quote, mode, threshold): self.ground(quote, mode=mode, fuzzy_threshold=threshold)
-            for quote, mode, threshold in wanted
-        }
+        return {lookup: self._result(lookup) for lookup in wanted}
 
     def remember(self, results: Mapping[Lookup, Quote | UnverifiedQuote]) -> None:
         """Take in what was looked up elsewhere, by `ground_all` in the same transcript."""
@@ -143,46 +152,46 @@ class TranscriptIndex:
         written-out contractions has to reach in fuzzy mode. Raises `ConfigurationError` for that
         mode without rapidfuzz.
         """
-        key = (quote, mode, fuzzy_threshold)
-        result = self._results.get(key)
+        return self._result(Lookup(quote, mode, fuzzy_threshold))
+
+    def _result(self, lookup: Lookup) -> Quote | UnverifiedQuote:
+        result = self._results.get(lookup)
         if result is None:
-            result = self._results[key] = self._within_bounds(quote, mode, fuzzy_threshold)
+            found = self._within_bounds(lookup)
+            if isinstance(found, Quote):
+                result = found
+            else:
+                result = UnverifiedQuote(text=lookup.quote, reason=found)
+            self._results[lookup] = result
         return result
 
-    def _within_bounds(
-        self, quote: str, mode: GroundingMode, fuzzy_threshold: float
-    ) -> Quote | UnverifiedQuote:
-        if mode == "fuzzy":
-            similarity_package()
-        found: Quote | QuoteRejection = QuoteRejection.TOO_LONG
-        if len(quote) <= LONGEST_QUOTE:
-            try:
-                found = self._as_given_or_copied(quote.strip(), mode, fuzzy_threshold)
-            except SearchTooCostly:
-                found = QuoteRejection.TOO_COSTLY
-        return found if isinstance(found, Quote) else UnverifiedQuote(text=quote, reason=found)
-
-    def _as_given_or_copied(
-        self, quote: str, mode: GroundingMode, fuzzy_threshold: float
-    ) -> Quote | QuoteRejection:
+    def _within_bounds(self, lookup: Lookup) -> Quote | QuoteRejection:
         """Look for a quote as it is, without what was copied beside the words, and in parts."""
-        found = self._ground_copied(quote, mode, fuzzy_threshold)
-        parts = parts_of(quote)
-        if isinstance(found, Quote) or len(parts) < _FEWEST_PARTS:
-            return found
-        return self._in_parts(parts, mode, fuzzy_threshold)
+        if lookup.mode == "fuzzy":
+            similarity_package()
+        if len(lookup.quote) > LONGEST_QUOTE:
+            return QuoteRejection.TOO_LONG
+        lookup = lookup._replace(quote=lookup.quote.strip())
+        try:
+            found = self._as_given_or_copied(lookup)
+            if isinstance(found, Quote):
+                return found
+            parts = parts_of(lookup.quote)
+            return found if len(parts) < _FEWEST_PARTS else self._in_parts(parts, lookup)
+        except SearchTooCostly:
+            return QuoteRejection.TOO_COSTLY
 
-    def _ground_copied(
-        self, quote: str, mode: GroundingMode, fuzzy_threshold: float, *, after: int = 0
-    ) -> Quote | QuoteRejection:
-        found = self._ground(quote, mode, fuzzy_threshold, after=after)
-        copied = copied_lines(quote, self._speaker_of)
-        if isinstance(found, Quote) or copied.words == quote:
+    def _as_given_or_copied(self, lookup: Lookup) -> Quote | QuoteRejection:
+        found = self._ground(lookup)
+        if isinstance(found, Quote):
             return found
-        again = self._ground(copied.words, mode, fuzzy_threshold, after=after)
+        copied = copied_lines(lookup.quote, self._speaker_of)
+        if copied.words == lookup.quote:
+            return found
+        again = self._ground(lookup._replace(quote=copied.words))
         if not isinstance(again, Quote):
             return again if copied.speakers else found
-        if copied.speakers - {Speaker.PARTICIPANT}:
+        if not copied.speakers <= {Speaker.PARTICIPANT}:
             is_of_several = Speaker.PARTICIPANT in copied.speakers
             return (
                 QuoteRejection.CROSSES_SPEAKERS
@@ -218,21 +227,18 @@ class TranscriptIndex:
             )
         )
 
-    def _in_parts(
-        self, parts: Sequence[str], mode: GroundingMode, fuzzy_threshold: float
-    ) -> Quote | QuoteRejection:
+    def _in_parts(self, parts: Sequence[str], lookup: Lookup) -> Quote | QuoteRejection:
         """Look for the parts of a quote one after the other."""
-        quotes: list[Quote] = []
+        segments: list[Segment] = []
         for part in parts:
-            after = quotes[-1].segments[-1].end if quotes else 0
-            found = self._ground_copied(part.strip(), mode, fuzzy_threshold, after=after)
+            after = segments[-1].end if segments else 0
+            found = self._as_given_or_copied(lookup._replace(quote=part.strip(), after=after))
             if not isinstance(found, Quote):
                 return found
-            if quotes and not self._may_be_left_out(quotes[-1].segments[-1], found.segments[0]):
+            if segments and not self._may_be_left_out(segments[-1], found.segments[0]):
                 return QuoteRejection.MEANING_CHANGED
-            quotes.append(found)
-        segments = tuple(chain.from_iterable(quote.segments for quote in quotes))
-        return self._quote(segments, Match.TOLERANT)
+            segments += found.segments
+        return self._quote(tuple(segments), Match.TOLERANT)
 
     def _may_be_left_out(self, left: Segment, right: Segment) -> bool:
         """Return whether an ellipsis may stand for what lies between two parts.
@@ -248,67 +254,59 @@ class TranscriptIndex:
             hides = not _NOT_LEFT_OUT.isdisjoint(tokenise(gap).words)
             if is_one_sentence and (is_said or hides):
                 return False
-        return (self._ends_clause(left) or self._says_something(left)) and (
-            self._begins_clause(right) or self._says_something(right)
+        starts = (*self._starts_of_clauses(left.turn), self.transcript.turns[left.turn].end)
+        rest = text[left.end : starts[bisect_left(starts, left.end)]]
+        starts = self._starts_of_clauses(right.turn)
+        begun = text[starts[bisect_right(starts, right.start) - 1] : right.start]
+        return (_is_wordless(rest) or self._says_something(left)) and (
+            _is_wordless(begun) or self._says_something(right)
         )
 
     def _says_something(self, part: Segment) -> bool:
         words = tokenise(self.transcript.text[part.start : part.end]).words
         return len(words) >= _FEWEST_WORDS
 
-    def _ends_clause(self, part: Segment) -> bool:
-        text, turn = self.transcript.text, self.transcript.turns[part.turn]
-        starts = (*self._starts_of_clauses(part.turn), turn.end)
-        following = starts[bisect_left(starts, part.end)]
-        return not any(map(str.isalnum, text[part.end : following]))
+    def _starts_of_clauses(self, turn: int) -> tuple[int, ...]:
+        """Return where the clauses of a turn begin, in characters of the transcript, rising."""
+        starts = self._clause_starts.get(turn)
+        if starts is None:
+            said = self.transcript.turns[turn]
+            clauses = clauses_of(self.transcript.words(said))
+            starts = tuple(said.words_start + clause.start for clause in clauses)
+            self._clause_starts[turn] = starts
+        return starts
 
-    def _begins_clause(self, part: Segment) -> bool:
-        text, turn = self.transcript.text, self.transcript.turns[part.turn]
-        starts = (turn.words_start, *self._starts_of_clauses(part.turn))
-        begun = starts[bisect_right(starts, part.start) - 1]
-        return not any(map(str.isalnum, text[begun : part.start]))
-
-    def _ground(
-        self, quote: str, mode: GroundingMode, fuzzy_threshold: float, *, after: int = 0
-    ) -> Quote | QuoteRejection:
-        spoken = tokenise(quote)
-        words = spoken.words
-        if not words:
+    def _ground(self, lookup: Lookup) -> Quote | QuoteRejection:
+        spoken = tokenise(lookup.quote)
+        if not spoken.words:
             return QuoteRejection.TOO_SHORT
-        searches = self._searches(quote, spoken, mode, after=after)
-        if not has_content(words):
-            return self._short(words, searches)
+        searches = self._searches(lookup, spoken)
+        if not has_content(spoken.words):
+            return self._short(spoken.words, searches)
         reason = QuoteRejection.NOT_FOUND
-        for search in () if self._adds_a_time(quote[spoken.starts[0] :]) else searches:
+        for search in () if self._adds_a_time(lookup.quote[spoken.starts[0] :]) else searches:
             places, reason = self._own(search, most=1)
             if places:
-                return self._accepted(search, places[0], fuzzy_threshold)
+                return self._accepted(search, places[0], lookup.fuzzy_threshold)
             if reason is not QuoteRejection.NOT_FOUND:
                 return reason
-        if mode == "fuzzy":
-            wanted = normalize_for_quote_match(quote)
-            if is_similar_to_part(wanted, self._participant_text, least=fuzzy_threshold):
+        if lookup.mode == "fuzzy":
+            wanted = normalize_for_quote_match(lookup.quote)
+            if is_similar_to_part(wanted, self._participant_text, least=lookup.fuzzy_threshold):
                 return QuoteRejection.MEANING_CHANGED
         return reason
 
-    def _searches(
-        self, quote: str, spoken: Tokens, mode: GroundingMode, *, after: int
-    ) -> Iterator[QuoteSearch]:
+    def _searches(self, lookup: Lookup, spoken: Tokens) -> Iterator[QuoteSearch]:
         """Yield the ways to look for a quote, the strictest first."""
-        yield QuoteSearch(quote, spoken, self._spoken, is_literal=True, after=after)
+        quote = lookup.quote
+        search = partial(QuoteSearch, quote=quote, transcript=self.transcript, after=lookup.after)
+        yield search(tokens=spoken, stream=self._spoken, is_literal=True)
         fluent = without_fillers(quote)
         smooth = spoken if fluent == quote else tokenise(fluent)
-        if not smooth.words:
-            return
-        yield QuoteSearch(quote, smooth, self._smooth, after=after)
-        if mode == "fuzzy":
-            yield QuoteSearch(
-                quote,
-                written_out_tokens(smooth),
-                self._written_out,
-                is_written_out=True,
-                after=after,
-            )
+        if smooth.words:
+            yield search(tokens=smooth, stream=self._smooth)
+            if lookup.mode == "fuzzy":
+                yield search(tokens=written_out(smooth), stream=self._written_out)
 
     def _own(
         self, search: QuoteSearch, *, most: int, fits: Callable[[WordRange], bool] = lambda _: True
@@ -317,8 +315,6 @@ class TranscriptIndex:
         reason = QuoteRejection.NOT_FOUND
         places: list[WordRange] = []
         for words in search.word_ranges():
-            if not search.holds(words, self.transcript):
-                continue
             turns = search.stream.turns(words)
             if self._others_before[turns.start] != self._others_before[turns.stop]:
                 is_one = len(turns) == 1
@@ -336,15 +332,21 @@ class TranscriptIndex:
     ) -> Quote | QuoteRejection:
         segments = search.stream.segments(place)
         if search.is_literal:
-            exact = search.verbatim(segments, self.transcript) or self._verbatim_elsewhere(search)
+            exact = search.verbatim(place) or self._verbatim_elsewhere(search)
             if exact is not None:
                 return self._quote((exact,), Match.EXACT)
             return self._quote(segments, Match.NORMALISED)
         found = self._quote(segments, Match.TOLERANT)
-        is_near = not search.is_written_out or (
+        is_near = search.stream.said is None or (
             similarity(tokenise(search.quote), tokenise(found.text)) >= threshold
         )
         return found if is_near else QuoteRejection.NOT_SIMILAR
+
+    def _verbatim_elsewhere(self, search: QuoteSearch) -> Segment | None:
+        if search.quote not in self.transcript.text:
+            return None
+        places, _ = self._own(search, most=_MOST_PLACES)
+        return next(filter(None, map(search.verbatim, places)), None)
 
     def _adds_a_time(self, words: str) -> bool:
         """Return whether words hold a time that was never noted."""
@@ -369,28 +371,8 @@ class TranscriptIndex:
         return QuoteRejection.TOO_SHORT
 
     def _is_utterance(self, search: QuoteSearch, words: WordRange) -> bool:
-        turns = search.stream.turns(words)
-        starts = self._starts_of_clauses(turns[0])
-        return len(turns) == 1 and is_utterance(search.stream, words, self.transcript.text, starts)
-
-    def _starts_of_clauses(self, turn: int) -> Sequence[int]:
-        """Return where the clauses of a turn begin, in characters of the transcript, rising."""
-        starts = self._clause_starts.get(turn)
-        if starts is None:
-            said = self.transcript.turns[turn]
-            clauses = clauses_of(self.transcript.words(said))
-            starts = [said.words_start + clause.start for clause in clauses]
-            self._clause_starts[turn] = starts
-        return starts
-
-    def _verbatim_elsewhere(self, search: QuoteSearch) -> Segment | None:
-        if search.quote in self.transcript.text:
-            places, _ = self._own(search, most=_MOST_PLACES)
-            segments = map(search.stream.segments, places)
-            return next(
-                filter(None, (search.verbatim(parts, self.transcript) for parts in segments)), None
-            )
-        return None
+        first, *others = search.stream.turns(words)
+        return not others and is_utterance(search, words, self._starts_of_clauses(first))
 
     def _quote(self, segments: tuple[Segment, ...], match: Match) -> Quote:
         return Quote(
@@ -398,6 +380,10 @@ class TranscriptIndex:
             segments=segments,
             match=match,
         )
+
+
+def _is_wordless(text: str) -> bool:
+    return not any(map(str.isalnum, text))
 
 
 def ground_all(

@@ -1,11 +1,12 @@
 """The phrases of all tables among the words of a text, and which of them name a concept."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from ai_psychiatrist.services.language.matcher import Hit, MatchedText, Matcher
-from ai_psychiatrist.services.language.remembered import remembered
+from ai_psychiatrist.services.language.memory import remembered
+from ai_psychiatrist.services.language.phrases import Hit, MatchedText, Matcher
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.vocabulary import concept_tables, lists, word_table
 
@@ -15,6 +16,18 @@ _ASKED: Final = "?"
 """Ends the subject of the phrases that only a question names a concept by."""
 _NAMED: Final = "!"
 """Ends the subject of the words that name a concept by themselves."""
+
+
+class Status(StrEnum):
+    """What is said of a concept."""
+
+    AFFIRMED = "affirmed"
+    DENIED = "denied"
+    OTHER = "other"
+    """It is somebody else's."""
+    HYPOTHETICAL = "supposed"
+    """It is wished for, feared, or might be."""
+    UNCLEAR = "unclear"
 
 
 @remembered(512)
@@ -35,26 +48,28 @@ def concept_of(hit: Hit) -> str:
 
 def named_at(matched: MatchedText, concept: str) -> list[int]:
     """Return at which words a text names a concept; words in another sense do not name it."""
-    return [
-        hit.first
-        for hit in matched.hits
-        if hit.subject == f"{concept}{_NAMED}" and not looks_alike(matched, hit, concept)
-    ]
+    named = [hit for hit in matched.hits if hit.cue == f"{concept}{_NAMED}.named"]
+    phrases = _look_alikes(matched, concept) if named else []
+    return [hit.first for hit in named if not _is_within(hit, phrases)]
 
 
 def looks_alike(matched: MatchedText, hit: Hit, concept: str) -> bool:
-    """Return whether words stand in a phrase that only looks as if it spoke of a concept.
+    """Return whether words stand in a phrase that only looks as if it spoke of a concept."""
+    return _is_within(hit, _look_alikes(matched, concept))
+
+
+def _look_alikes(matched: MatchedText, concept: str) -> list[Hit]:
+    """Return the phrases that only look as if they spoke of a concept.
 
     A phrase that opens a question is one only where a participant says it back.
     """
-    asking = {other.first for other in matched.hits if other.cue == "ask.opening"}
-    return any(
-        other.cue == f"{concept}.look_alike"
-        and other.first <= hit.first
-        and hit.last <= other.last
-        and other.first not in asking
-        for other in matched.hits
-    )
+    found = [hit for hit in matched.hits if hit.cue == f"{concept}.look_alike"]
+    asking = {hit.first for hit in matched.hits if hit.cue == "ask.opening"} if found else set()
+    return [hit for hit in found if hit.first not in asking]
+
+
+def _is_within(hit: Hit, phrases: Sequence[Hit]) -> bool:
+    return any(other.first <= hit.first and hit.last <= other.last for other in phrases)
 
 
 def says_something(hit: Hit) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity, Timeframe
-from ai_psychiatrist.services.language.assertion import Status
-from ai_psychiatrist.services.language.how_often import (
+from ai_psychiatrist.services.language.concepts import Status
+from ai_psychiatrist.services.language.frequency import (
     HowOften,
     asks_how_often,
     goes_on,
@@ -64,7 +64,19 @@ class Conversation:
         topic = self._topic
         self._topic = _topic_after(topic, question, mentions)
         told = None if topic is None else _how_often(topic, words, question, mentions)
-        return mentions if topic is None or told is None else (*mentions, _said_of(topic, told))
+        if topic is None or told is None:
+            return mentions
+        said = Mention(
+            concept=topic.concept,
+            status=Status.AFFIRMED,
+            is_stated=topic.is_told,
+            start=told.start,
+            end=told.end,
+            frequency=told.frequency,
+            timeframe=Timeframe.UNSTATED,
+            is_answer=True,
+        )
+        return (*mentions, said)
 
 
 def _how_often(
@@ -81,19 +93,6 @@ def _how_often(
     return how_often_alone(words) if is_more else None
 
 
-def _said_of(topic: _Topic, told: HowOften) -> Mention:
-    return Mention(
-        concept=topic.concept,
-        status=Status.AFFIRMED,
-        is_stated=topic.is_told,
-        start=told.start,
-        end=told.end,
-        frequency=told.frequency,
-        timeframe=Timeframe.UNSTATED,
-        is_answer=True,
-    )
-
-
 def _topic_after(
     before: _Topic | None, question: ConceptQuestion, mentions: Sequence[Mention]
 ) -> _Topic | None:
@@ -103,7 +102,7 @@ def _topic_after(
         for one in mentions
         if one.polarity is Polarity.AFFIRMED
         and one.timeframe is not Timeframe.PAST
-        and one.footing.is_tied
+        and one.anchor.is_tied
     ]
     # What is only inferred from a doing is no topic beside what is stated.
     told = {one.concept for one in affirmed if one.is_stated} or {one.concept for one in affirmed}

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from ai_psychiatrist.services.language.assertion import Status
-from ai_psychiatrist.services.language.matcher import Hit, MatchedText
+from ai_psychiatrist.services.language.concepts import Status
+from ai_psychiatrist.services.language.phrases import Hit, MatchedText
 from ai_psychiatrist.services.language.vocabulary import words
 
 _REPORTER_BEFORE: Final = 3

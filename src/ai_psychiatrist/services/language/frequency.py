@@ -1,4 +1,4 @@
-"""How often one clause says that something is there."""
+"""How often a clause, an answer or a count of days says that something is there."""
 
 import re
 from dataclasses import dataclass
@@ -6,10 +6,14 @@ from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity
-from ai_psychiatrist.services.language.matcher import Hit, Matcher, every_phrase
-from ai_psychiatrist.services.language.remembered import remembered
-from ai_psychiatrist.services.language.spoken import Spoken, every_word
-from ai_psychiatrist.services.language.vocabulary import word_list
+from ai_psychiatrist.services.language.assertion import read_clause
+from ai_psychiatrist.services.language.clauses import clauses_of
+from ai_psychiatrist.services.language.concepts import Status, match_concepts, says_something
+from ai_psychiatrist.services.language.memory import remembered
+from ai_psychiatrist.services.language.phrases import Hit, MatchedText, Matcher, every_phrase
+from ai_psychiatrist.services.language.questions import answer_opening
+from ai_psychiatrist.services.language.spoken import Spoken, every_word, spoken
+from ai_psychiatrist.services.language.vocabulary import word_list, words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,14 @@ _COUNTED: Final = re.compile(
     rf"(?:(?P<days>seven|7|fourteen|14)\b|(?P<of>{_NUMBER}) {_UNIT}))"
 )
 _WITHIN: Final = re.compile(r"\b(?:this|past|last) (?P<span>week|fortnight|two weeks)\b")
-_SPANS: Final = {"week": 7, "one week": 7, "week or two": 14, "fortnight": 14, "two weeks": 14}
+_DAYS_OF_SPAN: Final = {
+    "week": 7,
+    "one week": 7,
+    "week or two": 14,
+    "fortnight": 14,
+    "two weeks": 14,
+    "weeks": 14,
+}
 # "Haven't felt low once", "didn't cry at all this week".
 _NOT_ONCE: Final = re.compile(
     r"\b(?:not|never|havent|hasnt|hadnt|didnt|dont|wasnt|isnt|aint)\b[^,]*?"
@@ -68,10 +79,10 @@ _NOT_ONCE: Final = re.compile(
 def occurrences_in(text: str) -> tuple[Occurrence, ...]:
     """Find the frequencies that a clause states."""
     words = every_word(text)
-    found = _matcher().find(words)
+    found = _matcher().match(words).hits
     if found and not _is_counted_too(words, found):
         return tuple(Occurrence(start=words.spans[hit.first][0], cue=hit.kind) for hit in found)
-    if _COUNTING.isdisjoint(words.texts) and not any(map(str.isdecimal, words.texts)):
+    if not words.has_digits_or(_COUNTING):
         return ()
     told = words.with_commas
     if _NOT_ONCE.search(told) is not None:
@@ -84,8 +95,7 @@ def _is_counted_too(words: Spoken, found: tuple[Hit, ...]) -> bool:
     """Return whether days are counted beside "every day": "all day, four days of the fourteen"."""
     if any(hit.kind != Frequency.NEARLY_EVERY_DAY for hit in found):
         return False
-    is_numbered = not _NUMBER_WORDS.isdisjoint(words.texts) or any(map(str.isdecimal, words.texts))
-    return is_numbered and _counted(words.with_commas) is not None
+    return words.has_digits_or(_NUMBER_WORDS) and _counted(words.with_commas) is not None
 
 
 @cache
@@ -115,9 +125,176 @@ def _days_of(found: re.Match[str], told: str) -> int | None:
         span = within and within["span"]
     if span is None:
         return None
-    return _SPANS.get(span) or whole_number(span)
+    return _DAYS_OF_SPAN.get(span) or whole_number(span)
 
 
 def whole_number(word: str) -> int:
     """Return a number that is written in digits or as one of `NUMBERS`."""
     return int(word) if word.isdecimal() else NUMBERS.index(word)
+
+
+_DAYS: Final = 14
+_LEAST_DAYS: Final = (
+    (12, Frequency.NEARLY_EVERY_DAY),
+    (7, Frequency.MORE_THAN_HALF),
+    (2, Frequency.SEVERAL_DAYS),
+)
+"""From how many days of a fortnight on (Kroenke et al. 2009)."""
+_NAMED_SPAN: Final = re.compile(r"\b(?:weeks|fortnight|week)\b")
+_COUNTS: Final = re.compile(
+    rf"(?:\w+ ){{0,3}}?\b(?P<least>{_NUMBER})(?: (?:(?:or|to|maybe) )?(?P<most>{_NUMBER}))?"
+)
+_COUNTS_OF_SOME: Final = re.compile(
+    rf"{_COUNTS.pattern}(?: \w+){{0,3}}? (?:out of|of|in|over|during|a|per)"
+    r"(?: (?:every|each|last|past|couple|this|of|two))*"
+    rf" (?P<span>week|weeks|fortnight|{'|'.join(NUMBERS[2:])}|7|10|14)\b"
+)
+
+
+def counted_days(said: str, asked: str = "") -> Frequency | None:
+    """Read the days that an answer counts; of how many, it or its question has to say."""
+    answer = " ".join(spoken(said).texts)
+    of_some = _COUNTS_OF_SOME.search(answer)
+    if of_some is not None:
+        return _frequency(of_some, of_some["span"])
+    alone, span = _COUNTS.match(answer), _NAMED_SPAN.search(asked.casefold())
+    return None if alone is None or span is None else _frequency(alone, span[0])
+
+
+def _frequency(found: re.Match[str], span: str) -> Frequency | None:
+    """Return what the fewest of the counted days come to in a fortnight."""
+    days = _DAYS_OF_SPAN.get(span) or whole_number(span)
+    count = min(whole_number(found["least"]), whole_number(found["most"] or found["least"]))
+    if not 0 < count <= days:
+        return None
+    in_a_fortnight = round(count / days * _DAYS)
+    return next((often for least, often in _LEAST_DAYS if in_a_fortnight >= least), None)
+
+
+_ASKED: Final = "how_often.asked_often"
+_ANSWER_CLAUSES: Final = 3
+"""Among how many clauses of an answer it stands."""
+_LONGEST_ADDITION: Final = 40
+"""In characters: of a clause that says only how often,"""
+_LONGEST_BACKWARD: Final = 80
+"""and of one that opens with "it" or its like."""
+_BACKWARD_BY: Final = 2
+"""By which word it does."""
+_TOLD: Final = frozenset({Status.AFFIRMED, Status.DENIED})
+_OFTEN: Final = {
+    often.value: often
+    for often in (
+        Frequency.SEVERAL_DAYS,
+        Frequency.MORE_THAN_HALF,
+        Frequency.NEARLY_EVERY_DAY,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowOften:
+    """A frequency, and the characters of the clause that tells it."""
+
+    frequency: Frequency
+    start: int
+    end: int
+
+
+def asks_how_often(asked: str) -> bool:
+    """Return whether the last words of an interviewer ask how often what was told is there.
+
+    "Do you drink coffee every day?" asks for something else.
+    """
+    clause = _last_clause(asked)
+    matched = match_concepts(clause)
+    asking = next((hit.first for hit in matched.hits if hit.cue == _ASKED), None)
+    if asking is not None:
+        # "Joking aside, how often is it bad?"
+        return _is_bare(matched, asking)
+    return bool(occurrences_in(clause)) and _is_bare(matched)
+
+
+def _is_bare(matched: MatchedText, first: int = 0) -> bool:
+    """Return whether words from one on hold nothing but how often, and what goes on about that."""
+    named = {
+        at
+        for hit in matched.hits
+        if says_something(hit) or hit.subject in {"how_often", "quality"}
+        for at in range(hit.first, hit.last + 1)
+    }
+    return all(
+        at in named or word in words("asking_on") or word.isdecimal()
+        for at, word in enumerate(matched.texts)
+        if at >= first
+    )
+
+
+def goes_on(asked: str) -> bool:
+    """Return whether the last words of an interviewer ask for more of the same."""
+    return any(hit.cue == "how_often.more" for hit in match_concepts(_last_clause(asked)).hits)
+
+
+def how_often(said: str, asked: str) -> HowOften | None:
+    """Return how often something is there by the answer to a question for just that."""
+    answer = clauses_of(said)[:_ANSWER_CLAUSES]
+    for clause in answer:
+        frequency = _stated(said[clause.start : clause.end], asked)
+        if frequency is not None:
+            return HowOften(frequency=frequency, start=clause.start, end=clause.end)
+    return _agreed_with(said[: next((one.end for one in answer), 0)], asked)
+
+
+def _agreed_with(answer: str, asked: str) -> HowOften | None:
+    """Return the frequency that a question offers, if the answer is yes."""
+    last, read = _last_clause(asked), read_clause(answer)
+    offered = _often_in(last)
+    cues = {hit.cue for hit in (*read.matched.hits, *match_concepts(last).hits)}
+    if len(offered) != 1 or not cues.isdisjoint({"quality.good", _ASKED}):
+        return None
+    return (
+        HowOften(frequency=offered[0], start=0, end=len(answer))
+        if answer_opening(read).says
+        else None
+    )
+
+
+def how_often_alone(said: str) -> HowOften | None:
+    """Return how often something is there where nobody asked, and nothing else is told first."""
+    end = next((one.end for one in clauses_of(said)), 0)
+    if not says_only_how_often(said[:end]):
+        return None
+    frequency = _stated(said[:end])
+    return None if frequency is None else HowOften(frequency=frequency, start=0, end=end)
+
+
+def says_only_how_often(text: str) -> bool:
+    """Return whether a clause tells nothing but how often that is what was told before it."""
+    length = len(text.strip())
+    if length > _LONGEST_BACKWARD or not (occurrences_in(text) or counted_days(text)):
+        return False
+    read = read_clause(text)
+    is_backward = not words("backward").isdisjoint(read.matched.texts[:_BACKWARD_BY])
+    if length > _LONGEST_ADDITION and not is_backward:
+        return False
+    tells = any(found.status in _TOLD for found in read.findings)
+    return not tells and words("speaker").isdisjoint(read.matched.texts)
+
+
+def _stated(text: str, asked: str = "") -> Frequency | None:
+    matched = match_concepts(text)
+    # "Most days are fine" counts the days without the symptom.
+    if any(hit.cue == "quality.good" for hit in matched.hits):
+        return None
+    if stated := _often_in(text):
+        return stated[0]
+    is_whole = any(hit.cue == "how_often.whole" for hit in matched.hits)
+    return Frequency.NEARLY_EVERY_DAY if is_whole else counted_days(text, asked)
+
+
+def _often_in(text: str) -> list[Frequency]:
+    return [_OFTEN[one.cue] for one in occurrences_in(text) if one.cue in _OFTEN]
+
+
+def _last_clause(asked: str) -> str:
+    texts = [asked[one.start : one.end] for one in clauses_of(asked)]
+    return next((text for text in reversed(texts) if text.strip()), "")

@@ -1,13 +1,28 @@
-"""What a turn says of each concept, read with the question that it answers."""
+"""What a turn says of each concept, clause by clause, read with the question that it answers."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache, partial
 from typing import Final
 
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
-from ai_psychiatrist.services.language.assertion import ClauseReading, Finding, Status, Strength
-from ai_psychiatrist.services.language.concepts import named_at
+from ai_psychiatrist.services.language.assertion import (
+    START,
+    Before,
+    ClauseReading,
+    Finding,
+    read_clause,
+)
+from ai_psychiatrist.services.language.clauses import Clause, clauses_of
+from ai_psychiatrist.services.language.concepts import Status, named_at
+from ai_psychiatrist.services.language.experiencer import is_of_others
+from ai_psychiatrist.services.language.frequency import (
+    counted_days,
+    occurrences_in,
+    says_only_how_often,
+)
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     AnswerOpening,
@@ -17,19 +32,141 @@ from ai_psychiatrist.services.language.questions import (
 )
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
-from ai_psychiatrist.services.language.turn_clauses import POLARITIES, TurnClauses, turn_clauses
-from ai_psychiatrist.services.language.vocabulary import phrases
+from ai_psychiatrist.services.language.vocabulary import phrases, words
+
+POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}
+"""What is said of a concept, for the two that say whether it is there."""
+_SENTENCE_ENDS: Final = frozenset(".?!;…")
+_SPEECH_MARKS: Final = frozenset(",:")
+_SPEECH_WORDS: Final = 3
+"""Among how many last words of a clause the saying stands: "said to me"."""
+_QUOTED: Final = re.compile(r"[\"“](?P<words>[^\"“”\n]{12,400})[\"”]")
+_OWN_SAYING: Final = re.compile(
+    r"\bI(?:['’]m|['’]ve)?\b[^.?!]{0,30}\b(?:sa(?:y|id|ying)|th(?:ink|ought)|like|tell|told|feel|felt|go)\b"
+    r"[^.?!]{0,12}$",
+    re.IGNORECASE,
+)
+_OF_ANOTHER: Final = re.compile(r",\s{1,8}(?:I|I['’]m|I['’]ve|im|ive)\b", re.IGNORECASE)
+"""Parts what is said of somebody or something from what the speaker says of himself or herself."""
+_FRAGMENTS: Final = 4
+"""How many clauses before a fragment the verb that it goes on with stands at most."""
+_MOST_OF_IT: Final = 0.7
+"""What part of a turn a quotation takes that is the turn itself."""
+_BEFORE_SAYING: Final = 60
+"""In characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnClauses:
+    """A turn cut into clauses, and what each of them says."""
+
+    turn: str
+    clauses: tuple[Clause, ...]
+    readings: tuple[ClauseReading, ...]
+    quoted: tuple[Clause, ...] = ()
+    """Stretches between quotation marks that are not said to be the speaker's own words."""
+
+    def continues_past(self, at: int) -> bool:
+        """Return whether a clause without a verb goes on with what is told in the past tense.
+
+        "I was in bits then. Awake all night."
+        """
+        if not _has_no_tense(self.readings[at].matched.texts):
+            return False
+        for back in range(at - 1, max(-1, at - 1 - _FRAGMENTS), -1):
+            before = self.readings[back].matched.texts
+            if not _has_no_tense(before):
+                is_told = not words("past").isdisjoint(before)
+                return is_told and words("present").isdisjoint(before)
+        return False
+
+    def text(self, at: int) -> str:
+        """Return the words of a clause."""
+        return self.turn[self.clauses[at].start : self.clauses[at].end]
+
+    def end(self, at: int) -> int:
+        """Return where a clause ends, with the next one if that only says how often it is."""
+        return self.clauses[at + 1 if self._is_added_to(at) else at].end
+
+    def frequency(self, at: int, status: Status, place: int) -> Frequency:
+        """Return how often the symptom is there, by the words nearest to a place that say so."""
+        polarity = POLARITIES.get(status)
+        if polarity is None:
+            return Frequency.UNSTATED
+        own = [
+            one
+            for one in occurrences_in(self.text(at))
+            if not _OF_ANOTHER.search(self.text(at), *sorted((one.start, place)))
+        ]
+        if own:
+            return min(own, key=lambda one: abs(one.start - place)).frequency(polarity)
+        if not self._is_added_to(at):
+            return Frequency.UNSTATED
+        added = self.text(at + 1)
+        told = occurrences_in(added)
+        return told[0].frequency(polarity) if told else counted_days(added) or Frequency.UNSTATED
+
+    def _is_added_to(self, at: int) -> bool:
+        """Whether the next clause says nothing but how often this is."""
+        return at + 1 < len(self.clauses) and says_only_how_often(self.text(at + 1))
+
+
+def turn_clauses(turn: str) -> TurnClauses:
+    """Read the clauses of a turn."""
+    clauses = tuple(one for one in clauses_of(turn) if turn[one.start : one.end].strip())
+    texts = [turn[one.start : one.end] for one in clauses]
+    readings = tuple(_readings(texts))
+    return TurnClauses(turn=turn, clauses=clauses, readings=readings, quoted=_quotations(turn))
+
+
+def _quotations(turn: str) -> tuple[Clause, ...]:
+    return tuple(
+        Clause(start=found.start("words"), end=found.end("words"))
+        for found in _QUOTED.finditer(turn)
+        if len(found["words"]) < _MOST_OF_IT * len(turn)
+        and not _OWN_SAYING.search(turn[max(0, found.start() - _BEFORE_SAYING) : found.start()])
+    )
+
+
+def _has_no_tense(texts: tuple[str, ...]) -> bool:
+    return all(words(key).isdisjoint(texts) for key in ("present", "past", "self_subjects"))
+
+
+def _readings(texts: list[str]) -> Iterator[ClauseReading]:
+    before = START
+    for text in texts:
+        one = read_clause(text, before)
+        yield one
+        is_others = is_of_others(one.matched.texts)
+        is_end = text.rstrip()[-1:] in _SENTENCE_ENDS
+        before = Before(
+            is_others=before.is_others if is_others is None else is_others,
+            is_hypothetical=one.is_hypothetical and not is_end,
+            is_speech=_opens_speech(one, text),
+        )
+
+
+def _opens_speech(one: ClauseReading, text: str) -> bool:
+    """Return whether a clause ends with what somebody else says: "my wife, she said to me,"."""
+    matched = one.matched
+    if text.rstrip()[-1:] not in _SPEECH_MARKS or not is_of_others(matched.texts):
+        return False
+    return any(
+        hit.cue == "modality.reported" and hit.last >= len(matched.texts) - _SPEECH_WORDS
+        for hit in matched.hits
+    )
+
 
 _COUNTED: Final = frozenset({Frequency.SEVERAL_DAYS, Frequency.MORE_THAN_HALF})
 _OVER: Final = "modality.over"
-_UNSETTLED: Final = frozenset({Status.UNCLEAR, Status.SUPPOSED})
+_UNSETTLED: Final = frozenset({Status.UNCLEAR, Status.HYPOTHETICAL})
 _BARE_WORDS: Final = 4
 """Up to how many words an answer may be a bare word and its like."""
 _LEAD_WORDS: Final = 4
 """Below how many words a clause may only lead in the answer, which comes after it."""
 
 
-class Footing(StrEnum):
+class TopicAnchor(StrEnum):
     """By what a saying is known to be about its concept."""
 
     ASKED = "asked"
@@ -46,7 +183,7 @@ class Footing(StrEnum):
     @property
     def is_tied(self) -> bool:
         """Whether question or clause names the concept, so that nothing else can be meant."""
-        return self in {Footing.ASKED, Footing.NAMED}
+        return self in {TopicAnchor.ASKED, TopicAnchor.NAMED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +198,7 @@ class Mention:
     end: int
     frequency: Frequency
     timeframe: Timeframe
-    footing: Footing = Footing.ASKED
+    anchor: TopicAnchor = TopicAnchor.ASKED
     is_answer: bool = False
     """Whether only the question tells what it is about."""
     is_past_by_tense: bool = False
@@ -82,7 +219,10 @@ def mentions_in(turn: str, question: ConceptQuestion = NOTHING) -> tuple[Mention
 
 
 def _stated(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> Iterator[Mention]:
+    first_of_now = cache(partial(_first_of_now, said, times, question))
     for at, one in enumerate(said.readings):
+        concepts = {found.concept for found in one.findings}
+        named = {concept for concept in concepts if named_at(one.matched, concept)}
         for found in one.findings:
             if _is_of_what_was_asked(one, found, question):
                 continue
@@ -93,31 +233,31 @@ def _stated(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> It
             is_undated = frequency not in _COUNTED and time is Timeframe.UNSTATED
             is_past = found.is_past_tense or said.continues_past(at)
             is_told = is_past and found.status in POLARITIES
-            is_by_tense = is_told and is_undated and not _is_of_now(said, at, times, question)
+            is_by_tense = is_told and is_undated and at < first_of_now()
             if is_by_tense or (found.status is Status.AFFIRMED and _is_over(said, at, found)):
                 time = Timeframe.PAST
-            is_quoted = said.is_quoted(start + found.start)
+            is_quoted = any(one.start <= start + found.start < one.end for one in said.quoted)
             yield Mention(
                 concept=found.concept,
                 status=Status.UNCLEAR if is_quoted else found.status,
-                is_stated=found.strength is Strength.STATED,
+                is_stated=found.is_stated,
                 start=start,
                 end=said.end(at),
                 frequency=frequency,
                 timeframe=time,
-                footing=_footing(one, found, question),
+                anchor=_anchor(found, named, question),
                 is_past_by_tense=is_by_tense,
             )
 
 
-def _footing(one: ClauseReading, found: Finding, question: ConceptQuestion) -> Footing:
+def _anchor(found: Finding, named: Collection[str], question: ConceptQuestion) -> TopicAnchor:
     if found.concept in question.named:
-        return Footing.ASKED
-    if named_at(one.matched, found.concept):
-        return Footing.NAMED
+        return TopicAnchor.ASKED
+    if found.concept in named:
+        return TopicAnchor.NAMED
     if found.concept in question.asked:
-        return Footing.HINTED
-    return Footing.ASIDE if question.asked else Footing.UNASKED
+        return TopicAnchor.HINTED
+    return TopicAnchor.ASIDE if question.asked else TopicAnchor.UNASKED
 
 
 def _is_over(said: TurnClauses, at: int, found: Finding) -> bool:
@@ -156,7 +296,7 @@ def _answers(
             end=said.end(at),
             frequency=said.frequency(at, status, 0),
             timeframe=times.timeframe_of(start, said.clauses[at].end),
-            footing=Footing.ASKED if concept in question.named else Footing.HINTED,
+            anchor=TopicAnchor.ASKED if concept in question.named else TopicAnchor.HINTED,
             is_answer=True,
         )
 
@@ -188,12 +328,15 @@ def _time(times: Timeline, start: int, end: int) -> Timeframe:
     return times.timeframe_of(start, end)
 
 
-def _is_of_now(said: TurnClauses, at: int, times: Timeline, question: ConceptQuestion) -> bool:
-    """Whether the turn or the question names a time of these weeks for what a clause tells."""
+def _first_of_now(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> int:
+    """Return from which clause on turn or question name a time of these weeks for what is told.
+
+    Without one: the number of clauses.
+    """
     asked = timeline_of(question.words)
-    if asked.timeframe_of(0, len(asked.words)) is Timeframe.PAST:
-        return False
+    is_of_past = asked.timeframe_of(0, len(asked.words)) is Timeframe.PAST
+    if is_of_past or not (times.names_these_weeks or asked.names_these_weeks):
+        return len(said.readings)
     # "I loved it. Now I feel nothing."
-    if any(one.matched.texts[:1] == ("now",) for one in said.readings[at + 1 :]):
-        return False
-    return times.names_these_weeks or asked.names_these_weeks
+    begun = (at for at, one in enumerate(said.readings) if one.matched.texts[:1] == ("now",))
+    return max(begun, default=0)

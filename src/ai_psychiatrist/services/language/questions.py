@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.services.language.assertion import ClauseReading, Status
+from ai_psychiatrist.services.language.assertion import ClauseReading
 from ai_psychiatrist.services.language.clauses import clauses_of
 from ai_psychiatrist.services.language.concepts import (
+    Status,
     concept_of,
     is_part_of_another,
     looks_alike,
@@ -16,10 +17,10 @@ from ai_psychiatrist.services.language.concepts import (
     says_something,
 )
 from ai_psychiatrist.services.language.experiencer import is_of_others
-from ai_psychiatrist.services.language.matcher import Hit, MatchedText
-from ai_psychiatrist.services.language.remembered import remembered
-from ai_psychiatrist.services.language.spoken import spoken
-from ai_psychiatrist.services.language.vocabulary import concept_tables, word_list, words
+from ai_psychiatrist.services.language.memory import remembered
+from ai_psychiatrist.services.language.phrases import Hit, MatchedText
+from ai_psychiatrist.services.language.spoken import DENYING, spoken
+from ai_psychiatrist.services.language.vocabulary import concept_tables, words
 
 _TAIL_CHARACTERS: Final = 600
 _QUESTION_CLAUSES: Final = 4
@@ -211,7 +212,7 @@ def _asked(matched: MatchedText) -> Iterator[tuple[str, Asking]]:
 
 
 def _holds_denial(matched: MatchedText, hit: Hit) -> bool:
-    return matched.texts[hit.first] in word_list("spoken", "denying") or any(
+    return matched.texts[hit.first] in DENYING or any(
         cue.cue == "cue.negator" and hit.first <= cue.first and cue.last <= hit.last
         for cue in matched.hits
     )
@@ -265,7 +266,8 @@ def answer_opening(clause: ClauseReading) -> AnswerOpening:
         is_of_more = "answer.taken_up" in cues or clause.experiencer is Status.OTHER
         if about.first == 0 and matched.texts[0] in words("denying_quality"):
             says = None
-        if not is_of_more and not _names_a_concept(matched):
+        names_concept = any(says_something(hit) and hit.last > hit.first for hit in matched.hits)
+        if not is_of_more and not names_concept:
             quality = _is_well(
                 matched, about, answer_until=opening[0].last if says is False else -1
             )
@@ -293,7 +295,11 @@ def _asks_back(matched: MatchedText, opening: list[Hit]) -> bool:
 def _plain_answer(matched: MatchedText, opening: list[Hit]) -> bool | None:
     """Return whether an answer opens with yes or no: "I don't", but not "I don't know"."""
     first = {hit for hit in opening if hit.first == opening[0].first}
-    if any(_goes_on(hit, one) for hit in matched.hits if hit.cue == "cue.pass" for one in first):
+    if any(
+        hit.cue == "cue.pass" and one.first < one.last and hit.first <= one.last < hit.last
+        for hit in matched.hits
+        for one in first
+    ):
         return None
     kinds = {hit.cue for hit in first}
     if "answer.no" in kinds:
@@ -301,18 +307,10 @@ def _plain_answer(matched: MatchedText, opening: list[Hit]) -> bool | None:
     return True if "answer.yes" in kinds else None
 
 
-def _goes_on(hit: Hit, answer: Hit) -> bool:
-    return answer.first < answer.last and hit.first <= answer.last < hit.last
-
-
 def _is_early_quality(matched: MatchedText, hit: Hit) -> bool:
     if hit.cue not in {"quality.good", "quality.bad"} or hit.first > _QUALITY_BY:
         return False
     return hit.last > 0 or matched.texts[0] not in words("hesitating")
-
-
-def _names_a_concept(matched: MatchedText) -> bool:
-    return any(says_something(hit) and hit.last > hit.first for hit in matched.hits)
 
 
 def _is_well(matched: MatchedText, about: Hit, *, answer_until: int) -> bool:

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from ai_psychiatrist.services.language.remembered import remembered
+from ai_psychiatrist.services.language.memory import remembered
 from ai_psychiatrist.services.language.vocabulary import word_list, word_table
 
+FILLERS: Final = frozenset(word_list("spoken", "fillers"))
+"""Words that are passed over."""
+DENYING: Final = frozenset(word_list("spoken", "denying"))
+"""Words that deny by themselves."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*|,")
 _MARK: Final = re.compile(r"</?[A-Z_]{2,30}/?>")
 """A transcriber's mark, which nobody spoke: `<INAUDIBLE_SPEECH/>`."""
@@ -26,6 +30,10 @@ class Spoken:
     after_comma: frozenset[int]
     """The words before which a comma stands."""
 
+    def has_digits_or(self, words: frozenset[str]) -> bool:
+        """Return whether a number in digits is among the words, or one of these."""
+        return not words.isdisjoint(self.texts) or any(map(str.isdecimal, self.texts))
+
     @property
     def with_commas(self) -> str:
         """The words with a space between them, and the commas."""
@@ -36,7 +44,7 @@ class Spoken:
 
 def spoken(text: str) -> Spoken:
     """Read the words of a text."""
-    return spoken_without(text, _fillers())
+    return spoken_without(text, FILLERS)
 
 
 def every_word(text: str) -> Spoken:
@@ -58,21 +66,24 @@ def spoken_without(text: str, fillers: frozenset[str]) -> Spoken:
     return Spoken(texts=tuple(texts), spans=tuple(spans), after_comma=frozenset(commas))
 
 
-def compared(text: str) -> list[str]:
+@cache
+def compared(text: str) -> tuple[str, ...]:
     """Return the words of an entry of a table, as they are compared; fillers among them."""
     if text.isascii() and text.isalpha() and text.islower() and text not in _rewriting():
-        return [text]
-    return [word for word, _ in _rewritten(words_in(text))]
+        return (text,)
+    return tuple(word for word, _ in _rewritten(words_in(text)))
+
+
+@cache
+def compared_words(name: str, key: str) -> frozenset[str]:
+    """Return the single words of a list of a vocabulary file, as they are compared."""
+    entries = word_table(name, "words")[key]
+    return frozenset(word for entry in entries for word in compared(entry))
 
 
 @remembered(512)
 def _written(text: str) -> "_Found":
     return _rewritten(words_in(text))
-
-
-def is_filler(word: str) -> bool:
-    """Whether a word is passed over."""
-    return word in _fillers()
 
 
 _Found = list[tuple[str, tuple[int, int]]]
@@ -118,11 +129,6 @@ def _rewritten(words: _Found) -> _Found:
             found.append(words[at])
             at += 1
     return found
-
-
-@cache
-def _fillers() -> frozenset[str]:
-    return frozenset(word_list("spoken", "fillers"))
 
 
 @cache

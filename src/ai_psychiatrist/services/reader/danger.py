@@ -3,13 +3,15 @@
 The third voice are n-grams. Two of three are needed for an alarm that no named danger carries.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Final
 
-from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.risk import (
+    PassageToRead,
     RiskCategory,
     RiskGroup,
     RiskKind,
@@ -25,9 +27,9 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.language.spoken import spoken
 from ai_psychiatrist.services.reader.passages import Passage
 from ai_psychiatrist.services.reader.reading import TranscriptReading
-from ai_psychiatrist.services.risk.context import context_of
+from ai_psychiatrist.services.risk.context import in_context
 from ai_psychiatrist.services.risk.questions import questions_in
-from ai_psychiatrist.services.risk.vocabulary import danger_words
+from ai_psychiatrist.services.risk.statement import danger_words
 
 SHARED_FROM: Final = 0.05
 """From here on the network shares a sign of the rules."""
@@ -65,47 +67,69 @@ async def with_second_voice(
         if _stands(one, transcript, read[one.turn])
     }
     weighed = [_weighed(signal, standing) for signal in report.signals]
-    told: defaultdict[int, list[RiskSignal]] = defaultdict(list)
-    for signal in weighed:
-        told[signal.turn].append(signal)
+    alarming = [one for one in weighed if is_to_be_read(one)]
+    alarms = _Stretches(alarming)
+    denials = _Stretches(one for one in weighed if one.polarity is RiskPolarity.DENIED)
     added = [
         _found(passage)
-        for turn, passages in read.items()
+        for passages in read.values()
         for passage, danger in passages
         if danger >= FOUND_FROM
         and ngrams[passage] >= NGRAMS_FROM
-        and not any(_settles(signal, passage) for signal in told[turn])
+        and not alarms.touch(passage)
+        and not denials.hold(passage)
     ]
-    for signal in added:
-        told[signal.turn].append(signal)
+    first = _read_first(read, _Stretches((*alarming, *added)))
     in_order = sorted((*weighed, *added), key=lambda signal: signal.start)
     return replace(
         risk_report(in_order, report.examined),
         signal_count=report.signal_count + len(added),
         model=report.model,
-        reader=replace(reading.state, read_first=_read_first(read, told)),
+        reader=replace(reading.state, read_first=first),
     )
+
+
+class _Stretches:
+    """The stretches of signals, whatever lies in which of them."""
+
+    def __init__(self, signals: Iterable[RiskSignal]) -> None:
+        spans = sorted((one.start, one.end) for one in signals)
+        self._starts = [start for start, _ in spans]
+        self._furthest = list(accumulate((end for _, end in spans), max))
+        """For each the last character that it, or one that begins before it, reaches."""
+
+    def touch(self, passage: Passage) -> bool:
+        """Return whether one shares a character with a passage."""
+        before = bisect_left(self._starts, passage.end)
+        return before > 0 and self._furthest[before - 1] > passage.start
+
+    def hold(self, passage: Passage) -> bool:
+        """Return whether one holds all of a passage."""
+        before = bisect_right(self._starts, passage.start)
+        return before > 0 and self._furthest[before - 1] >= passage.end
 
 
 def _weighed(signal: RiskSignal, standing: Collection[tuple[RiskCategory, int]]) -> RiskSignal:
     """Return a sign, as found by words alone where neither it stands nor one like it near to it."""
-    near = (
-        category is signal.category and abs(turn - signal.turn) <= _NEAR_TURNS
-        for category, turn in standing
-    )
-    if not _is_open(signal) or any(near):
+    turns = range(signal.turn - _NEAR_TURNS, signal.turn + _NEAR_TURNS + 1)
+    if not _is_open(signal) or any((signal.category, turn) in standing for turn in turns):
         return signal
     level = min(signal.level, RiskLevel.LOW, key=lambda level: level.rank)
     return replace(signal, is_shared=False, level=level)
 
 
 def _stands(
-    signal: RiskSignal, transcript: Transcript, read: Iterable[tuple[Passage, float]]
+    signal: RiskSignal, transcript: Transcript, read: Sequence[tuple[Passage, float]]
 ) -> bool:
-    """Whether the network shares a sign that is to be read now, or a danger is named in it."""
+    """Whether the network shares a sign that is to be read now, or a danger is named in it.
+
+    `read`: the passages of its turn in order, of which each ends after the one before.
+    """
     if not _is_open(signal):
         return False
-    near = [danger for passage, danger in read if passage.touches(signal.start, signal.end)]
+    first = bisect_right(read, signal.start, key=lambda one: one[0].end)
+    last = bisect_left(read, signal.end, key=lambda one: one[0].start)
+    near = [danger for _, danger in read[first:last]]
     return not near or max(near) >= SHARED_FROM or _is_named(signal, transcript)
 
 
@@ -119,19 +143,8 @@ def _is_named(signal: RiskSignal, transcript: Transcript) -> bool:
     said = spoken(transcript.text[signal.start : signal.end]).texts
     if not danger_words("named").isdisjoint(said):
         return True
-    question = context_of(transcript, signal).question
+    question = in_context(transcript, signal).question
     return bool(question) and any(not one.is_open for one in questions_in(question or ""))
-
-
-def _settles(signal: RiskSignal, passage: Passage) -> bool:
-    """Whether a sign alarms for a passage already, or reads all of it as a denial."""
-    if signal.polarity is RiskPolarity.DENIED:
-        return signal.start <= passage.start and passage.end <= signal.end
-    return _alarms(signal, passage)
-
-
-def _alarms(signal: RiskSignal, passage: Passage) -> bool:
-    return is_to_be_read(signal) and passage.touches(signal.start, signal.end)
 
 
 def _found(passage: Passage) -> RiskSignal:
@@ -147,14 +160,14 @@ def _found(passage: Passage) -> RiskSignal:
 
 
 def _read_first(
-    read: Mapping[int, Iterable[tuple[Passage, float]]], told: Mapping[int, Iterable[RiskSignal]]
-) -> tuple[Segment, ...]:
+    read: Mapping[int, Iterable[tuple[Passage, float]]], alarms: _Stretches
+) -> tuple[PassageToRead, ...]:
     """Return the passages that rank highest among those for which nothing alarms."""
     high = [
         (danger, passage)
-        for turn, passages in read.items()
+        for passages in read.values()
         for passage, danger in passages
-        if danger >= READ_FIRST_FROM and not any(_alarms(one, passage) for one in told[turn])
+        if danger >= READ_FIRST_FROM and not alarms.touch(passage)
     ]
     ranked = sorted(high, key=lambda pair: (-pair[0], pair[1].start))[:MOST_READ_FIRST]
-    return tuple(Segment(turn=one.turn, start=one.start, end=one.end) for _, one in ranked)
+    return tuple(PassageToRead(turn=one.turn, start=one.start, end=one.end) for _, one in ranked)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
+from ai_psychiatrist.services.transcripts.lines import on_one_line
 
 _WORD: Final = re.compile(r"\S+")
 MOST_WORDS: Final = 64
@@ -68,4 +69,4 @@ def end_of(question: str) -> str:
 
 def plain(words: str) -> str:
     """Return words with single spaces, and no more of them than are read."""
-    return " ".join(words.split())[:MOST_CHARACTERS]
+    return on_one_line(words)[:MOST_CHARACTERS]

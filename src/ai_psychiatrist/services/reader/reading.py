@@ -8,10 +8,10 @@ from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.evidence import Segment
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.reader import ReaderState, ReaderStatus
+from ai_psychiatrist.domain.risk import ReaderState, ReaderStatus
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.worker_processes import beside_the_loop
+from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.services.reader.learned_reader import LearnedReader, PassageReading
 from ai_psychiatrist.services.reader.passages import Passage, passages_of
 
@@ -75,7 +75,7 @@ class TranscriptReading:
     async def _made(self, work: Callable[[], list[T]]) -> list[T]:
         """Return what work gives beside the event loop; nothing where it fails, which is kept."""
         try:
-            return await beside_the_loop(work)
+            return await run_in_thread(work)
         except Exception as error:  # noqa: BLE001  a second voice takes nothing with it
             logger.warning("reader_failed", error_type=type(error).__name__)
             self.status = ReaderStatus.FAILED

@@ -1,14 +1,13 @@
 """The learned reader as assessments have it: loaded when first needed, or why it takes no part."""
 
-import asyncio
 from dataclasses import dataclass, field
 from functools import cache
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.domain.reader import ReaderState, ReaderStatus
-from ai_psychiatrist.domain.risk import RiskReport
+from ai_psychiatrist.domain.risk import ReaderState, ReaderStatus, RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.services.reader.danger import with_second_voice
 from ai_psychiatrist.services.reader.learned_reader import LearnedReader
 from ai_psychiatrist.services.reader.reading import TranscriptReading
@@ -34,10 +33,7 @@ class SecondVoice:
         """Return the reading of a transcript; of nothing where the reader takes no part."""
         if not self.is_enabled:
             return TranscriptReading()
-        found = await asyncio.to_thread(_shipped)
-        if isinstance(found, LearnedReader):
-            return TranscriptReading.of(transcript, found)
-        return TranscriptReading(status=found)
+        return await run_in_thread(lambda: _reading_of(transcript))
 
     async def voiced(self, transcript: Transcript, risk: RiskReport) -> VoicedRisk:
         """Return the rules' report with what the reader says of it."""
@@ -53,6 +49,13 @@ class SecondVoice:
         if isinstance(found, LearnedReader):
             return ReaderState(status=ReaderStatus.ANSWERED, digest=found.digest)
         return ReaderState(status=found)
+
+
+def _reading_of(transcript: Transcript) -> TranscriptReading:
+    found = _shipped()
+    if isinstance(found, LearnedReader):
+        return TranscriptReading.of(transcript, found)
+    return TranscriptReading(status=found)
 
 
 @cache

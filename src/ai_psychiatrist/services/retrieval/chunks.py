@@ -8,10 +8,11 @@ from typing import Final
 from ai_psychiatrist.domain.evidence import Polarity, Timeframe
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.services.language.assertion import Status
+from ai_psychiatrist.services.language.concepts import Status
 from ai_psychiatrist.services.language.conversation import Conversation
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.mentions import Mention
+from ai_psychiatrist.services.transcripts.lines import on_one_line
 from ai_psychiatrist.services.transcripts.rendering import WRITTEN_LABELS
 
 
@@ -94,7 +95,7 @@ def _lines(transcript: Transcript) -> Iterator[_Line]:
             start = end
             if line.strip():
                 yield _Line(
-                    text=f"{WRITTEN_LABELS[turn.speaker]}: {' '.join(line.split())}",
+                    text=f"{WRITTEN_LABELS[turn.speaker]}: {on_one_line(line)}",
                     is_participant=is_participant,
                     readings=_readings(own),
                 )

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.named_output import writing_to
-from ai_psychiatrist.infrastructure.private_files import make_folder, sync_folder
+from ai_psychiatrist.infrastructure.private_files import make_folder, sync_folder, writing_to
 
 _BYTES: Final = 8
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from ai_psychiatrist.domain.items import NoReferences
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.references import NoReferences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

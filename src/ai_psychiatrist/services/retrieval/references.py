@@ -14,8 +14,8 @@ import orjson
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.evidence import Quote
+from ai_psychiatrist.domain.items import NoReferences
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.references import NoReferences
 from ai_psychiatrist.services.retrieval.artefact import (
     CHUNKS_FILE,
     NOT_SCORED,

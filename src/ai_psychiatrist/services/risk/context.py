@@ -1,12 +1,12 @@
 """The sentence that a statement stands in, and the question that it answers."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskSignal
+from ai_psychiatrist.domain.risk import RiskReport, RiskSignal, RiskSource
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 
 _MOST_CHARACTERS: Final = 600
@@ -32,25 +32,37 @@ _LISTENING: Final = re.compile(
 """What an interviewer says who asks nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementContext:
-    """What a reader needs to understand a statement without the transcript."""
+def with_words(transcript: Transcript, report: RiskReport, *, resources: str) -> RiskReport:
+    """Return the finished report: with the words of each sign, their sentence and its question.
 
-    sentence: str = field(repr=False)
-    """The whole sentences that the statement touches, `…` where one is too long to be shown."""
-    question: str | None = field(repr=False)
-    """The last sentence of the interviewer before, a question if that turn holds one."""
-    question_turn: int | None
-    """Position of that turn, counted from 0."""
+    `resources`: where to turn in danger.
+    """
+    passages = (
+        replace(one, text=transcript.text[one.start : one.end]) for one in report.reader.read_first
+    )
+    reader = replace(
+        report.reader,
+        sign_count=sum(one.source is RiskSource.READER for one in report.signals),
+        unshared_count=sum(not one.is_shared for one in report.signals),
+        read_first=tuple(passages),
+    )
+    signals = tuple(in_context(transcript, one) for one in report.signals)
+    return replace(report, signals=signals, reader=reader, resources=resources)
 
 
-def context_of(transcript: Transcript, signal: RiskSignal) -> StatementContext:
-    """Return the sentence of a statement and the question before it."""
+def in_context(transcript: Transcript, signal: RiskSignal) -> RiskSignal:
+    """Return a sign with its words and what a reader needs to understand them by themselves.
+
+    The sentences that the words touch, `…` where one is too long to be shown, and the last
+    sentence of the interviewer before, a question if that turn holds one.
+    """
     turn = transcript.turns[signal.turn]
     words = transcript.words(turn)
     sentence = _sentence(words, signal.start - turn.words_start, signal.end - turn.words_start)
     asked = _asking_turn(transcript, turn)
-    return StatementContext(
+    return replace(
+        signal,
+        text=transcript.text[signal.start : signal.end],
         sentence=_over_lines(transcript, turn, sentence),
         question=None if asked is None else _question(transcript.words(asked)),
         question_turn=None if asked is None else asked.index,
@@ -90,19 +102,15 @@ def _over_lines(transcript: Transcript, turn: Turn, sentence: str) -> str:
     words, parts = transcript.words(turn).strip(), [sentence]
     if words.startswith(sentence):
         for line in _lines(transcript, turn, -1):
-            if _is_enough(parts) or _is_ended(line):
+            if len(" ".join(parts).split()) >= _FEW_WORDS or _is_ended(line):
                 break
             parts.insert(0, line)
     if words.endswith(sentence):
         for line in _lines(transcript, turn, 1):
-            if _is_enough(parts) or _is_ended(parts[-1]):
+            if len(" ".join(parts).split()) >= _FEW_WORDS or _is_ended(parts[-1]):
                 break
             parts.append(line)
     return " ".join(parts)
-
-
-def _is_enough(parts: Sequence[str]) -> bool:
-    return sum(len(part.split()) for part in parts) >= _FEW_WORDS
 
 
 def _is_ended(line: str) -> bool:

@@ -5,7 +5,7 @@ as said.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Final
@@ -22,12 +22,16 @@ from ai_psychiatrist.domain.risk import (
     risk_report,
 )
 from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
-from ai_psychiatrist.services.language.clauses import Clause
 from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.language.timeline import Timeline, timeline_of
-from ai_psychiatrist.services.risk.answers import OPENING_CHARACTERS, Answer, answer_to
-from ai_psychiatrist.services.risk.polarity import Surroundings, polarity_of_danger
+from ai_psychiatrist.services.risk.answers import (
+    OPENING_CHARACTERS,
+    Answer,
+    answer_to,
+    denies_faintly,
+)
+from ai_psychiatrist.services.risk.polarity import polarity_of_danger
 from ai_psychiatrist.services.risk.questions import (
     DangerQuestion,
     denies_one,
@@ -36,7 +40,6 @@ from ai_psychiatrist.services.risk.questions import (
     meant_by,
     questions_in,
 )
-from ai_psychiatrist.services.risk.replies import denies_faintly
 from ai_psychiatrist.services.risk.statement import (
     DangerPhrase,
     Statement,
@@ -125,22 +128,19 @@ def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
 
 
 def _opens_topic(signal: RiskSignal) -> bool:
-    return signal.group is RiskGroup.READ_NOW and _is_of_suicide(signal) and _names_death(signal)
+    """Whether what follows speaks of suicide; "there is no point in it" says nothing of it."""
+    is_of_death = signal.level is RiskLevel.HIGH or signal.kind in _OF_DEATH
+    return (
+        signal.category is RiskCategory.SUICIDAL_IDEATION
+        and signal.group is RiskGroup.READ_NOW
+        and signal.level.is_urgent
+        and is_of_death
+    )
 
 
 def _closes_topic(signal: RiskSignal) -> bool:
     is_over = signal.polarity in {RiskPolarity.DENIED, RiskPolarity.PAST}
-    return is_over and _is_of_suicide(signal)
-
-
-def _is_of_suicide(signal: RiskSignal) -> bool:
-    return signal.category is RiskCategory.SUICIDAL_IDEATION
-
-
-def _names_death(signal: RiskSignal) -> bool:
-    """Whether what follows speaks of suicide; "there is no point in it" says nothing of it."""
-    is_alarm = signal.level.is_urgent
-    return is_alarm and (signal.level is RiskLevel.HIGH or signal.kind in _OF_DEATH)
+    return is_over and signal.category is RiskCategory.SUICIDAL_IDEATION
 
 
 def _signals_of_turn(
@@ -148,14 +148,21 @@ def _signals_of_turn(
 ) -> list[RiskSignal]:
     times = timeline_of(transcript.words(turn))
     answers = _answers(times, asked)
-    stated = list(_stated(turn, times, answers, is_implied=False))
+    stated = _stated(turn, times, answers, is_implied=False)
     is_asked = any(one.kind.category is RiskCategory.SUICIDAL_IDEATION for one in asked)
     if is_topic or is_asked or any(map(_opens_topic, stated)):
         implied = _stated(turn, times, answers, is_implied=True)
         stated += (one for one in implied if not _is_weaker_than_denial(one, answers))
     stated.sort(key=lambda signal: signal.start)
     answered = (
-        _answer_signal(turn, answer)
+        RiskSignal(
+            kind=answer.kind,
+            polarity=answer.polarity,
+            level=answer.level,
+            turn=turn.index,
+            start=turn.words_start + answer.start,
+            end=turn.words_start + answer.end,
+        )
         for answer in answers.values()
         if not any(_says_as_much(one, answer) for one in stated)
     )
@@ -165,8 +172,8 @@ def _signals_of_turn(
 def _is_weaker_than_denial(signal: RiskSignal, answers: Mapping[RiskCategory, Answer]) -> bool:
     """Whether only the topic makes a danger of it, and that was plainly denied."""
     answer = answers.get(signal.category)
-    is_denied = answer is not None and answer.polarity is RiskPolarity.DENIED
-    return is_denied and signal.level is not RiskLevel.HIGH
+    is_negated = answer is not None and answer.polarity is RiskPolarity.DENIED
+    return is_negated and signal.level is not RiskLevel.HIGH
 
 
 def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[RiskCategory, Answer]:
@@ -187,17 +194,6 @@ def _answers(times: Timeline, asked: tuple[DangerQuestion, ...]) -> Mapping[Risk
     return answers
 
 
-def _answer_signal(turn: Turn, answer: Answer) -> RiskSignal:
-    return RiskSignal(
-        kind=answer.kind,
-        polarity=answer.polarity,
-        level=answer.level,
-        turn=turn.index,
-        start=turn.words_start + answer.start,
-        end=turn.words_start + answer.end,
-    )
-
-
 def _says_as_much(stated: RiskSignal, answer: Answer) -> bool:
     """Whether a statement makes the answer around it needless."""
     if stated.category is not answer.kind.category or stated.polarity is RiskPolarity.QUOTED:
@@ -211,35 +207,44 @@ def _says_as_much(stated: RiskSignal, answer: Answer) -> bool:
 
 def _stated(
     turn: Turn, times: Timeline, answers: Mapping[RiskCategory, Answer], *, is_implied: bool
-) -> Iterator[RiskSignal]:
-    words, clauses = times.words, times.clauses
-    for at, clause in enumerate(clauses):
-        statement = read_statement(words[clause.start : clause.end])
+) -> list[RiskSignal]:
+    statements = [read_statement(times.words[one.start : one.end]) for one in times.clauses]
+    found: list[RiskSignal] = []
+    for at, (clause, statement) in enumerate(zip(times.clauses, statements, strict=True)):
         if turn.speaker is not Speaker.PARTICIPANT and not is_of_speaker(statement.texts):
             # A heading or a list before the interview: "topics: sleep, suicide risk".
             continue
-        dangers = [
-            one
-            for one in statement.dangers
-            if one.is_implied is is_implied
-            and (not one.is_joined or _has_purpose(words, clauses, at, one))
-        ]
-        if not dangers:
-            continue
-        before, after = (_statement_at(words, clauses, other) for other in (at - 1, at + 1))
-        found: list[RiskSignal] = []
-        for danger in dangers:
-            around = Surroundings(
-                before=before,
-                after=after,
-                is_past=_is_past(times, clause.start + danger.start, danger),
+        own: list[RiskSignal] = []
+        for danger in statement.dangers:
+            if danger.is_implied is not is_implied:
+                continue
+            if danger.is_joined and not _has_purpose(statements, at, danger):
+                continue
+            start, end = clause.start + danger.start, clause.start + danger.end
+            polarity = polarity_of_danger(
+                danger,
+                statement,
+                before=statements[at - 1] if at else None,
+                after=statements[at + 1] if at + 1 < len(statements) else None,
+                is_past=times.timeframe_of(start, end) is Timeframe.PAST,
             )
-            polarity = polarity_of_danger(danger, statement, around)
             answer = answers.get(danger.kind.category)
             if answer is not None:
                 polarity = _as_answer(polarity, answer, statement, danger)
-            found.append(_signal(turn, clause, danger, polarity))
-        yield from _merged(iter(found))
+            signal = RiskSignal(
+                kind=danger.kind,
+                polarity=polarity,
+                level=level_of(polarity, danger.level),
+                turn=turn.index,
+                start=turn.words_start + start,
+                end=turn.words_start + end,
+            )
+            own.append(signal)
+        # Neighbours within one clause that say the same are one.
+        for _, same in groupby(own, key=lambda one: (one.kind, one.polarity, one.level)):
+            first, *others = same
+            found.append(replace(first, end=others[-1].end) if others else first)
+    return found
 
 
 def _as_answer(
@@ -257,53 +262,18 @@ def _as_answer(
             return polarity
 
 
-def _has_purpose(words: str, clauses: tuple[Clause, ...], at: int, danger: DangerPhrase) -> bool:
+def _has_purpose(statements: Sequence[Statement], at: int, danger: DangerPhrase) -> bool:
     """Whether a purpose is said beside a danger: in its clause, or near enough to it."""
-    text = words[clauses[at].start : clauses[at].end]
-    said = read_statement(text)
-    if not _DOERS.isdisjoint(said.texts[: danger.first]) or (
-        not is_of_speaker(said.texts) and is_of_others(said.said.texts)
+    own = statements[at]
+    if not _DOERS.isdisjoint(own.texts[: danger.first]) or (
+        not is_of_speaker(own.texts) and is_of_others(own.said.texts)
     ):
         return False
-    for other in range(at - _PURPOSE_CLAUSES, at + _PURPOSE_CLAUSES + 1):
-        near = _statement_at(words, clauses, other)
-        if near is None:
-            continue
-        purposes = [hit for hit in near.cues if hit.kind == "purpose"]
-        if other == at:
-            purposes = [
-                one for one in purposes if one.first > danger.last or one.last < danger.first
-            ]
-        if purposes:
-            return True
-    return False
-
-
-def _is_past(times: Timeline, start: int, danger: DangerPhrase) -> bool:
-    end = start + danger.end - danger.start
-    return times.timeframe_of(start, end) is Timeframe.PAST
-
-
-def _merged(signals: Iterator[RiskSignal]) -> Iterator[RiskSignal]:
-    """Join neighbours within one clause that say the same."""
-    for _, same in groupby(signals, key=lambda s: (s.kind, s.polarity, s.level)):
-        first, *others = same
-        yield replace(first, end=others[-1].end) if others else first
-
-
-def _statement_at(words: str, clauses: tuple[Clause, ...], at: int) -> Statement | None:
-    if not 0 <= at < len(clauses):
-        return None
-    return read_statement(words[clauses[at].start : clauses[at].end])
-
-
-def _signal(turn: Turn, clause: Clause, danger: DangerPhrase, polarity: RiskPolarity) -> RiskSignal:
-    start = turn.words_start + clause.start
-    return RiskSignal(
-        kind=danger.kind,
-        polarity=polarity,
-        level=level_of(polarity, danger.level),
-        turn=turn.index,
-        start=start + danger.start,
-        end=start + danger.end,
+    first = max(0, at - _PURPOSE_CLAUSES)
+    near = enumerate(statements[first : at + _PURPOSE_CLAUSES + 1], start=first)
+    return any(
+        hit.kind == "purpose"
+        and (other != at or hit.first > danger.last or hit.last < danger.first)
+        for other, one in near
+        for hit in one.cues
     )

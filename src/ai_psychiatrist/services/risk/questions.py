@@ -1,22 +1,22 @@
 """What an interviewer asks about danger, in one sentence or over several."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel
+from ai_psychiatrist.services.language.memory import remembered
 from ai_psychiatrist.services.language.questions import question_in
-from ai_psychiatrist.services.language.remembered import remembered
 from ai_psychiatrist.services.language.spoken import every_word
 from ai_psychiatrist.services.language.vocabulary import words as listed
-from ai_psychiatrist.services.risk.statement import read_statement
-from ai_psychiatrist.services.risk.vocabulary import (
+from ai_psychiatrist.services.risk.statement import (
     ASKED,
     SPOKEN_KINDS,
     is_harmless,
     match_danger,
     match_replies,
+    read_statement,
     reply_words,
 )
 
@@ -60,6 +60,8 @@ _PEOPLE: Final = {
 _THOUGHTS: Final = frozenset(
     {RiskKind.WISH_TO_BE_DEAD, RiskKind.NONSPECIFIC_THOUGHTS, RiskKind.BURDEN_AND_DESPAIR}
 )
+_ANYBODY: Final = frozenset({"patients", "clients", "folk", "folks", "women", "men"})
+"""In "many patients think of it" nobody is asked about."""
 _OF_OTHERS: Final = frozenset({RiskCategory.ABUSE, RiskCategory.HARM_TO_OTHERS})
 """Another person belongs into these."""
 
@@ -73,7 +75,7 @@ class DangerQuestion:
     """How soon a person should look where it is affirmed."""
     is_about_safety: bool = False
     """Whether "no" tells of danger, as after "do you feel safe at home?"."""
-    is_supposed: bool = False
+    is_hypothetical: bool = False
     """Whether it asks what might be."""
     is_open: bool = False
     """Whether it asks about a danger only where one is the topic: "so you stopped yourself?"."""
@@ -95,7 +97,7 @@ def questions_in(words: str) -> tuple[DangerQuestion, ...]:
 
 @remembered(128)
 def _questions_in(tail: str) -> tuple[DangerQuestion, ...]:
-    sentences = [found[0] for found in _SENTENCE.finditer(tail)]
+    sentences = _SENTENCE.findall(tail)
     last = _last_asked(sentences)
     if last is None:
         return _asked_in(" ".join(sentences), taken_up=False)
@@ -119,16 +121,17 @@ def follow_up(words: str, topic: DangerQuestion) -> tuple[DangerQuestion, ...]:
 
     "How often?", "do you have the means?", "anything else like that?".
     """
-    sentences = [found[0] for found in _SENTENCE.finditer(words[-_QUESTION_CHARACTERS:])]
+    sentences = _SENTENCE.findall(words[-_QUESTION_CHARACTERS:])
     last = _last_asked(sentences)
-    text = sentences[-1 if last is None else last] if sentences else ""
-    texts = every_word(text).texts
-    if last is None or not texts or len(texts) > _LONGEST_FOLLOW_UP or question_in(text).asked:
+    if last is None:
         return ()
+    text = sentences[last]
     matched = match_replies(text)
+    if not 0 < len(matched.texts) <= _LONGEST_FOLLOW_UP or question_in(text).asked:
+        return ()
     if not any(matched.among("follow_up")) or any(matched.among("permission")):
         return ()
-    return (replace(topic, is_leading=_is_leading(text, len(text)), words=_words_of(text)),)
+    return (replace(topic, is_leading=_is_leading(text), words=_words_of(text)),)
 
 
 def leaves_open(words: str) -> bool:
@@ -155,8 +158,7 @@ def denies_one(opening: str) -> bool:
 
 
 def _last_asked(sentences: Sequence[str]) -> int | None:
-    marked = [at for at, sentence in enumerate(sentences) if "?" in sentence]
-    return marked[-1] if marked else None
+    return max((at for at, sentence in enumerate(sentences) if "?" in sentence), default=None)
 
 
 def _takes_up(sentence: str) -> bool:
@@ -168,16 +170,16 @@ def _takes_up(sentence: str) -> bool:
 
 
 def _asked_in(text: str, *, taken_up: bool) -> tuple[DangerQuestion, ...]:
-    found: dict[RiskCategory, DangerQuestion] = {}
     if "?" not in text and any(match_replies(text).among("advice")):
         return ()
-    by_phrases = tuple(_by_phrases(text))
+    by_phrases = list(_by_phrases(text))
     known_kinds = {one.kind.category for one in by_phrases}
     by_statements = _by_statements(text, taken_up=taken_up)
-    others = (one for one in by_statements if one.kind.category not in known_kinds)
+    others = [one for one in by_statements if one.kind.category not in known_kinds]
+    found: dict[RiskCategory, DangerQuestion] = {}
     for question in (*by_phrases, *others):
         category = question.kind.category
-        if _is_of_another(text) and category not in _OF_OTHERS:
+        if category not in _OF_OTHERS and _is_of_another(text):
             continue
         known = found.setdefault(category, question)
         if question.level.rank > known.level.rank:
@@ -190,51 +192,44 @@ def _asked_in(text: str, *, taken_up: bool) -> tuple[DangerQuestion, ...]:
 def _by_phrases(text: str) -> Iterator[DangerQuestion]:
     """Read the phrases that ask for a danger."""
     matched = match_danger(text)
-    is_supposed = any(matched.among("moods"))
-    count = 0
+    is_first = True
     for hit in matched.among(*_ASKED_KINDS):
-        if is_harmless(matched, hit) or (hit.kind == _TOO and not count):
+        if is_harmless(matched, hit) or (hit.kind == _TOO and is_first):
             continue
-        count += 1
-        yield DangerQuestion(
+        is_first = False
+        question = DangerQuestion(
             kind=RiskKind(hit.subject.removesuffix(ASKED)),
             level=_LEVELS.get(hit.kind, RiskLevel.HIGH),
             is_about_safety=hit.kind == _SAFETY,
-            is_supposed=is_supposed,
             is_open=hit.kind == _OPEN,
-            is_leading=_is_leading(text, matched.words.spans[hit.first][0]),
-            is_distant=_is_distant(text),
-            words=_words_of(text),
+            is_leading=_is_leading(text[: matched.words.spans[hit.first][0]]),
         )
+        yield _as_put(question, text)
 
 
 def _by_statements(text: str, *, taken_up: bool) -> Iterator[DangerQuestion]:
     """Read what it would state, were it the participant's: "you'd be better off dead"."""
-    said = _of_speaker(text, taken_up=taken_up)
-    statement = read_statement(said)
     if "?" not in text or reply_words("of_death").isdisjoint(every_word(text).texts):
         return
-    for danger in statement.dangers:
-        is_alarm = danger.level.is_urgent
+    said = _of_speaker(text, _TO_SPEAKER | (_PEOPLE if taken_up else {}))
+    for danger in read_statement(said).dangers:
         is_thought = danger.kind in _THOUGHTS and not danger.is_implied
-        if not is_thought or danger.is_of_others or not is_alarm:
-            continue
-        yield DangerQuestion(
-            kind=danger.kind,
-            level=danger.level,
-            is_supposed=any(match_danger(text).among("moods")),
-            is_leading=_is_leading(said, danger.start),
-            is_distant=_is_distant(text),
-            words=_words_of(text),
-        )
+        if is_thought and danger.level.is_urgent and not danger.is_of_others:
+            is_leading = _is_leading(said[: danger.start])
+            question = DangerQuestion(kind=danger.kind, level=danger.level, is_leading=is_leading)
+            yield _as_put(question, text)
 
 
-def _of_speaker(text: str, *, taken_up: bool) -> str:
-    turned = _TO_SPEAKER | (_PEOPLE if taken_up else {})
-    return _turned(text, turned)
+def _as_put(question: DangerQuestion, text: str) -> DangerQuestion:
+    return replace(
+        question,
+        is_hypothetical=any(match_danger(text).among("moods")),
+        is_distant=any(match_replies(text).among("distant")),
+        words=_words_of(text),
+    )
 
 
-def _turned(text: str, turned: dict[str, str]) -> str:
+def _of_speaker(text: str, turned: Mapping[str, str]) -> str:
     """Return the words of a text with some put in the place of others, and its commas."""
     spoken = every_word(text)
     return " ".join(
@@ -243,21 +238,15 @@ def _turned(text: str, turned: dict[str, str]) -> str:
     )
 
 
-def _is_leading(text: str, until: int) -> bool:
+def _is_leading(before: str) -> bool:
     """Whether a denial stands before what is asked for, and not within it."""
-    return any(match_replies(text[:until]).among("leading"))
-
-
-def _is_distant(text: str) -> bool:
-    return any(match_replies(text).among("distant"))
+    return any(match_replies(before).among("leading"))
 
 
 def _is_of_another(text: str) -> bool:
     """Whether it asks about somebody else: one is named, and "you" is not."""
     texts = set(every_word(text).texts)
-    named = (
-        listed("other") - listed("vague") - {"patients", "clients", "folk", "folks", "women", "men"}
-    )
+    named = listed("other") - listed("vague") - _ANYBODY
     return not texts.isdisjoint(named) and texts.isdisjoint(reply_words("you"))
 
 

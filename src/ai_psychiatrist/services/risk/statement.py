@@ -1,28 +1,35 @@
 """One clause of a participant: the phrases of danger in it, and the cues around them."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Final
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity
 from ai_psychiatrist.services.language.clauses import is_asked
 from ai_psychiatrist.services.language.concepts import match_concepts
-from ai_psychiatrist.services.language.matcher import Hit, MatchedText
-from ai_psychiatrist.services.language.remembered import remembered
-from ai_psychiatrist.services.language.vocabulary import words
-from ai_psychiatrist.services.risk.vocabulary import (
-    HINT,
-    IMPLIED,
-    JOINED,
-    SPOKEN_KINDS,
-    danger_words,
-    is_harmless,
-    match_danger,
-)
+from ai_psychiatrist.services.language.memory import remembered
+from ai_psychiatrist.services.language.phrases import Hit, MatchedText, Matcher
+from ai_psychiatrist.services.language.spoken import compared_words, every_word, spoken_without
+from ai_psychiatrist.services.language.vocabulary import word_file, words
 
-_SECTIONS: Final = ("context", "manner", "purpose", "time", "ending", "after")
+SPOKEN_KINDS: Final = tuple(kind for kind in RiskKind if kind is not RiskKind.UNSPECIFIED)
+"""The kinds that phrases are known for."""
+ASKED: Final = "?"
+"""Ends the subject of the phrases that ask about a kind."""
+_IMPLIED: Final = "+"
+"""Ends the subject of the phrases that only the topic gives a meaning."""
+_HINT: Final = "-"
+"""Ends the subject of those that are a hint alone."""
+_JOINED: Final = "&"
+"""Ends the subject of those that only a purpose beside them gives a meaning."""
+_LOOK_ALIKE: Final = "look_alike"
+_CUES: Final = ("context", "manner", "purpose", "time", "ending", "after")
+_OVERLAPPING: Final = (*_CUES, "replies", "rising", "moods", "whom")
+"""Sections of phrases that may stand on the same words."""
 _KINDS: Final = {
-    f"{kind.value}{ending}": kind for kind in SPOKEN_KINDS for ending in ("", IMPLIED, HINT, JOINED)
+    f"{kind.value}{ending}": kind
+    for kind in SPOKEN_KINDS
+    for ending in ("", _IMPLIED, _HINT, _JOINED)
 }
 _SHOWN: Final = "shown"
 """Phrases of what only the speaker can show: "I did these"."""
@@ -57,16 +64,6 @@ class DangerPhrase:
     is_joined: bool
     """Whether only a purpose beside it gives it a meaning: "I counted them", "there's enough"."""
 
-    @property
-    def length(self) -> int:
-        """How many words it has."""
-        return self.last - self.first + 1
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it is a thought, plan or act rather than a hint."""
-        return self.level is RiskLevel.HIGH or self.is_of_others
-
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
@@ -89,29 +86,20 @@ class Statement:
         return self.matched.texts
 
     @property
-    def is_nothing_else(self) -> bool:
-        """Whether the clause holds a danger and hardly a word more."""
-        named = max((danger.length for danger in self.dangers), default=0)
-        return len(self.texts) <= named + 1
-
-    def has(self, cue: str) -> bool:
-        """Whether a cue stands anywhere in the clause."""
-        return cue in self.cue_kinds
-
-    @cached_property
-    def cue_kinds(self) -> frozenset[str]:
-        """Which cues stand in the clause."""
-        return frozenset(hit.kind for hit in self.cues)
-
-    @property
     def is_question(self) -> bool:
         """Whether the clause ends in a question mark."""
         return is_asked(self.text)
 
-    @property
-    def is_past(self) -> bool:
-        """Whether it names the past and nothing recent."""
-        return self.has("past") and not self.has("recent")
+    def has(
+        self, *cues: str, before: DangerPhrase | None = None, after: DangerPhrase | None = None
+    ) -> bool:
+        """Return whether one of some cues stands in the clause, before or after a danger of it."""
+        return any(
+            hit.kind in cues
+            and (before is None or hit.first < before.first)
+            and (after is None or hit.first > after.last)
+            for hit in self.cues
+        )
 
     def has_past_verb(self, danger: DangerPhrase) -> bool:
         """Return whether a verb up to a danger may be in the past tense."""
@@ -125,23 +113,23 @@ class Statement:
 
     def covered(self, cue: str) -> frozenset[int]:
         """Return which of the words that are matched for any concept a cue stands on."""
-        if cue not in self.cue_kinds:
-            return frozenset()
         spans = self.matched.words.spans
-        cues = [(spans[hit.first][0], spans[hit.last][1]) for hit in self.cues if hit.kind == cue]
         return frozenset(
             at
-            for at, (start, end) in enumerate(self.said.words.spans)
-            if any(first < end and start < last for first, last in cues)
+            for hit in self.cues
+            if hit.kind == cue
+            for at in self._said_within(spans[hit.first][0], spans[hit.last][1])
         )
 
     def place(self, danger: DangerPhrase) -> Hit:
         """Return which of the words that are matched for any concept a danger stands on."""
-        spans = self.said.words.spans
-        inside = [
-            at for at, (start, end) in enumerate(spans) if start < danger.end and danger.start < end
-        ]
+        inside = self._said_within(danger.start, danger.end)
         return Hit(danger.kind.value, inside[0], inside[-1]) if inside else Hit("", 0, 0)
+
+    def _said_within(self, first: int, last: int) -> list[int]:
+        """Return which words of `said` touch some characters of the clause."""
+        spans = self.said.words.spans
+        return [at for at, (start, end) in enumerate(spans) if first < end and start < last]
 
 
 @remembered(256)
@@ -152,7 +140,7 @@ def read_statement(text: str) -> Statement:
         text=text,
         matched=matched,
         dangers=tuple(_dangers(matched)),
-        cues=tuple(matched.among(*_SECTIONS)),
+        cues=tuple(matched.among(*_CUES)),
     )
 
 
@@ -165,10 +153,11 @@ def _dangers(matched: MatchedText) -> list[DangerPhrase]:
     named = [
         _danger(matched, hit) for hit in matched.among(*_KINDS) if not is_harmless(matched, hit)
     ]
+    named.sort(
+        key=lambda one: (one.is_joined, one.is_implied, -one.level.rank, one.first - one.last)
+    )
     kept: list[DangerPhrase] = []
-    for danger in sorted(
-        named, key=lambda one: (one.is_joined, one.is_implied, -one.level.rank, -one.length)
-    ):
+    for danger in named:
         if not any(_holds(other, danger) for other in kept):
             kept.append(danger)
     return sorted(kept, key=lambda one: one.first)
@@ -194,8 +183,8 @@ def _danger(matched: MatchedText, hit: Hit) -> DangerPhrase:
         end=matched.words.spans[hit.last][1],
         is_own=hit.kind == _SHOWN or is_of_speaker(texts),
         is_of_others=hit.kind == _OTHERS,
-        is_implied=hit.subject.endswith(IMPLIED),
-        is_joined=hit.subject.endswith(JOINED),
+        is_implied=hit.subject.endswith(_IMPLIED),
+        is_joined=hit.subject.endswith(_JOINED),
     )
 
 
@@ -215,3 +204,71 @@ def level_of(polarity: RiskPolarity, stated: RiskLevel) -> RiskLevel:
             return RiskLevel.LOW
         case RiskPolarity.DENIED:
             return RiskLevel.NONE
+
+
+@remembered(512)
+def match_danger(text: str) -> MatchedText:
+    """Find the phrases of a text."""
+    return _matcher().match(spoken_without(text, danger_words("fillers")))
+
+
+@remembered(256)
+def match_replies(text: str) -> MatchedText:
+    """Find what is said of an answer or a question; the subject of a hit is its list.
+
+    No word is passed over: "not really" is no "no".
+    """
+    return _reply_matcher().match(every_word(text))
+
+
+def is_harmless(matched: MatchedText, hit: Hit) -> bool:
+    """Return whether a harmless phrase is the better reading of words that it shares."""
+    return any(
+        one.first <= hit.last
+        and hit.first <= one.last
+        and (one.last - one.first >= hit.last - hit.first or one.last > hit.last)
+        for one in matched.among(_LOOK_ALIKE)
+    )
+
+
+@cache
+def _matcher() -> Matcher:
+    tables: dict[str, list[str]] = {}
+    lists = dict(word_file("danger/lists")["lists"])
+    for section in _OVERLAPPING:
+        for key, entries in word_file("danger/context")[section].items():
+            tables[f"{section}.{key}"] = entries
+    for kind in SPOKEN_KINDS:
+        file = word_file(f"danger/{kind.value}")
+        for key, entries in file["said"].items():
+            tables[f"{kind.value}{_ending(key)}.{key}"] = entries
+        tables |= {f"{kind.value}{ASKED}.{key}": entries for key, entries in file["asked"].items()}
+        tables[f"{_LOOK_ALIKE}.{kind.value}"] = file["harmless"].get(_LOOK_ALIKE, [])
+        lists |= file.get("lists", {})
+    return Matcher(tables, lists, passes_over=danger_words("fillers").union(",").__contains__)
+
+
+def _ending(key: str) -> str:
+    """Return what parts phrases, so that they keep none from being found that says more."""
+    if key.startswith("implied"):
+        return _IMPLIED
+    if key.startswith("joined"):
+        return _JOINED
+    return _HINT if key == "low" else ""
+
+
+@cache
+def danger_words(key: str) -> frozenset[str]:
+    """Return a list of single words about dangers."""
+    return frozenset(word_file("danger/context")[key])
+
+
+reply_words: Final = partial(compared_words, "danger/replies")
+"""Return a list of single words of answers by its key, as they are compared."""
+
+
+@cache
+def _reply_matcher() -> Matcher:
+    file = word_file("danger/replies")
+    lists = dict(word_file("danger/lists")["lists"]) | file["lists"]
+    return Matcher(file["phrases"], lists, passes_over=lambda _: False)

@@ -1,7 +1,7 @@
 """Tells a head that says who takes part from the turns of who speaks."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
@@ -10,10 +10,10 @@ from ai_psychiatrist.services.transcripts.label_candidates import (
     PLAIN_SHAPES,
     LabelledLine,
     candidates,
+    is_name,
     line_starts,
 )
-from ai_psychiatrist.services.transcripts.label_words import is_name
-from ai_psychiatrist.services.transcripts.line_ends import BREAKS, END, GAP
+from ai_psychiatrist.services.transcripts.lines import BREAKS, END, GAP
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     SpeakerLabels,
@@ -27,6 +27,11 @@ _LONGEST_HEAD: Final = 2_000
 _MOST_NAMES: Final = 8
 _LINE: Final = re.compile(rf"[^{BREAKS}]*(?:{END}|\Z)")
 _FIELD: Final = re.compile(rf"(?P<key>[^:：]{{1,40}}?){GAP}*(?<!\d)[:：]{GAP}*(?P<value>.*)")
+_NUMBER_LINE: Final = re.compile(
+    rf"\s{{0,200}}(?P<key>[^:：{BREAKS}]{{1,40}}?){GAP}*[:：]{GAP}*"
+    rf"#?[A-Za-z]{{0,4}}[-_ ]?\d{{1,6}}{GAP}*(?=[{BREAKS}])"
+)
+"""A label, and the number of a person."""
 _INITIAL_END: Final = re.compile(r"(?<!\w)\w\.\Z")
 _LEGEND: Final = re.compile(r"(?<!\w)(\w{1,3})\s*[=:–-]\s*(?:the\s+|an?\s+)?([^\W\d_]{3,30})")
 
@@ -59,7 +64,20 @@ def head_end(text: str, start: int, labels: SpeakerLabels) -> int:
         is_of_names = is_of_names or not is_speakers
         count, at = count + 1, line.start() + len(line[0].rstrip())
     is_head = is_of_speakers and count > 1 and (is_of_names or is_set_apart)
-    return at if is_head and _speaks_behind(text, at, labels) else start
+    if is_head and _speaks_behind(text, at, labels):
+        return at
+    return _end_of_number(text, start, labels)
+
+
+def _end_of_number(text: str, start: int, labels: SpeakerLabels) -> int:
+    """Return where a first line such as `Participant: P12` ends, above labels of other names."""
+    found = _NUMBER_LINE.match(text, start)
+    if found is None or known_speaker(found["key"], labels) is not Speaker.PARTICIPANT:
+        return start
+    behind = set(_labels_behind(text, found.end()))
+    is_named_again = label_key(found["key"]) in map(label_key, behind)
+    speaks = any(known_speaker(label, labels) is Speaker.PARTICIPANT for label in behind)
+    return found.end() if speaks and not is_named_again else start
 
 
 def _is_of_head(value: str) -> bool:
@@ -83,45 +101,46 @@ def _speaks_behind(text: str, at: int, labels: SpeakerLabels) -> bool:
     """Return whether a known label of the participant's opens a line behind a head."""
     given = {label_key(label) for label, role in labels.given if role is Speaker.PARTICIPANT}
     return any(
-        label_key(one.line.label) in given
-        if given
-        else known_speaker(one.line.label, labels) is Speaker.PARTICIPANT
-        for one in candidates(text, line_starts(text, at), PLAIN_SHAPES)
-        if one.line.start >= at
+        label_key(label) in given if given else known_speaker(label, labels) is Speaker.PARTICIPANT
+        for label in _labels_behind(text, at)
     )
+
+
+def _labels_behind(text: str, at: int) -> Iterator[str]:
+    for one in candidates(text, line_starts(text, at), PLAIN_SHAPES):
+        if one.line.start >= at:
+            yield one.line.label
 
 
 def is_head(
     turns: Sequence[Sequence[str]], lines: Sequence[LabelledLine], speakers: Mapping[str, Speaker]
 ) -> bool:
-    """Return whether the participant's first label names somebody, as in `Participant: P07`.
+    """Return whether the participant's first label names a person, as in `Participant: P07`.
 
     `turns`: the lines of each labelled line's turn. What is named is a label, or opens lines
     without one; or nothing else is the participant's, and more follows behind the head.
     """
     own = [at for at, line in enumerate(lines) if speakers[line.label] is Speaker.PARTICIPANT]
     name = turns[own[0]][0].strip()
+    if len(name) > _LONGEST_NAME:
+        return False
     met = {label_key(label) for label in speakers}
     is_word = sum(map(str.isalpha, name)) > 1
     if (label_key(name) in met or decides(name)) and (is_word or not decides(name)):
         return True
     is_naming = is_name(name) or any(map(str.isdigit, name))
-    if len(own) > 1 or len(name) > _LONGEST_NAME or not is_naming:
+    if len(own) > 1 or not is_naming:
         return False
     opens_with_name = re.compile(rf"\W{{0,3}}{re.escape(name)}\b")
     if any(opens_with_name.match(line) for turn in turns for line in turn[1:]):
         return True
-    block = sum(1 for _ in takewhile(_ends_nowhere, turns)) + 1
+    # No blank line ends the turns of a block.
+    block = sum(1 for _ in takewhile(lambda turn: all(map(str.strip, turn[1:])), turns)) + 1
     if own[0] < block < len(turns):
         return True
     _, *body = turns[-1]
     behind = list(takewhile(lambda line: not line.strip(), body[::-1]))
     return "" in map(str.strip, body[: len(body) - len(behind)]) and any(map(str.strip, body))
-
-
-def _ends_nowhere(turn: Sequence[str]) -> bool:
-    """Return whether no blank line ends a turn."""
-    return all(line.strip() for line in turn[1:])
 
 
 def is_said_otherwise(preamble: str, speakers: Mapping[str, Speaker]) -> bool:

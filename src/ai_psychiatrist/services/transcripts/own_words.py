@@ -1,27 +1,27 @@
 """Tells within a participant's turn which words are the participant's own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.label_words import LabelKind, kind_of
-from ai_psychiatrist.services.transcripts.labels_inside import aside_of
-from ai_psychiatrist.services.transcripts.line_ends import BREAKS, GAP, LINE_END
-from ai_psychiatrist.services.transcripts.line_marks import is_foreign
+from ai_psychiatrist.services.transcripts.label_candidates import LabelKind, kind_of
+from ai_psychiatrist.services.transcripts.label_lines import aside_of
+from ai_psychiatrist.services.transcripts.lines import BREAKS, GAP, LINE_END, STAMP
 from ai_psychiatrist.services.transcripts.persons import (
     PERSONS,
     is_of_document,
     opens_as_person,
     speaks_to_somebody,
 )
+from ai_psychiatrist.services.transcripts.several_voices import is_foreign
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     known_speaker,
     label_key,
 )
-from ai_psychiatrist.services.transcripts.times import STAMP
 
 _NAME: Final = r"(?P<{}>[^\W\d_][\w'’.]{{0,30}}(?:{gap}[^\W\d_][\w'’.]{{0,30}}){{0,2}}?)"
 _FIRST: Final = _NAME.format("first", gap=GAP)
@@ -78,12 +78,14 @@ class SpeechSpan:
 
 
 def speech_spans(text: str, start: int, end: int, setting: Setting) -> Iterator[SpeechSpan]:
-    """Yield the stretches of a turn in order: words of the participant, and of nobody known.
+    """Yield the stretches of a turn in order: words of the participant, and of unknown speakers.
 
-    An aside of somebody else is taken out; a line that shows that it is somebody else's ends the
+    An aside of another person is taken out; a line that shows that it is another's ends the
     participant's words.
     """
-    over = _end_of_own(text, start, end, setting)
+    column = _COLUMN.search(text, start, end)
+    within = column.start() if column else end
+    over = end_of_own(text, start, within, partial(_is_anothers, setting))
     at = start
     while (aside := aside_of(text, at, over, setting.names, setting.own)) is not None:
         if at < aside.start():
@@ -96,17 +98,19 @@ def speech_spans(text: str, start: int, end: int, setting: Setting) -> Iterator[
         yield SpeechSpan(over, end, is_own=False)
 
 
-def _end_of_own(text: str, start: int, end: int, setting: Setting) -> int:
-    column = _COLUMN.search(text, start, end)
-    if column is not None:
-        end = column.start()
+def end_of_own(
+    text: str, start: int, end: int, is_anothers: Callable[[str, str, bool], bool]
+) -> int:
+    """Return where lines without labels stop being those of the first one's speaker.
+
+    `is_anothers`: tells it of a line, the one before it, stripped, and whether a blank one parts
+    them.
+    """
     line_start, before, is_after_blank = start, "", False
     for line_end in [*LINE_END.finditer(text, start, end), None]:
         line = text[line_start : line_end.start() if line_end else end]
         if line.strip():
-            if line_start > start and _is_anothers(
-                line, before, setting, after_blank=is_after_blank
-            ):
+            if line_start > start and is_anothers(line, before, is_after_blank):
                 return line_start
             before, is_after_blank = line.strip(), False
         elif line_start > start:
@@ -115,9 +119,9 @@ def _end_of_own(text: str, start: int, end: int, setting: Setting) -> int:
     return end
 
 
-def _is_anothers(line: str, before: str, setting: Setting, *, after_blank: bool) -> bool:
+def _is_anothers(setting: Setting, line: str, before: str, is_after_blank: bool) -> bool:  # noqa: FBT001  as it is handed on
     seen = line.strip()
-    flows = not after_blank and bool(before) and not before.endswith(SENTENCE_ENDS)
+    flows = not is_after_blank and bool(before) and not before.endswith(SENTENCE_ENDS)
     goes_on = flows or seen[0].islower()
     return (
         is_foreign(line, is_of_captions=setting.is_of_captions)
@@ -126,17 +130,18 @@ def _is_anothers(line: str, before: str, setting: Setting, *, after_blank: bool)
         or _names_at_end(seen, setting)
         or (not goes_on and is_set_off(line))
         or _BY_ITS_FORM.match(seen) is not None
-        or (not flows and not setting.is_of_messages and _is_said_to_somebody(seen))
+        or (
+            not flows
+            and not setting.is_of_messages
+            and SUBJECT.match(seen) is None
+            and speaks_to_somebody(seen)
+        )
         or (not goes_on and (_tells_of_participant(seen) or _is_of_a_bystander(seen)))
         or (not flows and not setting.is_of_messages and seen.isupper() and " " in seen)
         or (setting.is_alone and not goes_on)
         or (setting.is_labelled_throughout and bool(before) and not goes_on and line[0].isspace())
         or (setting.is_of_captions and setting.is_labelled_throughout and not goes_on)
     )
-
-
-def _is_said_to_somebody(line: str) -> bool:
-    return SUBJECT.match(line) is None and speaks_to_somebody(line)
 
 
 def _tells_of_participant(line: str) -> bool:
@@ -149,7 +154,7 @@ def _tells_of_participant(line: str) -> bool:
 
 
 def _is_of_a_bystander(line: str) -> bool:
-    """Return whether a line quotes somebody whom it names: "Is this free?" (a colleague)."""
+    """Return whether a line quotes a person whom it names: "Is this free?" (a colleague)."""
     quoted = _QUOTED.match(line)
     if quoted is None:
         return False

@@ -8,7 +8,7 @@ from typing import Final
 
 import rtoml
 
-from ai_psychiatrist.services.transcripts.line_ends import GAP
+from ai_psychiatrist.services.transcripts.lines import GAP
 
 WORDS: Final = rtoml.loads(files(__package__).joinpath("words.toml").read_bytes().decode())
 
@@ -57,7 +57,7 @@ _HEAD: Final = 90
 
 
 def asks_somebody(line: str) -> bool:
-    """Return whether a line asks whoever reads or hears it; questions that it tells of do not."""
+    """Return whether a line asks its reader or listener; questions that it reports do not."""
     if not any(mark in line for mark in "?？؟"):
         return False
     own = _TOLD.sub("", line)

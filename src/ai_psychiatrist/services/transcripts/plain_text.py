@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -23,20 +23,26 @@ from ai_psychiatrist.services.transcripts.heads import (
     is_said_otherwise,
     lines_of_turns,
 )
-from ai_psychiatrist.services.transcripts.invisible import has_words, without_invisible
 from ai_psychiatrist.services.transcripts.label_candidates import LabelledLine
-from ai_psychiatrist.services.transcripts.label_lines import labelled_lines
-from ai_psychiatrist.services.transcripts.labels_inside import last_words_of
-from ai_psychiatrist.services.transcripts.line_ends import LINE_END
-from ai_psychiatrist.services.transcripts.line_marks import sign_of_several
-from ai_psychiatrist.services.transcripts.line_openings import opens_alike, opens_with_names
+from ai_psychiatrist.services.transcripts.label_lines import labelled_lines, last_words_of
+from ai_psychiatrist.services.transcripts.lines import (
+    LINE_END,
+    has_words,
+    speakers_named,
+    without_invisible,
+)
 from ai_psychiatrist.services.transcripts.own_words import (
     SENTENCE_ENDS,
     SUBJECT,
     Setting,
     speech_spans,
 )
-from ai_psychiatrist.services.transcripts.refusals import empty, nobody_named, too_many_turns
+from ai_psychiatrist.services.transcripts.refusals import several_unnamed, too_many_turns
+from ai_psychiatrist.services.transcripts.several_voices import (
+    opens_alike,
+    opens_with_names,
+    sign_of_several,
+)
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     EVERYBODY,
@@ -48,8 +54,7 @@ from ai_psychiatrist.services.transcripts.speaker_labels import (
     label_key,
     speakers_of,
 )
-from ai_psychiatrist.services.transcripts.speakers_line import speakers_named
-from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
+from ai_psychiatrist.services.transcripts.utterances import FileFault, Form, ReadingNote
 
 _HEADER: Final = re.compile(
     r"\ufeff?\s{0,200}(?:#[ \t]*)?(speakers[ \t]*:[^\r\n=]{1,200}=[^\r\n]*)", re.IGNORECASE
@@ -59,7 +64,7 @@ _SHARE: Final = 0.9
 _SHARE_OF_CAPTIONS: Final = 0.65
 _FEWEST_OF_MESSAGES: Final = 3
 """Turns of the participant's of several lines, where lines without a label are the custom."""
-_CAPTIONS: Final = frozenset({"webvtt", "srt", "sbv"})
+_CAPTIONS: Final = frozenset({Form.WEBVTT, Form.SRT, Form.SBV})
 """Forms in which a hyphen at the beginning of a line is no mark of a list."""
 
 
@@ -81,10 +86,10 @@ def parse_transcript(
         return replace(read, text=text, turns=turns)
     roles, after_header = speakers_header(text)
     # Read alone, a text has only what stands in it: its own first line counts, an option does not.
-    reads_alone = labels.are_built_in
+    reads_alone = labels == DEFAULT_LABELS
     if roles and not labels.given:
         labels = replace(labels, given=roles)
-    if _is_everybodys(labels):
+    if labels.given == ((EVERYBODY, Speaker.PARTICIPANT),):
         return _one_speaker(text, after_header, source, is_assumed=False)
     after_head = head_end(text, after_header, labels)
     lines = labelled_lines(text, labels, start=after_head)
@@ -93,9 +98,11 @@ def parse_transcript(
         return _one_speaker(text, after_header, source, is_assumed=True)
     found = [line.label for line in lines]
     speakers = speakers_of(found, labels)
-    _refuse_head(text, lines, speakers, is_given=bool(labels.given))
-    setting = _setting(text, lines, speakers, labels, source)
-    turns = tuple(_numbered(_turns(text, lines, speakers, setting)))
+    written = lines_of_turns(text, lines)
+    _refuse_head(text, lines, written, speakers, is_given=bool(labels.given))
+    setting = _setting(text, lines, written, speakers, labels, source)
+    cut = enumerate(_turns(text, lines, speakers, setting))
+    turns = tuple(replace(turn, index=index) for index, turn in cut)
     if len(turns) > MAX_TURNS:
         raise too_many_turns()
     return checked_transcript(
@@ -164,7 +171,8 @@ def speakers_header(text: str) -> tuple[Roles, int]:
 def refuse_unusable(text: str) -> None:
     """Raise `TranscriptUnreadable` for a text without words and for one that is no Unicode."""
     if not has_words(text):
-        raise empty()
+        msg = "the transcript is empty; send the text of the interview"
+        raise TranscriptUnreadable(msg)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -181,30 +189,30 @@ def checked_transcript(transcript: Transcript) -> Transcript:
 
 
 def _refuse_head(
-    text: str, lines: Sequence[LabelledLine], speakers: Mapping[str, Speaker], *, is_given: bool
+    text: str,
+    lines: Sequence[LabelledLine],
+    written: Sequence[Sequence[str]],
+    speakers: Mapping[str, Speaker],
+    *,
+    is_given: bool,
 ) -> None:
     """Refuse labels of which the participant's is a head's, or that are not those of all lines."""
-    turns = lines_of_turns(text, lines)
     if not is_given and is_said_otherwise(text[: lines[0].start], speakers):
-        raise nobody_named("its head says that a label is another's")
-    if not is_given and is_head(turns, lines, speakers):
-        raise nobody_named("it only has one of the participant's in its head")
-    behind = [line for turn in turns for line in turn[1:] if line.strip()]
+        raise several_unnamed("its head says that a label is another's")
+    if not is_given and is_head(written, lines, speakers):
+        raise several_unnamed("it only has one of the participant's in its head")
+    behind = [line for turn in written for line in turn[1:] if line.strip()]
     if opens_with_names([line for line in behind if SUBJECT.match(line.strip()) is None]):
-        raise nobody_named("lines within its turns open as if they had labels")
+        raise several_unnamed("lines within its turns open as if they had labels")
 
 
 def _refuse_several(lines: Sequence[str], source: Source) -> None:
     """Refuse a text without labels that is not one person's prose."""
     sign = sign_of_several(lines, is_of_captions=source.form in _CAPTIONS)
     if sign is not None:
-        raise nobody_named(sign)
+        raise several_unnamed(sign)
     if opens_alike(lines):
-        raise nobody_named("its lines open as if they had labels")
-
-
-def _is_everybodys(labels: SpeakerLabels) -> bool:
-    return labels.given == ((EVERYBODY, Speaker.PARTICIPANT),)
+        raise several_unnamed("its lines open as if they had labels")
 
 
 def _one_speaker(text: str, start: int, source: Source, *, is_assumed: bool) -> Transcript:
@@ -254,7 +262,7 @@ def _turns(
 
 
 def _cut(text: str, turn: Turn, setting: Setting) -> Iterator[Turn]:
-    """Give to nobody what within the participant's turn is not the participant's."""
+    """Take out of the participant's turn what is not the participant's."""
     for span in speech_spans(text, turn.words_start, turn.end, setting):
         is_first = span.start == turn.words_start
         if not span.is_own and is_first:
@@ -282,6 +290,7 @@ def _cut(text: str, turn: Turn, setting: Setting) -> Iterator[Turn]:
 def _setting(
     text: str,
     lines: Sequence[LabelledLine],
+    written: Sequence[Sequence[str]],
     speakers: Mapping[str, Speaker],
     labels: SpeakerLabels,
     source: Source,
@@ -299,26 +308,23 @@ def _setting(
         is_of_captions=is_of_captions,
         is_labelled_throughout=len(lines) >= share * with_words,
         is_alone=is_alone,
-        is_of_messages=not is_alone and _is_of_messages(text, lines, speakers),
+        is_of_messages=not is_alone and _is_of_messages(lines, written, speakers),
     )
 
 
 def _is_of_messages(
-    text: str, lines: Sequence[LabelledLine], speakers: Mapping[str, Speaker]
+    lines: Sequence[LabelledLine],
+    written: Sequence[Sequence[str]],
+    speakers: Mapping[str, Speaker],
 ) -> bool:
     """Return whether both speakers say several sentences a turn, each on a line of its own."""
     turns: Counter[Speaker] = Counter()
-    for line, said in zip(lines, lines_of_turns(text, lines), strict=True):
-        written = [one.strip() for one in said if one.strip()]
+    for line, said in zip(lines, written, strict=True):
+        full = [one.strip() for one in said if one.strip()]
         begun = (
             not one[0].islower() and before.endswith(SENTENCE_ENDS)
-            for before, one in pairwise(written)
+            for before, one in pairwise(full)
         )
         turns[speakers[line.label]] += any(begun)
     own = turns.pop(Speaker.PARTICIPANT, 0)
     return own >= _FEWEST_OF_MESSAGES and sum(turns.values()) > 0
-
-
-def _numbered(turns: Iterable[Turn]) -> Iterator[Turn]:
-    for index, turn in enumerate(turns):
-        yield turn if turn.index == index else replace(turn, index=index)

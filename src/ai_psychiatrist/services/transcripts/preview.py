@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.errors import SpeakersUnknown
+from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.domain.transcript import Note, Speaker, Transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY, SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
@@ -15,33 +17,38 @@ _MOST_SAID: Final = 2
 _MOST_CHARACTERS: Final = 160
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewedSpeaker:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PreviewedSpeaker(Shape):
     """A label, whom it stands for, and how that speaker begins."""
 
-    label: str | None = field(repr=False)
-    """As the transcript has it; `None` for words without one, `*` for all words."""
+    label: str | None
+    """As the transcript has it; null for words without one, `*` for all words."""
     role: Speaker | None
-    """`None` where somebody has to say."""
+    """Null where it has to be said."""
     turns: int
-    said: tuple[str, ...] = field(repr=False)
+    """How many turns this speaker has."""
+    said: tuple[str, ...]
     """The first two turns, each cut off after 160 characters."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Preview(Shape):
     """How a transcript would be read."""
 
     form: str
+    """Such as text, webvtt, whisper or docx; detected from the content."""
     turns: int
+    """How many turns there are in all."""
     speakers: tuple[PreviewedSpeaker, ...]
     """At most 20, in the order in which they first speak."""
     notes: tuple[Note, ...]
+    """What was assumed, left out or odd."""
     speakers_assumed: bool
+    """True when no label names anybody, so that all words count as the participant's."""
     is_open: bool
-    """Whether somebody has to say who the participant is."""
+    """True when it has to be said who the participant is, in `speakers` of the assessment."""
     reason: str = ""
-    """Why, and what to do."""
+    """Why, and what to do; empty where nothing is open."""
 
 
 def preview(
@@ -49,22 +56,17 @@ def preview(
     labels: SpeakerLabels,
     *,
     name: str = "",
-    field: str = "transcript_text",
     most_characters: float = math.inf,
 ) -> Preview:
-    """Read a transcript and tell who is who, or who might be where nobody has said so.
+    """Read a transcript and return who is who, or who might be where it is not known.
 
     Raises what `read_transcript` raises, but for speakers that are unknown.
     """
+    read = partial(read_transcript, content, name=name, most_characters=most_characters)
     try:
-        known = read_transcript(
-            content, labels, name=name, field=field, most_characters=most_characters
-        )
+        known = read(labels)
     except SpeakersUnknown as error:
-        labels = replace(labels, given=tuple(_anybody(error.labels)))
-        shown = read_transcript(
-            content, labels, name=name, field=field, most_characters=most_characters
-        )
+        shown = read(replace(labels, given=tuple(_anybody(error.labels))))
         return replace(_of(shown, roles={}), is_open=True, reason=str(error))
     return _of(known, roles={turn.label: turn.speaker for turn in known.turns})
 

@@ -1,4 +1,4 @@
-"""Why a transcript cannot be used, worded for whoever sent it."""
+"""Why a transcript cannot be used, worded for the sender."""
 
 from typing import Final
 
@@ -30,26 +30,21 @@ def refusal_of(error: FileRefused, *, field: str = "transcript_text") -> Transcr
     """Return the error of the whole service for a file that a reader refused."""
     place = "" if error.line is None else f" (line {error.line})"
     return TranscriptUnreadable(
-        f"the transcript cannot be read: {_REASONS[error.fault]}{place}",
+        f"the transcript cannot be read: {error.what or _REASONS[error.fault]}{place}",
         field=field,
         fault=error.fault,
         line=error.line,
     )
 
 
-def nobody_named(sign: str) -> SpeakersUnknown:
-    """Return the error for words of more than one person, as a sign tells, of nobody named."""
+def several_unnamed(sign: str) -> SpeakersUnknown:
+    """Return the error for unnamed speakers of whom a sign shows that they are several."""
     return SpeakersUnknown(
         f"the transcript names none of its speakers, and {sign}; name them in it, or say that all "
         f"words are the participant's: --participant '{EVERYBODY}' on the command line, "
         f"participant='{EVERYBODY}' in Python, "
         f'speakers {{"{EVERYBODY}": "participant"}} over HTTP'
     )
-
-
-def empty() -> TranscriptUnreadable:
-    """Return the error for a text without words."""
-    return TranscriptUnreadable("the transcript is empty; send the text of the interview")
 
 
 def too_long(most_characters: float, *, field: str) -> TranscriptTooLong:

@@ -14,9 +14,8 @@ import rtoml
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
 from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.line_ends import INVISIBLE
+from ai_psychiatrist.services.transcripts.lines import CLOCK, INVISIBLE
 from ai_psychiatrist.services.transcripts.persons import MANNERS, PERSONS
-from ai_psychiatrist.services.transcripts.times import CLOCK
 from ai_psychiatrist.services.transcripts.utterances import ReadingNote
 
 Roles: TypeAlias = tuple[tuple[str, Speaker], ...]
@@ -42,7 +41,6 @@ _NOTE: Final = re.compile(r"(?:[(\[（<][^()\[\]（）<>]{0,40}[)\]）>]|(?<=\S)
 _NUMBER: Final = re.compile(r" ?\d+\Z")
 _UNSEEN: Final = re.compile(f"[{INVISIBLE}]")
 _DIGITS: Final = re.compile(r"\d+")
-_PAIR: Final = ("question", "answer")
 _SHORTEST_MISSPELT: Final = 5
 _LEAST_ALIKE: Final = 0.8
 _MOST_SPEAKERS: Final = 20
@@ -58,11 +56,6 @@ class SpeakerLabels:
     interviewer: tuple[str, ...] = ()
     given: Roles = ()
     """Who is who in this one transcript; where a participant is named, nobody else is one."""
-
-    @property
-    def are_built_in(self) -> bool:
-        """Whether nothing is said beyond the built-in table."""
-        return not (self.participant or self.interviewer or self.given)
 
 
 DEFAULT_LABELS: Final = SpeakerLabels()
@@ -82,6 +75,19 @@ def without_note(label: str) -> str:
     return _NOTE.sub("", label).strip() or label.strip()
 
 
+_LABELS: Final[Mapping[str, Mapping[str, list[str]]]] = rtoml.loads(
+    files(__package__).joinpath("labels.toml").read_bytes().decode()
+)
+_QUESTIONS: Final = tuple(_LABELS["question"]["all"])
+_ANSWERS: Final = tuple(_LABELS["answer"]["all"])
+_BUILT_IN: Final = {
+    label_key(label): role
+    for role in GIVEN_ROLES
+    for written in _LABELS[role].values()
+    for label in written
+}
+
+
 def given_roles(roles: Mapping[str, str], *, field: str) -> Roles:
     """Read label → role as a caller gives it. Raises `InputError` naming the field and the cure."""
     given = []
@@ -98,12 +104,16 @@ def given_roles(roles: Mapping[str, str], *, field: str) -> Roles:
 
 def known_speaker(label: str, labels: SpeakerLabels) -> Speaker | None:
     """Tell whom a label stands for by the table and the settings; `None` for an unknown one."""
-    known = _known(labels)
+    known = _table(labels.interviewer, labels.participant)
     key = label_key(label)
     speaker = known.get(key) or known.get(_NUMBER.sub("", key))
+    note = note_of(label)
+    if speaker is None:
+        # "Anna (patient)" says who she is; "Mother (patient)" may be the patient's.
+        return known.get(note) if len(note) > 1 and key not in PERSONS else None
     # "Patient (mother)" is not the patient.
-    is_somebody_else = any(word in known or word in PERSONS for word in note_of(label).split())
-    return Speaker.OTHER if speaker and is_somebody_else else speaker
+    is_another = any(word in known or word in PERSONS for word in note.split())
+    return Speaker.OTHER if is_another else speaker
 
 
 def note_of(label: str) -> str:
@@ -117,13 +127,12 @@ def note_of(label: str) -> str:
 def with_pairs(labels: SpeakerLabels, found: Iterable[str]) -> SpeakerLabels:
     """Return labels that know questions and answers where labels of both are found."""
     plain = {_NUMBER.sub("", key) for key in map(label_key, found)}
-    questions, answers = _built_in_pair()
-    if plain.isdisjoint(questions) or plain.isdisjoint(answers):
+    if plain.isdisjoint(_QUESTIONS) or plain.isdisjoint(_ANSWERS):
         return labels
     return replace(
         labels,
-        participant=(*labels.participant, *answers),
-        interviewer=(*labels.interviewer, *questions),
+        participant=(*labels.participant, *_ANSWERS),
+        interviewer=(*labels.interviewer, *_QUESTIONS),
     )
 
 
@@ -139,7 +148,7 @@ def spelt_alike(label: str, keys: Collection[str]) -> str | None:
         is_near = abs(len(key) - len(one)) <= 1 and key[:1] == one[:1] and key != one
         if is_near and _DIGITS.findall(key) == _DIGITS.findall(one):
             matcher = SequenceMatcher(None, key, one, autojunk=False)
-            is_role = one in _built_in()
+            is_role = one in _BUILT_IN
             if matcher.ratio() >= _LEAST_ALIKE and (is_role or sorted(key) == sorted(one)):
                 return one
     return None
@@ -151,7 +160,7 @@ def decides(label: str, labels: SpeakerLabels = DEFAULT_LABELS) -> bool:
 
 
 def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speaker]:
-    """Tell whom each label of one transcript stands for: given, else known, else somebody else.
+    """Return whom each label of one transcript stands for: given, else known, else another.
 
     Raises `SpeakersUnknown` where no label is a participant's, a given one is not there, or the
     participants have several labels.
@@ -191,26 +200,24 @@ def speakers_of(found: Iterable[str], labels: SpeakerLabels) -> dict[str, Speake
 def assumptions(
     found: Iterable[str], speakers: Mapping[str, Speaker], labels: SpeakerLabels
 ) -> dict[ReadingNote, set[str]]:
-    """Return what `speakers_of` assumed of labels that nobody has named → these labels."""
+    """Return what `speakers_of` assumed of labels that are not given → these labels."""
     times = Counter(found)
     unknown = _unknown(times, labels)
     slips = _misspelt(times, unknown).keys()
     strangers = unknown - slips
     return {
-        ReadingNote.SPEAKER_UNKNOWN: _of_speaker(Speaker.OTHER, strangers, speakers),
-        ReadingNote.INTERVIEWER_ASSUMED: _of_speaker(Speaker.INTERVIEWER, strangers, speakers),
+        ReadingNote.SPEAKER_UNKNOWN: {
+            name for name in strangers if speakers[name] is Speaker.OTHER
+        },
+        ReadingNote.INTERVIEWER_ASSUMED: {
+            name for name in strangers if speakers[name] is Speaker.INTERVIEWER
+        },
         ReadingNote.SPEAKER_SPELLING: set(slips),
     }
 
 
-def _of_speaker(
-    speaker: Speaker, names: Iterable[str], speakers: Mapping[str, Speaker]
-) -> set[str]:
-    return {name for name in names if speakers[name] is speaker}
-
-
 def _unknown(names: Iterable[str], labels: SpeakerLabels) -> set[str]:
-    """Return the labels that nobody has named and that no table knows."""
+    """Return the labels that are not given and that no table knows."""
     found = set(names)
     labels = with_pairs(labels, found)
     given = {label_key(label) for label, _ in labels.given}
@@ -252,13 +259,12 @@ def _distinct(names: Iterable[str]) -> Iterable[str]:
 
 
 def _are_several(participants: Iterable[str]) -> bool:
-    """Return whether labels are those of several people, or of one who cannot be told.
+    """Return whether labels are those of several people, or of one who cannot be identified.
 
     Answers are numbered like their questions, and are one person's.
     """
-    _, answers = _built_in_pair()
     keys = set(map(label_key, participants))
-    return len({base if (base := _NUMBER.sub("", key)) in answers else key for key in keys}) > 1
+    return len({base if (base := _NUMBER.sub("", key)) in _ANSWERS else key for key in keys}) > 1
 
 
 def _is_one_letter(
@@ -279,46 +285,13 @@ def _is_one_letter(
 
 def known_labels(labels: SpeakerLabels) -> frozenset[str]:
     """Return the keys of all known labels that are not words for relatives, too."""
-    return _keys(labels.interviewer, labels.participant)
-
-
-def _known(labels: SpeakerLabels) -> Mapping[str, Speaker]:
-    return _table(labels.interviewer, labels.participant)
+    return frozenset(_table(labels.interviewer, labels.participant)) - PERSONS
 
 
 # Remembered by what settings say; what is said of one transcript would stay for ever.
 @cache
-def _keys(interviewer: tuple[str, ...], participant: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(_table(interviewer, participant)) - PERSONS
-
-
-@cache
 def _table(interviewer: tuple[str, ...], participant: tuple[str, ...]) -> Mapping[str, Speaker]:
-    table = dict(_built_in())
+    table = dict(_BUILT_IN)
     table.update((label_key(label), Speaker.INTERVIEWER) for label in interviewer)
     table.update((label_key(label), Speaker.PARTICIPANT) for label in participant)
-    return table
-
-
-@cache
-def _built_in() -> Mapping[str, Speaker]:
-    return {
-        label_key(label): Speaker(role)
-        for role, languages in _label_table().items()
-        if role not in _PAIR
-        for written in languages.values()
-        for label in written
-    }
-
-
-@cache
-def _built_in_pair() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    questions, answers = (tuple(_label_table()[kind]["all"]) for kind in _PAIR)
-    return questions, answers
-
-
-@cache
-def _label_table() -> Mapping[str, Mapping[str, list[str]]]:
-    content = files(__package__).joinpath("labels.toml").read_bytes()
-    table: dict[str, dict[str, list[str]]] = rtoml.loads(content.decode())
     return table

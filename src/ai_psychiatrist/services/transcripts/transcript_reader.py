@@ -1,6 +1,7 @@
-"""The one way in: whatever is given as an interview becomes a transcript of known speakers."""
+"""The one way in: an interview in any form becomes a transcript of known speakers."""
 
 import math
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,14 +10,34 @@ from itertools import accumulate
 from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Speaker, Transcript, Turn
-from ai_psychiatrist.services.transcripts.formats.daic_woz import DEFAULT_POLICY, RowPolicy
-from ai_psychiatrist.services.transcripts.forms import read_content
-from ai_psychiatrist.services.transcripts.labels_inside import labels_inside, last_words_of
+from ai_psychiatrist.services.transcripts.encoding import decode_text, given_text, refuse_foreign
+from ai_psychiatrist.services.transcripts.formats.captions import read_subtitles
+from ai_psychiatrist.services.transcripts.formats.chat import is_chat, read_chat
+from ai_psychiatrist.services.transcripts.formats.chat_json import (
+    is_turn,
+    read_dialogue,
+    read_jsonl,
+    read_list,
+)
+from ai_psychiatrist.services.transcripts.formats.daic_woz import (
+    DEFAULT_POLICY,
+    RowPolicy,
+    read_daic_woz,
+    read_e_daic,
+)
+from ai_psychiatrist.services.transcripts.formats.documents import ARCHIVE, read_paragraphs
+from ai_psychiatrist.services.transcripts.formats.json_records import Record, read_json_value
+from ai_psychiatrist.services.transcripts.formats.recognisers import (
+    is_of_sentences,
+    read_recognised,
+)
+from ai_psychiatrist.services.transcripts.formats.tables import read_any_table
+from ai_psychiatrist.services.transcripts.label_lines import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
 from ai_psychiatrist.services.transcripts.refusals import (
-    nobody_named,
     refusal_of,
+    several_unnamed,
     too_long,
     too_many_turns,
 )
@@ -32,6 +53,7 @@ from ai_psychiatrist.services.transcripts.speaker_labels import (
     speakers_of,
 )
 from ai_psychiatrist.services.transcripts.utterances import (
+    FileFault,
     FileReading,
     FileRefused,
     Form,
@@ -40,10 +62,21 @@ from ai_psychiatrist.services.transcripts.utterances import (
     ReadingNote,
     Utterance,
 )
+from ai_psychiatrist.validation.reply.json_decoder import NotJson
 
-_OF_RECOGNISERS: Final = frozenset(
-    {Form.WHISPER, Form.WHISPERX, Form.REV, Form.ASSEMBLYAI, Form.DEEPGRAM}
-)
+_TIME: Final = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
+_SPAN: Final = rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}"
+_WEBVTT: Final = re.compile(r"WEBVTT(?:[ \t]++(?P<words>[^\r\n]*))?(?=[\r\n]|\Z)")
+_CUE: Final = re.compile(rf"^{_SPAN}", re.MULTILINE)
+_SRT: Final = re.compile(rf"(?:[ \t]*\d{{1,9}}[ \t]*(?:\r\n|\n|\r))?{_SPAN}")
+_SBV: Final = re.compile(r"\d{1,3}:\d{2}:\d{2}\.\d{1,3},\d{1,3}:\d{2}:\d{2}\.\d{1,3}[ \t]*[\r\n]")
+_WHO_IS_WHO: Final = re.compile(r"\Aspeakers[ \t]*:[^\r\n]*[\r\n]\s*", re.IGNORECASE)
+_JSON: Final = re.compile(r"(?:\[\s*)*+\{\s*[\"}]|(?:\[\s*){3}|\[\s*\"[^\"]*\"\s*,")
+"""How JSON begins, and hardly a sentence."""
+_SESSION: Final = re.compile(r"(?:\A|[/\\])(\d{1,9})_transcript\b", re.IGNORECASE)
+_JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
+_TABLE_SUFFIXES: Final = (".csv", ".tsv")
+_SUBTITLE_SUFFIXES: Final = {".vtt": Form.WEBVTT, ".srt": Form.SRT, ".sbv": Form.SBV}
 
 
 def read_transcript(
@@ -55,7 +88,7 @@ def read_transcript(
     field: str = "transcript_text",
     most_characters: float = math.inf,
 ) -> Transcript:
-    """Read an interview of any form, told by its content, and say whose words are whose.
+    """Read an interview of any form, recognised by its content, with the speaker of each turn.
 
     `name`: of the file, a hint where the content leaves two readings open. `field`: what the
     caller gave, for the error. Raises `SpeakersUnknown` where nobody has said who the participant
@@ -76,28 +109,30 @@ def read_transcript(
         form=reading.form,
         encoding=None if isinstance(content, str) else reading.encoding,
         notes=_tally(reading.notes),
-        is_rendered=reading.form is not Form.TEXT or _is_recoded(content, reading),
+        is_rendered=isinstance(reading, FileReading) or _is_recoded(content, reading),
     )
     if isinstance(reading, FileReading):
-        transcript = _of_file(reading.utterances, labels, source)
+        transcript = _of_file(reading, labels, source)
     else:
         # Offsets count in a text exactly as it was given, a mark of its encoding included.
-        is_as_given = isinstance(content, str) and reading.form is Form.TEXT
+        is_as_given = isinstance(content, str) and reading.form == Form.TEXT
         text = content if is_as_given and isinstance(content, str) else reading.text
         transcript = parse_transcript(text, labels, source=source)
         if transcript.speakers_assumed and reading.is_of_several:
-            raise nobody_named("its paragraphs differ in how they look")
-        transcript = _with_assumption(transcript)
+            raise several_unnamed("its paragraphs differ in how they look")
+    if transcript.speakers_assumed:
+        assumed = Note(code=ReadingNote.SPEAKERS_ASSUMED, count=1, line=None)
+        noted = replace(transcript.source, notes=(*transcript.source.notes, assumed))
+        transcript = replace(transcript, source=noted)
     if len(transcript.text) > most_characters:
         raise too_long(most_characters, field=field)
     return transcript
 
 
-def _is_recoded(content: bytes | str, reading: FileReading | PlainText) -> bool:
-    """Whether a text came as bytes that are not the text itself in UTF-8."""
-    if isinstance(content, str) or isinstance(reading, FileReading):
-        return False
-    return content != reading.text.encode()
+def _is_recoded(content: bytes | str, reading: PlainText) -> bool:
+    """Whether a text is not what was given: of a document, or of bytes in another encoding."""
+    is_as_given = isinstance(content, str) or content == reading.text.encode()
+    return reading.form != Form.TEXT or not is_as_given
 
 
 def _characters(reading: FileReading | PlainText) -> int:
@@ -108,7 +143,8 @@ def _characters(reading: FileReading | PlainText) -> int:
     return sum(map(len, labels)) + sum(len(said.words) for said in reading.utterances)
 
 
-def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
+def _of_file(reading: FileReading, labels: SpeakerLabels, source: Source) -> Transcript:
+    utterances = reading.utterances
     found = [said.label for said in utterances if said.label is not None]
     if found:
         speakers = speakers_of(found, labels)
@@ -118,13 +154,13 @@ def _of_file(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Sou
         made = _notes_of(found, speakers, labels, set_aside=len(cut) - len(utterances))
         notes = (note for note in made if note.code not in known)
         return rendered(cut, speakers, replace(source, notes=(*source.notes, *notes)))
-    return _with_assumption(_of_lines(utterances, labels, source))
+    return _of_lines(reading, labels, source)
 
 
 def _notes_of(
     found: Sequence[str], speakers: Mapping[str, Speaker], labels: SpeakerLabels, *, set_aside: int
 ) -> Iterator[Note]:
-    """Yield what was assumed about speakers, and how many stretches are nobody's."""
+    """Yield what was assumed about speakers, and how many stretches have none."""
     times = Counter(found)
     assumed = assumptions(found, speakers, labels)
     counts = {
@@ -139,8 +175,9 @@ def _notes_of(
 def _cut_inside(
     utterances: Sequence[Utterance], speakers: Mapping[str, Speaker], labels: SpeakerLabels
 ) -> Iterator[Utterance]:
-    """Give to nobody what somebody else's label opens within the participant's words."""
+    """Take out what another's label opens within the participant's words."""
     last_words = last_words_of(speakers)
+    inside_of = labels_inside(last_words, labels)
     own = {label for label, speaker in speakers.items() if speaker is Speaker.PARTICIPANT}
     own_keys = frozenset(map(label_key, own))
     setting = Setting(names=frozenset(last_words) | known_labels(labels), own=own_keys)
@@ -148,7 +185,7 @@ def _cut_inside(
         if said.label not in own:
             yield said
             continue
-        inside = labels_inside(said.words, 0, len(said.words), last_words, labels)
+        inside = inside_of(said.words, 0, len(said.words))
         others = (one.start() for one in inside if label_key(one["label"]) not in own_keys)
         at = next(others, len(said.words))
         for span in speech_spans(said.words, 0, at, setting):
@@ -158,16 +195,15 @@ def _cut_inside(
             yield replace(said, label=None, words=words)
 
 
-def _of_lines(utterances: Sequence[Utterance], labels: SpeakerLabels, source: Source) -> Transcript:
+def _of_lines(reading: FileReading, labels: SpeakerLabels, source: Source) -> Transcript:
     """Read utterances that the form names no speakers for like the lines of a text."""
+    utterances = reading.utterances
     text = "\n".join(said.words for said in utterances)
-    refuse_unusable(text)
     transcript = parse_transcript(text, labels, source=source)
     has_times = any(said.start_seconds is not None for said in utterances)
-    is_recording = has_times or source.form in _OF_RECOGNISERS
-    if transcript.speakers_assumed and is_recording:
-        # Whoever was in the room was recorded: a text can be one person's, an interview is not.
-        raise nobody_named("it is of a recording")
+    if transcript.speakers_assumed and (has_times or reading.is_recording):
+        # Everybody in the room was recorded: a text can be one person's, an interview is not.
+        raise several_unnamed("it is of a recording")
     starts = [0, *accumulate(len(said.words) + 1 for said in utterances)]
     if len(transcript.turns) == 1 and transcript.turns[0].label is None:
         (whole,) = transcript.turns
@@ -194,17 +230,86 @@ def _timed(turn: Turn, starts: Sequence[int], utterances: Sequence[Utterance]) -
     )
 
 
-def _with_assumption(transcript: Transcript) -> Transcript:
-    if not transcript.speakers_assumed:
-        return transcript
-    assumed = Note(code=ReadingNote.SPEAKERS_ASSUMED, count=1, line=None)
-    source = replace(transcript.source, notes=(*transcript.source.notes, assumed))
-    return replace(transcript, source=source)
-
-
 def _tally(notes: Sequence[Noted]) -> tuple[Note, ...]:
     """Join notes of one code, in the order in which they are first met."""
     lines: dict[ReadingNote, list[int | None]] = {}
     for noted in notes:
         lines.setdefault(noted.note, []).append(noted.line)
     return tuple(Note(code=code, count=len(seen), line=seen[0]) for code, seen in lines.items())
+
+
+def read_content(
+    content: bytes | str, *, name: str = "", rows: RowPolicy = DEFAULT_POLICY
+) -> FileReading | PlainText:
+    """Read a transcript in any form that is known; plain text is given back for its labels.
+
+    `name`: of the file; it numbers a session of DAIC-WOZ, and says what its writer took for JSON, a
+    table or subtitles. Raises `FileRefused` for what cannot be read without losing words.
+    """
+    refuse_foreign(content, name=name)
+    if isinstance(content, bytes) and content.startswith(ARCHIVE):
+        return read_paragraphs(content)
+    decoded = decode_text(content) if isinstance(content, bytes) else given_text(content)
+    reading = _read(decoded.text, name, rows)
+    assumed = (Noted(note=ReadingNote.ENCODING_ASSUMED),) if decoded.is_assumed else ()
+    return replace(reading, encoding=decoded.encoding, notes=(*assumed, *reading.notes))
+
+
+def _read(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:
+    begun = text.lstrip()
+    refuse_foreign(begun, name="")
+    form = _subtitles(begun)
+    if form is not None:
+        return read_subtitles(text, form)
+    if begun.startswith(("{", "[")):
+        return _read_json(text, begun, name)
+    if is_chat(begun):
+        return read_chat(text)
+    return _read_rows(text, name, rows)
+
+
+def _subtitles(begun: str) -> Form | None:
+    begun = _WHO_IS_WHO.sub("", begun, count=1)
+    webvtt = _WEBVTT.match(begun)
+    if webvtt and (not webvtt["words"] or _CUE.search(begun)):
+        return Form.WEBVTT
+    if _SRT.match(begun):
+        return Form.SRT
+    return Form.SBV if _SBV.match(begun) else None
+
+
+def _read_json(text: str, begun: str, name: str) -> FileReading | PlainText:
+    """Read JSON; what only begins like it is plain text, unless nothing but JSON begins so."""
+    is_json = _JSON.match(begun) is not None or name.casefold().endswith(_JSON_SUFFIXES)
+    try:
+        value = read_json_value(text)
+    except (FileRefused, NotJson) as error:
+        if not is_json:
+            return PlainText(form=Form.TEXT, text=text)
+        if isinstance(error, FileRefused):
+            raise
+        value = None
+    if value is None:
+        return read_jsonl(text)
+    if isinstance(value, list) and not is_of_sentences(value):
+        return read_list(value)
+    fields = value if isinstance(value, dict) else {"sentences": value}
+    return read_recognised(Record(fields=fields, number=1)) or (
+        read_jsonl(text) if is_turn(fields) else read_dialogue(fields)
+    )
+
+
+def _read_rows(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:
+    session = _SESSION.search(name)
+    number = int(session[1]) if session else None
+    table = (
+        read_daic_woz(text, session=number, policy=rows)
+        or read_e_daic(text)
+        or read_any_table(text)
+    )
+    if table is not None:
+        return table
+    if name.casefold().endswith((*_JSON_SUFFIXES, *_TABLE_SUFFIXES)):
+        raise FileRefused(FileFault.UNKNOWN_FORM)
+    form = _SUBTITLE_SUFFIXES.get(name.casefold()[-4:])
+    return read_subtitles(text, form) if form else PlainText(form=Form.TEXT, text=text)

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from ai_psychiatrist.domain.errors import ParticipantNotFound, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import NotFound, TranscriptUnreadable
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge, read_inside
-from ai_psychiatrist.infrastructure.worker_threads import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """What was found or sent; nobody has read it yet."""
+    """What was found or sent, not read yet."""
 
     content: bytes | str = field(repr=False)
     name: str = ""
@@ -34,20 +34,20 @@ class TranscriptStore:
     async def read(self, participant_id: int) -> StoredFile:
         """Return the file of a participant.
 
-        Raises `ParticipantNotFound` for an unknown one, `TranscriptUnreadable` where there is no
+        Raises `NotFound` for an unknown one, `TranscriptUnreadable` where there is no
         regular file, neither of which says where files are; `FileTooLarge`, and `WorkTimedOut` for
         a folder that does not answer.
         """
         if self._folder is None:
             msg = "no transcripts are stored here: set DATA_TRANSCRIPTS_DIR or send transcript_text"
-            raise ParticipantNotFound(msg)
+            raise NotFound("participant_not_found", msg)
         path = self._folder / f"{participant_id}_P" / f"{participant_id}_TRANSCRIPT.csv"
         read = partial(read_inside, self._folder, path, most_bytes=self._most_bytes)
         try:
             return StoredFile(name=path.name, content=await self._threads.run(read))
         except (FileNotFoundError, NotADirectoryError):
             msg = f"no transcript is stored for participant {participant_id}"
-            raise ParticipantNotFound(msg) from None
+            raise NotFound("participant_not_found", msg) from None
         except (FileTooLarge, WorkTimedOut):
             raise
         except OSError:

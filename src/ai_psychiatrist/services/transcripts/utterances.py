@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
+
+Roles: TypeAlias = tuple[tuple[str, str], ...]
+"""Label and role, where the file itself says who is who."""
 
 
 class Form(StrEnum):
-    """The form that a transcript has, told by its content."""
+    """The forms of a transcript that are known by name elsewhere; a recogniser may have others."""
 
     TEXT = "text"
     """Lines of words, with or without labels, in whatever way the labels are written."""
@@ -25,6 +29,8 @@ class Form(StrEnum):
     SRT = "srt"
     SBV = "sbv"
     DOCX = "docx"
+    CHAT = "chat"
+    """Tiers of the CHAT format of TalkBank."""
 
 
 class ReadingNote(StrEnum):
@@ -79,11 +85,15 @@ class FileFault(StrEnum):
 class FileRefused(Exception):
     """A file cannot be read without losing what was said; carries no words of it."""
 
-    def __init__(self, fault: FileFault, line: int | None = None) -> None:
-        """`line`: where in the file, from 1; a row's or a record's number where it has no lines."""
+    def __init__(self, fault: FileFault, line: int | None = None, *, what: str = "") -> None:
+        """`line`: where in the file, from 1; a row's or a record's number where it has no lines.
+
+        `what`: what the file is and what to do with it, where that is known; none of its words.
+        """
         super().__init__(fault.value)
         self.fault = fault
         self.line = line
+        self.what = what
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,27 +117,31 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileReading:
-    """The utterances of a file in order, and all that was odd."""
+class Reading:
+    """What was read of a file, whatever its form."""
 
-    form: Form
-    utterances: tuple[Utterance, ...] = field(repr=False)
+    form: str
+    """A `Form`, or a recogniser's own name."""
     encoding: str = "utf-8"
     notes: tuple[Noted, ...] = ()
-    speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """Label and role, where the file itself says who is who."""
+    """All that was odd."""
+    speakers: Roles = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlainText:
+class FileReading(Reading):
+    """The utterances of a file in order."""
+
+    utterances: tuple[Utterance, ...] = field(repr=False)
+    is_recording: bool = False
+    """Whether it is of a recording, in which everybody in the room speaks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainText(Reading):
     """Lines of words whose labels, if they have any, are still to be found."""
 
-    form: Form
     text: str = field(repr=False)
     """Without a byte order mark; else as it was, line ends included."""
-    encoding: str = "utf-8"
-    notes: tuple[Noted, ...] = ()
     is_of_several: bool = False
     """Whether lines look as if several people said them."""
-    speakers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """Label and role, where the file itself says who is who."""

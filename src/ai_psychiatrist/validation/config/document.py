@@ -194,10 +194,15 @@ def read_document(path: Path, *, what: str = "the file") -> Document:
         return document
 
 
+def with_line_feeds(content: bytes) -> bytes:
+    """Return the content of a file as it is digested: an editor's line ends make no other file."""
+    return content.replace(b"\r\n", b"\n")
+
+
 def document_of(content: bytes) -> Document:
     """Read YAML; raises `FileUnusable` for bytes that are no text."""
     text = decoded(content)
-    document = Document(content=content)
+    document = Document(content=with_line_feeds(content))
     try:
         document.value, document.spots = read_yaml(text, document.report_at)
     except YamlUnusable as error:

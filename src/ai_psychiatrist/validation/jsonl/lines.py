@@ -1,6 +1,8 @@
 """Read a file or a stream by lines, with a bound on what one of them may hold in memory."""
 
 import gzip
+import io
+import json
 import sys
 import zlib
 from collections.abc import Iterator
@@ -72,10 +74,11 @@ def skip_line(stream: BinaryIO) -> int:
 def open_source(path: Path | None) -> Iterator[BinaryIO]:
     """Yield the bytes of a file, unpacked when its name ends in `.gz`; `None` is standard input.
 
-    Raises `InputError` when it cannot be opened.
+    Raises `InputError` when it cannot be opened, and where all of it, not packed, is one object or
+    array over several lines.
     """
     if path is None:
-        yield sys.stdin.buffer
+        yield _refusing_one_value(sys.stdin.buffer)
         return
     with ExitStack() as stack:
         try:
@@ -84,7 +87,52 @@ def open_source(path: Path | None) -> Iterator[BinaryIO]:
             raise _unreadable(error.strerror) from None
         if path.suffix == ".gz":
             stream = cast("BinaryIO", stack.enter_context(gzip.GzipFile(fileobj=stream)))
-        yield stream
+            yield stream
+            return
+        yield _refusing_one_value(stream)
+
+
+def _refusing_one_value(stream: BinaryIO) -> BinaryIO:
+    """Return the stream from its beginning; raises `InputError` for one value over several lines.
+
+    Only where the first line is no JSON is more read, and no more than a line may hold.
+    """
+    first = stream.readline(LONGEST_LINE_BYTES)
+    begun = first.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    may_be_one = begun.startswith((b"{", b"[")) and not _is_json(begun)
+    read = first + stream.read(LONGEST_LINE_BYTES) if may_be_one else first
+    if may_be_one and _is_json(read.removeprefix(_BYTE_ORDER_MARK)):
+        kind, jq = ("object", ".") if begun.startswith(b"{") else ("array", "'.[]'")
+        msg = (
+            f"the input is one JSON {kind} over several lines, and one object a line is wanted; "
+            f"write it so with: jq -c {jq} FILE"
+        )
+        raise InputError(msg, field=FIELD)
+    return cast("BinaryIO", io.BufferedReader(_Continued(read, stream)))
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class _Continued(io.RawIOBase):
+    """A stream, which a pipe is, again from the beginning of what was read of it already."""
+
+    def __init__(self, read: bytes, stream: BinaryIO) -> None:
+        self._read, self._stream = io.BytesIO(read), cast("io.BufferedReader", stream)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        # What has come of a pipe is passed on at once, and not when the buffer is full.
+        content = self._read.read(len(buffer)) or self._stream.read1(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def readable(blocks: Iterator[list[Line]]) -> Iterator[list[Line]]:

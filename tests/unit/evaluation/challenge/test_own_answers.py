@@ -3,18 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from tests.fakes.bare_assessments import bare_assessment, bare_item, bare_scores
 
-from ai_psychiatrist.domain.assessment import (
-    Assessment,
-    AssessmentMode,
-    AssessmentStatus,
-    ItemAssessment,
-    PHQ8Assessment,
-)
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief, ScoreSet
 from ai_psychiatrist.domain.evidence import (
-    Frequency,
-    Grounding,
     Match,
     Polarity,
     Quote,
@@ -22,9 +15,10 @@ from ai_psychiatrist.domain.evidence import (
     Segment,
     Timeframe,
 )
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of
+from ai_psychiatrist.evaluation.challenge.prediction import ItemAnswer
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
@@ -41,54 +35,22 @@ BELIEF = ItemBelief(
 )
 
 
-def an_item(item: Item, *quotes: Quote, belief: ItemBelief | None = None) -> ItemAssessment:
-    return ItemAssessment(
-        item=item,
-        belief=belief,
-        score=3 if quotes else None,
-        unknown_reason=None if quotes else UnknownReason.NO_MENTION,
-        proposed_score=None,
-        quotes=quotes,
-        frequency=Frequency.UNSTATED,
-        unverified_quotes=(),
-        reason="",
-        confidence=None,
-        warnings=(),
-        llm_evidence_count=0,
-        llm_evidence_extracted_count=0,
-        llm_evidence_rejected_count=0,
-    )
-
-
 def an_assessment(
     *quotes: Quote, belief: ItemBelief | None = None, risk: RiskReport | None = None
 ) -> Assessment:
-    items = tuple(
-        an_item(item, *(quotes if item is Item.SLEEP else ()), belief=belief) for item in Item
-    )
-    return Assessment(
-        transcript=TRANSCRIPT,
-        risk=risk or detect_risk(TRANSCRIPT),
-        participant_id=None,
-        mode=AssessmentMode.ZERO_SHOT,
-        status=AssessmentStatus.COMPLETE,
-        narrative=None,
-        quantitative=PHQ8Assessment(
-            items=items,
-            grounding=Grounding.CHECKED,
-            extracted_count=0,
-            validated_count=0,
-            rejected_count=0,
-            unknown_keys=0,
-        ),
-        meta_review=None,
-        attempts=(),
-        failures=(),
-    )
+    sleep = bare_item(Item.SLEEP, 3 if quotes else None, evidence=quotes)
+    items = (sleep if item is Item.SLEEP else bare_item(item) for item in Item)
+    scores = bare_scores(replace(item, belief=belief) for item in items)
+    return bare_assessment(scores, TRANSCRIPT, risk or detect_risk(TRANSCRIPT))
+
+
+def answer_of(assessment: Assessment) -> ItemAnswer:
+    """Return what an assessment says of sleep."""
+    return prediction_of(assessment, "a", TRANSCRIPT.text).items[Item.SLEEP]
 
 
 def test_each_stretch_of_a_quote_is_given_with_its_place() -> None:
-    answer = prediction_of(an_assessment(QUOTE), "a").items[Item.SLEEP]
+    answer = answer_of(an_assessment(QUOTE))
     assert answer.score == 3
     assert [(one.text, one.start, one.end) for one in answer.quotes] == [
         ("i lie awake", 33, 44),
@@ -107,13 +69,13 @@ def test_each_stretch_of_a_quote_is_given_with_its_place() -> None:
     ],
 )
 def test_quotes_that_carry_nothing_are_no_evidence(quote: Quote) -> None:
-    assert prediction_of(an_assessment(quote), "a").items[Item.SLEEP].quotes == ()
+    assert answer_of(an_assessment(quote)).quotes == ()
 
 
 def test_beliefs_are_given_where_an_item_has_one() -> None:
-    assert prediction_of(an_assessment(QUOTE), "a").items[Item.SLEEP].probabilities is None
-    believed = prediction_of(an_assessment(QUOTE, belief=BELIEF), "a")
-    assert believed.items[Item.SLEEP].probabilities == (0.0, 0.25, 0.25, 0.5, 0.0)
+    assert answer_of(an_assessment(QUOTE)).probabilities is None
+    believed = answer_of(an_assessment(QUOTE, belief=BELIEF))
+    assert believed.probabilities == (0.0, 0.25, 0.25, 0.5, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -124,13 +86,13 @@ def test_sets_are_given_where_a_belief_has_one(
     low: int | None, high: int | None, not_determinable: bool, outcomes: tuple[int | None, ...]
 ) -> None:
     found = ScoreSet(low=low, high=high, not_determinable=not_determinable, level=0.9)
-    belief = replace(BELIEF, score_set=found)
-    answer = prediction_of(an_assessment(QUOTE, belief=belief), "a").items[Item.SLEEP]
+    belief = replace(BELIEF, set=found)
+    answer = answer_of(an_assessment(QUOTE, belief=belief))
     assert answer.outcomes == outcomes
 
 
 def test_an_assessment_without_scores_has_failed() -> None:
-    failed = prediction_of(replace(an_assessment(), quantitative=None), "a")
+    failed = prediction_of(replace(an_assessment(), quantitative=None), "a", "")
     assert failed.is_failed
     assert failed.danger is False
 
@@ -145,4 +107,4 @@ def test_an_assessment_without_scores_has_failed() -> None:
 )
 def test_alarms_are_levels_that_somebody_should_look_at(words: str, alarm: bool | None) -> None:
     risk = detect_risk(read_transcript(f"Participant: {words}\n"))
-    assert prediction_of(an_assessment(risk=risk), "a").danger is alarm
+    assert prediction_of(an_assessment(risk=risk), "a", "").danger is alarm

@@ -74,7 +74,7 @@ def test_file_of_several_interviews_in_a_folder_is_a_unit_without_a_text(tmp_pat
 
 @pytest.mark.parametrize(
     "name",
-    "a.pdf a.doc a.rtf a.odt a.html a.xml a.eaf a.cha a.xlsx a.zip a script.py".split(),
+    "a.pdf a.doc a.rtf a.odt a.html a.xml a.eaf a.xlsx a.zip a script.py".split(),
 )
 def test_document_in_another_form_is_named_and_counted(tmp_path: Path, name: str) -> None:
     dataset = open_dataset(write(tmp_path, {"b.txt": TALK, name: "x"}))

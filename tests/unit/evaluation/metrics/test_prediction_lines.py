@@ -1,24 +1,18 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fakes.bare_assessments import bare_assessment, bare_item, bare_scores
 from tests.unit.evaluation.metrics.built import item, unit
 
-from ai_psychiatrist.domain.assessment import (
-    Assessment,
-    AssessmentMode,
-    AssessmentStatus,
-    ItemAssessment,
-    MetaReview,
-    PHQ8Assessment,
-)
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import (
     Frequency,
-    Grounding,
     Match,
     Polarity,
     Quote,
@@ -34,8 +28,9 @@ from ai_psychiatrist.domain.failures import (
     FailureSeverity,
     RejectionCode,
 )
+from ai_psychiatrist.domain.narrative import MetaReview
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
-from ai_psychiatrist.domain.risk import RiskLevel, RiskReport
+from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -67,40 +62,25 @@ def assessment(*, is_scored: bool = True) -> Assessment:
         quote(Polarity.AFFIRMED, Timeframe.PAST),
         quote(Polarity.DENIED),
     )
-    items = tuple(
-        ItemAssessment(
-            item=key,
-            score=None if key is Item.MOVING else 2,
+    items = (
+        replace(
+            bare_item(key, None if key is Item.MOVING else 2, evidence=quotes),
             unknown_reason=UnknownReason.ONLY_DENIED_OR_PAST if key is Item.MOVING else None,
-            proposed_score=2,
-            quotes=quotes,
             frequency=Frequency.SEVERAL_DAYS,
-            unverified_quotes=(),
             reason=SECRET,
             confidence=4,
             warnings=("denial_scored_as_symptom",),
-            llm_evidence_count=3,
             llm_evidence_extracted_count=5,
             llm_evidence_rejected_count=2,
+            proposed_score=2,
         )
         for key in Item
     )
-    scores = PHQ8Assessment(
-        items=items,
-        grounding=Grounding.CHECKED,
-        extracted_count=40,
-        validated_count=24,
-        rejected_count=16,
-        unknown_keys=0,
-    )
-    return Assessment(
-        transcript=parse_transcript(f"Interviewer: Go on.\nParticipant: {SECRET}."),
-        risk=RiskReport(signals=(), signal_count=0),
+    transcript = parse_transcript(f"Interviewer: Go on.\nParticipant: {SECRET}.")
+    return replace(
+        bare_assessment(bare_scores(items) if is_scored else None, transcript),
         participant_id=300,
-        mode=AssessmentMode.ZERO_SHOT,
         status=AssessmentStatus.PARTIAL,
-        narrative=None,
-        quantitative=scores if is_scored else None,
         meta_review=MetaReview(
             severity=Severity.MODERATE, explanation=SECRET, contradicts_item_scores=False
         ),

@@ -2,7 +2,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from ai_psychiatrist.domain.failure_stages import stage_of_code
 from ai_psychiatrist.domain.failures import (
     Attempt,
     AttemptOutcome,
@@ -10,6 +9,7 @@ from ai_psychiatrist.domain.failures import (
     FailureCode,
     FailureStage,
     RejectionCode,
+    stage_of_code,
 )
 from ai_psychiatrist.evaluation.runs.stages import stage_of_unit
 

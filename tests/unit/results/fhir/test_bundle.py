@@ -1,11 +1,13 @@
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import (
     AT,
     DIGEST,
@@ -16,14 +18,13 @@ from tests.fakes.full_results import (
     rows_of,
 )
 
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.digests import using_installation_key
 from ai_psychiatrist.results.fhir.bundle import bundle_of, bytes_of
-from ai_psychiatrist.results.fhir.check import faults_of
 from ai_psychiatrist.results.fhir.elements import Element
 from ai_psychiatrist.results.fhir.source import Wanted
-from ai_psychiatrist.results.full_result import FullResult
 
 OWN = "urn:ai-psychiatrist:code:observation"
 ALL_SCORED: list[Given] = [0, 1, 2, 3, 0, 1, 2, 3]
@@ -59,7 +60,7 @@ def observed(bundle: Element, code: str) -> dict[str, object]:
     return dict(found[0])
 
 
-def bundle_with(result: FullResult, wanted: Wanted | None = None) -> Element:
+def bundle_with(result: Assessment, wanted: Wanted | None = None) -> Element:
     return bundle_of(result, transcript_sha256=DIGEST, wanted=wanted or Wanted())
 
 
@@ -128,7 +129,6 @@ def test_danger_has_a_level_or_says_that_the_language_is_not_read() -> None:
 def test_the_transcript_is_a_digest_and_its_words_are_nowhere() -> None:
     result = example_result()
     assert result.quantitative is not None
-    assert result.quantitative.items is not None
     digest = hashlib.sha256(EXAMPLE.read_bytes()).hexdigest()
     bundle = bundle_of(result, transcript_sha256=digest)
     document = parsed(bundle)["DocumentReference"][0]
@@ -152,7 +152,7 @@ def test_the_transcript_is_a_digest_and_its_words_are_nowhere() -> None:
 def test_words_have_only_characters_that_fhir_has_room_for(
     official: jsonschema_rs.Validator,
 ) -> None:
-    fields = example_result().model_dump(mode="json")
+    fields = example_result().model_dump()
     items = fields["quantitative"]["items"].values()
     first = next(quote for item in items for quote in item["evidence"])
     first["text"] = "a\x00b\x0bc\x1b[31m d\x85e\u2028f\xa0g\u3000h 😴 é\tz"
@@ -160,7 +160,7 @@ def test_words_have_only_characters_that_fhir_has_room_for(
         **next(iter(fields["models"].values())),
         "answered_by": ["a\x07\xa0model"],
     }
-    result = FullResult.model_validate_json(json.dumps(fields))
+    result = Assessment.model_validate_json(json.dumps(fields))
     bundle = bundle_with(result, Wanted(with_words=True))
     official.validate(json.loads(bytes_of(bundle)))
     notes = [one["note"] for one in parsed(bundle)["Observation"] if "note" in one]
@@ -185,7 +185,7 @@ def test_the_same_input_gives_the_same_bytes_and_another_assessment_other_addres
     result = result_with(ALL_SCORED)
     first = bytes_of(bundle_with(result, Wanted(made_at=AT)))
     assert first == bytes_of(bundle_with(result, Wanted(made_at=AT)))
-    other = result.model_copy(update={"assessment_id": "00000000-0000-4000-8000-000000000000"})
+    other = replace(result, assessment_id="00000000-0000-4000-8000-000000000000")
     urls = {entry["fullUrl"] for entry in json.loads(first)["entry"]}
     others = {entry["fullUrl"] for entry in json.loads(bytes_of(bundle_with(other)))["entry"]}
     assert not urls & others

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tests.fakes.parsed_page import ParsedPage
 from tests.fakes.shown_results import EXAMPLE, eventful_fields
 
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import SpeakersUnknown
+from ai_psychiatrist.domain.evidence import Match, Quote
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.page.marks import Span, pieces_of
-from ai_psychiatrist.results.page.sheet import sheet_html
-from ai_psychiatrist.results.page.views import sheet_view
+from ai_psychiatrist.results.page.pages import sheet_html
+from ai_psychiatrist.results.page.views import CardView, Span, pieces_of, sheet_view
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 ODD = (
@@ -21,6 +21,7 @@ ODD = (
     "\u0301\u200f\u05d0\u0645\u202e\U0001f600\U0001f469\u200d\U0001f467\u00e9"
 )
 """Line ends, marks of encodings, accents, letters from right to left, pictures, and markup."""
+SAID = Quote(text="", match=Match.EXACT, segments=())
 
 
 @st.composite
@@ -31,7 +32,13 @@ def marked_turns(draw: st.DrawFn) -> tuple[str, int, int, list[Span]]:
     spans = []
     for owner in range(draw(st.integers(0, 5))):
         first, last = sorted((draw(places), draw(places)))
-        spans.append(Span(start=first, end=last, owner=f"q-{owner}"))
+        spans.append(
+            Span(
+                start=first,
+                end=last,
+                owner=CardView(anchor=f"q-{owner}", slug="sleep", tag="Sleep", said=SAID),
+            )
+        )
     return text, start, end, spans
 
 
@@ -74,7 +81,7 @@ def test_each_mark_of_the_page_is_a_slice_of_the_transcript(
         # Line ends that are drawn can make of the words a head of the file, before all turns.
         reject()
     fields = eventful_fields(EXAMPLE.read_text("utf-8"))
-    fields["risk"] |= {"signals": [], "signal_count": 0}
+    fields["risk"] |= {"signals": [], "signal_count": 0, "level": "none"}
     quotes: list[dict[str, Any]] = [
         {"text": text[start:end], "match": "exact", "segments": _segments(transcript, start, end)}
         for start, end in spans
@@ -83,7 +90,7 @@ def test_each_mark_of_the_page_is_a_slice_of_the_transcript(
         item["evidence"] = []
     fields["quantitative"]["items"]["PHQ8_Sleep"]["evidence"] = quotes
     fields["transcript"] |= {"turns": len(transcript.turns), "turn_seconds": []}
-    view = sheet_view(FullResult.model_validate_json(json.dumps(fields)), transcript)
+    view = sheet_view(Assessment.model_validate_json(json.dumps(fields)), transcript)
     page = ParsedPage(sheet_html(view))
     for mark in page.of("mark"):
         start = int(mark.attributes["id"].removeprefix("m"))

@@ -17,12 +17,11 @@ from tests.fakes.shown_results import (
     view_of,
 )
 
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.page.index import index_html, index_row
-from ai_psychiatrist.results.page.sheet import packaged, sheet_html
-from ai_psychiatrist.results.page.turns import transcript_again
+from ai_psychiatrist.results.page.pages import index_html, index_row, packaged, sheet_html
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
+from ai_psychiatrist.results.reading import transcript_again
 
 TEXT = EXAMPLE.read_text("utf-8")
 HOSTILE = [
@@ -43,7 +42,7 @@ HOSTILE = [
 def test_stored_result_is_read_back_as_it_was() -> None:
     result = example_result()
     kept = result.model_dump_json()
-    assert FullResult.model_validate_json(kept).model_dump_json() == kept
+    assert Assessment.model_validate_json(kept).model_dump_json() == kept
 
 
 @pytest.mark.parametrize("view", [example_view(), eventful_view()], ids=["example", "eventful"])
@@ -82,10 +81,11 @@ def test_every_mark_leads_to_its_card_and_back() -> None:
 
 def test_turns_hold_the_whole_transcript() -> None:
     view = example_view()
-    said = ["".join(piece.text for piece in turn.pieces) for turn in view.turns]
+    said = ["".join(piece.text for piece in turn.pieces) for turn in view.danger.turns]
     again = transcript_again(view.result, TEXT)
     assert said == [again.words(turn) for turn in again.turns]
-    assert [turn.anchor for turn in view.turns][:2] == ["t1", "t2"]
+    turns = ParsedPage(sheet_html(view)).with_class("turn")
+    assert [one.attributes["id"] for one in turns][:2] == ["t1", "t2"]
 
 
 def test_page_says_what_was_found_refused_and_failed() -> None:
@@ -140,10 +140,10 @@ def test_turns_are_told_again_where_the_caller_said_who_is_who() -> None:
     shift = {"Interviewer": "Kim", "Participant": "Sam"}
     for speaker in fields["transcript"]["speakers"]:
         speaker["label"] = shift[speaker["label"]]
-    fields["risk"] |= {"signals": [], "signal_count": 0}
+    fields["risk"] |= {"signals": [], "signal_count": 0, "level": "none"}
     fields["quantitative"] = None
     view = view_of(fields, text)
-    assert [turn.label for turn in view.turns[:2]] == ["Kim", "Sam"]
+    assert [one.turn.label for one in view.danger.turns[:2]] == ["Kim", "Sam"]
 
 
 @pytest.mark.parametrize("payload", HOSTILE)
@@ -196,7 +196,7 @@ def _page_with(payload: str) -> str:
     fields["certificate"] = {"sha256": payload, "signed_by": payload, "text": payload}
     replaced = sum(_replace(fields, path, payload) for path in list(_texts(fields)))
     assert replaced > 100
-    result = FullResult.model_validate_json(json.dumps(fields))
+    result = Assessment.model_validate_json(json.dumps(fields))
     return sheet_html(sheet_view(result, None, name=payload))
 
 
@@ -220,7 +220,7 @@ def _replace(fields: dict[str, Any], path: tuple[str | int, ...], payload: str) 
     before = place[path[-1]]
     place[path[-1]] = payload
     try:
-        FullResult.model_validate(fields)
+        Assessment.model_validate(fields)
     except ValidationError:
         place[path[-1]] = before
         return False
@@ -230,7 +230,7 @@ def _replace(fields: dict[str, Any], path: tuple[str | int, ...], payload: str) 
 def _transcript_page_with(payload: str) -> str:
     text = f"Interviewer: What {payload}\nParticipant: I am {payload}\nParticipant: ok"
     fields = failed_fields(TEXT)
-    fields["risk"] |= {"signals": [], "signal_count": 0}
+    fields["risk"] |= {"signals": [], "signal_count": 0, "level": "none"}
     fields["transcript"] |= {
         "turns": 3,
         "speakers": [

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from ai_psychiatrist import agents
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.phq8 import UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.results.full_result import FullResult
-from ai_psychiatrist.results.page.failure_words import RULES
-from ai_psychiatrist.results.page.words import _WORDS, mode_words, note_words, words
+from ai_psychiatrist.domain.shape import adapter_of
+from ai_psychiatrist.results.page.words import _WORDS, RULES, mode_words, note_words, words
 
 CODES = [member for kind in _WORDS for member in kind]
 _NAMED_ELSEWHERE = {"CallPath", "Item"}
@@ -32,7 +32,7 @@ def test_codes_that_are_spelt_alike_keep_their_own_words() -> None:
 
 
 def test_every_kind_of_code_in_a_result_is_worded() -> None:
-    schema = FullResult.model_json_schema(mode="serialization")
+    schema = adapter_of(Assessment).json_schema(mode="serialization")
     kinds = {name for name, one in schema["$defs"].items() if "enum" in one}
     assert len(kinds) > 15
     assert kinds - {kind.__name__ for kind in _WORDS} == _NAMED_ELSEWHERE & kinds

@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 from tests.fakes.full_results import AT, Given, example_result, result_with
 
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.results.tables.rows import (
+from ai_psychiatrist.results.tables import (
     ASSESSMENT_COLUMNS,
     ITEM_COLUMNS,
     ITEM_COLUMNS_WITH_WORDS,
+    Row,
+    TableFormat,
     assessment_row,
+    csv_line,
     item_rows,
+    written,
 )
-from ai_psychiatrist.results.tables.writing import Row, TableFormat, csv_line, written
 
 FORMULAS = (
     "=1+1",
@@ -95,7 +98,6 @@ def test_items_have_the_same_columns_whatever_became_of_them() -> None:
 def test_words_are_in_rows_only_on_request() -> None:
     result = example_result()
     assert result.quantitative is not None
-    assert result.quantitative.items is not None
     quotes = [one.text for item in result.quantitative.items.values() for one in item.evidence]
     without = b"".join(written(item_rows(result), ITEM_COLUMNS, TableFormat.CSV)).decode()
     assert not [quote for quote in quotes if quote in without]

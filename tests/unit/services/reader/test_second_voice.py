@@ -1,11 +1,13 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
+from tests.attack.counted_work import calls_of
 from tests.fakes.captured_events import captured_events
 from tests.fakes.scripted_reader import ScriptedReader, reading_by
 
-from ai_psychiatrist.domain.reader import ReaderStatus
 from ai_psychiatrist.domain.risk import (
+    ReaderStatus,
     RiskCategory,
     RiskGroup,
     RiskKind,
@@ -14,6 +16,7 @@ from ai_psychiatrist.domain.risk import (
     RiskReport,
     RiskSource,
 )
+from ai_psychiatrist.infrastructure.runtime import current_runtime, using_runtime
 from ai_psychiatrist.services.reader.danger import with_second_voice
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
@@ -133,3 +136,22 @@ def test_voices_that_are_heard_twice_say_the_same() -> None:
     reading = reading_by(reader, transcript)
     once = asyncio.run(with_second_voice(detect_risk(transcript), transcript, reading))
     assert asyncio.run(with_second_voice(once, transcript, reading)) == once
+
+
+def test_signs_and_passages_of_one_long_turn_are_not_gone_through_in_pairs() -> None:
+    reader = ScriptedReader(danger={"dead": 0.9}, ngrams={"dead": 0.9})
+
+    def calls(sentences: int) -> int:
+        transcript = parse_transcript(
+            f"Participant: {'Most nights I want to be dead. ' * sentences}"
+        )
+        report, reading = detect_risk(transcript), reading_by(reader, transcript)
+
+        def work() -> None:
+            asyncio.run(with_second_voice(report, transcript, reading))
+
+        with using_runtime(replace(current_runtime(), works_inline=True)):
+            return calls_of(work)
+
+    assert calls(600) <= 4 * calls(200)
+    assert calls(4_000) <= 500 * 4_000

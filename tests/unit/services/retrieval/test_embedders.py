@@ -19,7 +19,7 @@ from ai_psychiatrist.services.retrieval.dense import DenseIndex, write_dense
 from ai_psychiatrist.services.retrieval.embedding import Vectors
 from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring import open_services
+from ai_psychiatrist.wiring import bootstrap
 from ai_psychiatrist.wiring.references import embedder_of
 
 WORDS = ("what", "was", "said")
@@ -93,7 +93,7 @@ def server_settings(url: str) -> Settings:
 
 
 async def server_vectors(url: str, name: str, texts: Sequence[str]) -> Vectors:
-    async with open_services(server_settings(url)) as services:
+    async with bootstrap(server_settings(url)) as services:
         embedder = embedder_of(name, services.connections)
         assert embedder is not None
         return await embedder.embed(texts, is_query=False)
@@ -140,7 +140,7 @@ def test_openai_itself_needs_a_key() -> None:
 
 
 async def _without_address() -> None:
-    async with open_services(load_settings({}, dotenv=None)) as services:
+    async with bootstrap(load_settings({}, dotenv=None)) as services:
         embedder_of("openai:text-embedding-3-small", services.connections)
 
 

@@ -15,8 +15,8 @@ from tests.fakes.references import (
     talk,
 )
 
+from ai_psychiatrist.domain.items import NoReferences
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.references import NoReferences
 from ai_psychiatrist.services.retrieval.artefact import Session
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
 from ai_psychiatrist.services.retrieval.found import ItemReferences

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.formats.dialogue_json import read_dialogue
-from ai_psychiatrist.services.transcripts.forms import read_content
+from ai_psychiatrist.services.transcripts.formats.chat_json import read_dialogue
+from ai_psychiatrist.services.transcripts.transcript_reader import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -121,10 +121,10 @@ def test_text_of_a_line_is_left_to_the_reader_of_labels() -> None:
                      2, id="speaker_under_another_name"),
         pytest.param(
             lines({"text": "hi ho", "words": [{"text": "hi", "speaker_id": "a"}]}),
-            FileFault.UNKNOWN_FORM, 1, id="speakers_beside_the_text",
+            FileFault.BROKEN_ROW, 1, id="words_that_are_not_all_of_the_text",
         ),
         pytest.param(lines({"turns": []}), FileFault.NO_WORDS, None, id="no_turns"),
-        pytest.param(lines({"conversations": [HI]}), FileFault.BROKEN_ROW, 1, id="no_exchange"),
+        pytest.param(lines({"conversations": ["hi"]}), FileFault.BROKEN_ROW, 1, id="no_exchange"),
         pytest.param(
             lines({"turns": [HI], "speakers": {"Anna": "patient"}}), FileFault.BROKEN_ROW, 1,
             id="role_is_not_known",
@@ -154,3 +154,26 @@ def test_more_objects_than_a_transcript_has_are_refused_unread() -> None:
     with pytest.raises(FileRefused) as caught:
         read_content('{"turns": [' + "{}," * 1_000_001 + "{}]}")
     assert caught.value.fault is FileFault.TOO_LARGE
+
+
+def test_a_role_that_several_share_is_told_apart_by_their_names() -> None:
+    turns = [
+        {"role": "assistant", "content": "and you?"},
+        {"role": "user", "name": "Anna", "content": "hi"},
+        {"role": "user", "name": "Jonas", "content": "ho"},
+    ]
+    assert said(json.dumps(turns)) == [("assistant", "and you?"), ("Anna", "hi"), ("Jonas", "ho")]
+
+
+def test_names_that_do_not_recur_are_those_of_interviews() -> None:
+    with pytest.raises(FileRefused) as caught:
+        read_content(lines({"name": "a", "text": "P: hi"}, {"name": "b", "text": "P: ho"}))
+    assert caught.value.fault is FileFault.SEVERAL_INTERVIEWS
+
+
+def test_a_turn_without_words_is_left_out_and_noted() -> None:
+    turns = [HI, HO | {"text": None}, HO | {"text": float("nan")}, HO]
+    reading = read_content(json.dumps(turns))
+    assert isinstance(reading, FileReading)
+    assert [one.label for one in reading.utterances] == ["Anna", "Jonas"]
+    assert [note.note for note in reading.notes] == [ReadingNote.BLANK_WORDS] * 2

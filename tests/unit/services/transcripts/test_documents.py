@@ -1,14 +1,12 @@
 import io
 import struct
-import sys
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.services.transcripts.forms import read_content
+from ai_psychiatrist.services.transcripts.transcript_reader import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileRefused,
@@ -185,9 +183,3 @@ OUTSIDE = (
 )  # fmt: skip
 def test_hostile_archive_is_refused(content: bytes, expected: FileFault) -> None:
     assert fault(content) is expected
-
-
-def test_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "docx", None)
-    with pytest.raises(ConfigurationError, match=r"ai-psychiatrist\[documents\]"):
-        read_content(document(HELLO))

@@ -1,8 +1,10 @@
+import re
 from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.forms import read_content
+from ai_psychiatrist.domain.errors import TranscriptUnreadable
+from ai_psychiatrist.services.transcripts.transcript_reader import read_content, read_transcript
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -41,16 +43,32 @@ def text_of(content: bytes | str, name: str = "") -> PlainText:
     ("file", "form", "labels", "is_timed"),
     [
         ("assemblyai/assemblyai.json", Form.ASSEMBLYAI, "A B", True),
+        ("aws/aws_transcribe.json", "aws", "spk_0 spk_1", True),
+        ("aws/aws_transcribe_2022.json", "aws", "spk_0 spk_1", True),
+        ("aws/aws_channels.json", "aws", "ch_0 ch_1", True),
+        ("azure/azure_fast.json", "azure", "1 2", True),
+        ("azure/azure_batch.json", "azure", "1 2", True),
+        ("chat/interview.cha", Form.CHAT, "INV PAR", True),
         ("deepgram/deepgram_words.json", Form.DEEPGRAM, "0 1", True),
         ("deepgram/deepgram_utterances.json", Form.DEEPGRAM, "0 1", True),
         ("deepgram/deepgram_multichannel.json", Form.DEEPGRAM, "channel 0,channel 1", True),
         ("dialogue_json/chat.json", Form.DIALOGUE_JSON, "assistant user", False),
+        ("dialogue_json/content_parts.json", Form.DIALOGUE_JSON, "assistant user", False),
+        ("dialogue_json/sharegpt.json", Form.DIALOGUE_JSON, "gpt human", False),
         ("dialogue_json/exchanges.json", Form.DIALOGUE_JSON, "therapist client", False),
         ("dialogue_json/turns.json", Form.DIALOGUE_JSON, "Anna Jonas", True),
+        ("elevenlabs/elevenlabs.json", "elevenlabs", "speaker_0 speaker_1", True),
+        ("fireflies/fireflies_api.json", "fireflies", "Anna Schmidt,Jonas Weber", True),
+        ("fireflies/fireflies_export.json", "fireflies", "Anna Schmidt,Jonas Weber", True),
+        ("google/google_v1.json", "google", "1 2", True),
+        ("google/google_v2.json", "google", "1 2", True),
+        ("jsonl/names.jsonl", Form.JSONL, "Anna Jonas", True),
         ("jsonl/one_interview.jsonl", Form.DIALOGUE_JSON, "Anna Jonas", True),
         ("jsonl/turns.jsonl", Form.JSONL, "Anna Jonas", True),
         ("rev/rev_ai.json", Form.REV, "0 1", True),
         ("rev/rev_human.json", Form.REV, "Anna Schmidt,Jonas Weber", True),
+        ("speechmatics/speechmatics.json", "speechmatics", "S1 S2", True),
+        ("table/question_answer.csv", Form.TABLE, "Question Answer", False),
         ("table/comma.csv", Form.TABLE, "Anna Jonas", True),
         ("table/tab.tsv", Form.TABLE, "Anna Jonas", False),
         ("whisper/openai_whisper.json", Form.WHISPER, "", True),
@@ -62,12 +80,12 @@ def text_of(content: bytes | str, name: str = "") -> PlainText:
     ],
 )
 def test_file_of_each_tool_gives_the_same_turns(
-    file: str, form: Form, labels: str, *, is_timed: bool, has_name: bool
+    file: str, form: str, labels: str, *, is_timed: bool, has_name: bool
 ) -> None:
     path = FILES / file
     reading = read(path.read_bytes(), path.name if has_name else "")
     names: list[str | None] = [*labels.split("," if "," in labels else None)]
-    assert reading.form is form
+    assert reading.form == form
     assert [said.label for said in reading.utterances] == ([*names, *names] or [None] * 4)
     words = tuple(said.words.removesuffix(" <laugh>") for said in reading.utterances)
     assert words == SAID
@@ -197,6 +215,37 @@ def test_what_is_no_transcript_is_refused(
     assert caught.value.fault is fault
     assert str(caught.value) == fault.value
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "what"),
+    [
+        pytest.param(b"%PDF-1.7\n", "", "PDF", id="pdf"),
+        pytest.param(
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.text", "",
+            ".odt", id="odt",
+        ),
+        pytest.param(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "", ".doc", id="doc"),
+        pytest.param(b"\xef\xbb\xbf{\\rtf1\\ansi hello}", "", "RTF", id="rtf"),
+        pytest.param("<!DOCTYPE html>\n<p>hello", "", "HTML", id="html"),
+        pytest.param('<?xml version="1.0"?>\n<html>', "", "HTML", id="xhtml"),
+        pytest.param(
+            '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT AUTHOR="">', "", ".eaf",
+            id="eaf",
+        ),
+        pytest.param(
+            'File type = "ooTextFile"\nObject class = "TextGrid"\n'.encode("utf-16"), "",
+            "TextGrid", id="textgrid",
+        ),
+        pytest.param("[Script Info]\nTitle: a", "", "ASS", id="ass"),
+        pytest.param(b"Participant: hello", "talk.DOCX", ".docx", id="text_named_docx"),
+    ],
+)  # fmt: skip
+def test_file_of_another_program_is_named_with_what_to_save_it_as(
+    content: bytes | str, name: str, what: str
+) -> None:
+    with pytest.raises(TranscriptUnreadable, match=rf"it is .*{re.escape(what)}.*(?:save|export)"):
+        read_transcript(content, name=name)
 
 
 def test_file_of_several_interviews_is_refused_at_the_second() -> None:

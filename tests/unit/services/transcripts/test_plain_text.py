@@ -623,3 +623,26 @@ def test_greetings_are_no_head() -> None:
         "Hi",
         "I am low.",
     ]
+
+
+def test_a_role_in_brackets_behind_a_name_is_that_speakers() -> None:
+    text = "Anna (interviewer): and now?\nJonas [participant]: I am tired\nMother (patient): hm"
+    (asked, said, _) = parse_transcript(text).turns
+    assert (asked.speaker, said.speaker) == (INTERVIEWER, PARTICIPANT)
+    assert turns("Tom (patient): hi\nJo (patient's wife): ho\nDr. Lee: and?")[1][0] is Speaker.OTHER
+
+
+@pytest.mark.parametrize("head", ["Participant: P12", "Patient: 0042", "Client: AB-7"])
+def test_a_participants_number_above_letters_is_a_head(head: str) -> None:
+    text = f"{head}\nI: and now?\nP: I am tired\nI: mhm\nP: yes"
+    assert [turn.speaker for turn in parse_transcript(text).participant_turns()] == [
+        PARTICIPANT
+    ] * 2
+    assert turns(text)[0] == (Speaker.UNKNOWN, f"{head}\n")
+
+
+def test_numbers_of_recognised_speakers_stand_in_round_brackets() -> None:
+    text = "(speaker 0) and now?\n(speaker 1) tired\n(speaker 0) mhm\n(speaker 1) yes"
+    labels = SpeakerLabels(given=(("speaker 1", PARTICIPANT),))
+    own = parse_transcript(text, labels)
+    assert [own.words(turn).strip() for turn in own.participant_turns()] == ["tired", "yes"]

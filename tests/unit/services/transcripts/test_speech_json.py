@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.forms import read_content
+from ai_psychiatrist.services.transcripts.transcript_reader import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -25,6 +25,14 @@ def said(value: object) -> list[tuple[str | None, str]]:
 def whisperx(text: str, *words: tuple[str, str | None], **fields: object) -> dict[str, object]:
     spoken = [{"word": word} | ({"speaker": label} if label else {}) for word, label in words]
     return {"segments": [{"text": text, "words": spoken} | fields]}
+
+
+def google(time: str, word: str) -> list[dict[str, object]]:
+    return [{"startTime": time, "endTime": time, "word": word, "speakerTag": 0}]
+
+
+def spoken(word: str, speaker: str) -> dict[str, object]:
+    return {"type": "word", "alternatives": [{"content": word, "speaker": speaker}]}
 
 
 @pytest.mark.parametrize(
@@ -135,6 +143,52 @@ def whisperx(text: str, *words: tuple[str, str | None], **fields: object) -> dic
             [(None, "hi")],
             id="deepgram_transcript_alone",
         ),
+        pytest.param(
+            {
+                "response": {
+                    "results": [
+                        {"alternatives": [{"transcript": "hi", "words": google("0s", "hi")}]},
+                        {"alternatives": [{"transcript": " ho", "words": google("1s", "ho")}]},
+                    ]
+                }
+            },
+            [(None, "hi"), (None, "ho")],
+            id="google_without_speakers",
+        ),
+        pytest.param(
+            {
+                "format": "2.9",
+                "metadata": {"language_pack_info": {"word_delimiter": ""}},
+                "results": [spoken("你", "S1"), spoken("好", "S1"), spoken("嗯", "UU")],
+            },
+            [("S1", "你好"), (None, "嗯")],
+            id="speechmatics_unsure_and_without_spaces",
+        ),
+        pytest.param(
+            {
+                "transcripts": [
+                    {"text": "hi", "channel_index": 0, "words": [{"text": "hi", "start": 1}]},
+                    {"text": "ho", "channel_index": 1, "words": [{"text": "ho", "start": 0}]},
+                ]
+            },
+            [("channel 1", "ho"), ("channel 0", "hi")],
+            id="elevenlabs_channels",
+        ),
+        pytest.param(
+            {
+                "recognizedPhrases": [
+                    {"recognitionStatus": "Success", "nBest": [{"display": "Hi."}], "speaker": 1},
+                    {"recognitionStatus": "NoMatch"},
+                ]
+            },
+            [("1", "Hi.")],
+            id="azure_phrase_that_was_not_recognised",
+        ),
+        pytest.param(
+            {"segments": [{"text": "hi", "speaker": float("nan")}, {"text": None, "speaker": "A"}]},
+            [(None, "hi")],
+            id="nan_and_null_are_missing",
+        ),
     ],
 )
 def test_words_go_to_nobody_whom_the_file_does_not_name(
@@ -149,9 +203,9 @@ def test_words_go_to_nobody_whom_the_file_does_not_name(
         pytest.param({"segments": [{"text": "x"}, "y"]}, 2, id="segment_is_text"),
         pytest.param({"segments": [{"text": 5}]}, 1, id="text_is_number"),
         pytest.param({"segments": [{"start": 0}]}, 1, id="no_text"),
-        pytest.param({"segments": [{"text": "x", "speaker": 1}]}, 1, id="speaker_is_number"),
+        pytest.param({"segments": [{"text": "x", "speaker": 1.5}]}, 1, id="speaker_is_fraction"),
         pytest.param({"segments": [{"text": "x", "speaker_id": "A"}]}, 1, id="other_speaker_field"),
-        pytest.param({"segments": [{"text": "x", "start": "0"}]}, 1, id="time_is_text"),
+        pytest.param({"segments": [{"text": "x", "start": []}]}, 1, id="time_is_list"),
         pytest.param({"segments": [{"text": "x", "start": True}]}, 1, id="time_is_bool"),
         pytest.param({"segments": [{"text": "x", "words": "x"}]}, 1, id="words_are_text"),
         pytest.param(
@@ -166,7 +220,6 @@ def test_words_go_to_nobody_whom_the_file_does_not_name(
         pytest.param(
             {"monologues": [{"speaker": True, "elements": []}]}, 1, id="rev_speaker_is_bool"
         ),
-        pytest.param({"utterances": [{"text": None, "speaker": "A"}]}, 1, id="assemblyai_null"),
         pytest.param(
             {
                 "results": {

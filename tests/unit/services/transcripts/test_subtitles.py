@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.services.transcripts.files import notes, said, text_of, words
 
-from ai_psychiatrist.services.transcripts.formats.subtitles import read_subtitles
+from ai_psychiatrist.services.transcripts.formats.captions import read_subtitles
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

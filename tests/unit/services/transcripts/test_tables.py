@@ -2,7 +2,7 @@ import csv
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.forms import read_content
+from ai_psychiatrist.services.transcripts.transcript_reader import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
@@ -144,3 +144,11 @@ def test_header_wider_than_any_is_plain_text() -> None:
     with pytest.raises(FileRefused) as caught:
         read_content("text," * 1_000_000 + "\n", name="x.csv")
     assert caught.value.fault is FileFault.UNKNOWN_FORM
+
+
+@pytest.mark.parametrize("header", ["Question,Answer", "id,Interviewer,Patient"])
+def test_columns_of_speakers_take_turns_in_each_row(header: str) -> None:
+    first = "7," if header.startswith("id") else ""
+    *_, asks, answers = header.split(",")
+    rows = f'{header}\n{first}"and, now?",tired\n{first},yes\n'
+    assert said(rows) == [(asks, "and, now?"), (answers, "tired"), (answers, "yes")]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.domain.errors import ParticipantNotFound, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import NotFound, TranscriptUnreadable
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 CONTENT = b"start_time\tstop_time\tspeaker\tvalue\n1\t2\tEllie\thello\n"
@@ -24,14 +24,14 @@ def test_file_of_a_participant_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("participant_id", [301, 0, -300, 10**80])
 def test_unknown_participant_is_not_found(tmp_path: Path, participant_id: int) -> None:
-    with pytest.raises(ParticipantNotFound) as caught:
+    with pytest.raises(NotFound) as caught:
         asyncio.run(store(tmp_path).read(participant_id))
     assert caught.value.field == "participant_id"
     assert str(tmp_path) not in str(caught.value)
 
 
 def test_without_a_folder_the_error_names_the_setting() -> None:
-    with pytest.raises(ParticipantNotFound, match="DATA_TRANSCRIPTS_DIR"):
+    with pytest.raises(NotFound, match="DATA_TRANSCRIPTS_DIR"):
         asyncio.run(TranscriptStore(None).read(300))
 
 

@@ -21,7 +21,7 @@ from ai_psychiatrist.evaluation.datasets.synthetic.label_tables import (
     e_daic_labels,
     separated,
 )
-from ai_psychiatrist.infrastructure.named_output import writing_to
+from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.services.transcripts.formats.daic_woz import PARTICIPANT
 
 CorpusKind = Literal["daic-woz", "e-daic"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import rtoml
 
-from ai_psychiatrist.domain.examined import READ_LANGUAGE
+from ai_psychiatrist.domain.risk import READ_LANGUAGE
 
 
 def word_table(name: str, section: str) -> Mapping[str, list[str]]:

@@ -1,26 +1,30 @@
-"""Reads the body of a Word document as lines, after its archive has been checked."""
+"""Word documents: the body as lines, after its archive has been checked."""
 
 import io
 import re
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.services.transcripts.formats.document_looks import (
-    WORD,
-    is_unsaid,
-    looks_of_several,
-)
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileRefused, Form, PlainText
 
 if TYPE_CHECKING:
     from docx.oxml.xmlchemy import BaseOxmlElement
 
 ARCHIVE: Final = b"PK\x03\x04"
-
+_W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_VALUE: Final = f"{_W}val"
+_OFF: Final = frozenset({"0", "false", "none", "off"})
+_UNSAID: Final = tuple(f"{_W}{name}" for name in ("vanish", "strike", "dstrike"))
+_OF_RUN: Final = tuple(f"{_W}{name}" for name in ("b", "i", "u", "color", "highlight", "shd"))
+_OF_PARAGRAPH: Final = tuple(f"{_W}{name}" for name in ("jc", "ind", "pStyle", "numPr"))
+_HEADINGS: Final = ("heading", "title", "subtitle", "berschrift", "titre", "kop")
+_FEWEST: Final = 2
+_FEWEST_CHANGES: Final = 2
 _MOST_ENTRIES: Final = 2_000
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _MOST_BODY_BYTES: Final = 32 * 1024 * 1024
@@ -52,40 +56,25 @@ _DECLARED: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding=[\"']([^\"']{1,40
 _NOT_IN_BODY: Final = re.compile(rb"<!DOCTYPE|<!ENTITY|<[\w.-]{1,40}:(?:altChunk|subDoc)\b")
 """Entities, and words that stand in another part."""
 _ENCODINGS: Final = frozenset({b"utf-8", b"us-ascii", b"ascii"})
-_TEXT: Final = f"{WORD}t"
-_PARAGRAPH: Final = f"{WORD}p"
-_RUN: Final = f"{WORD}r"
-_ROW: Final = f"{WORD}tr"
-_CELL: Final = f"{WORD}tc"
+_TEXT: Final = f"{_W}t"
+_PARAGRAPH: Final = f"{_W}p"
+_RUN: Final = f"{_W}r"
+_ROW: Final = f"{_W}tr"
+_CELL: Final = f"{_W}tc"
 _COMPATIBILITY: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _LEFT_OUT: Final = frozenset(
     {
-        *(f"{WORD}{name}" for name in ("del", "moveFrom", "pPr", "rPr", "txbxContent")),
+        *(f"{_W}{name}" for name in ("del", "moveFrom", "pPr", "rPr", "txbxContent")),
         f"{_COMPATIBILITY}Fallback",
     }
 )
-_MARKS: Final = {
-    f"{WORD}tab": "\t",
-    f"{WORD}ptab": "\t",
-    f"{WORD}br": "\n",
-    f"{WORD}cr": "\n",
-    f"{WORD}noBreakHyphen": "-",
+_BREAKS: Final = {
+    f"{_W}tab": "\t",
+    f"{_W}ptab": "\t",
+    f"{_W}br": "\n",
+    f"{_W}cr": "\n",
+    f"{_W}noBreakHyphen": "-",
 }
-
-_TYPES: Final = (
-    b'<?xml version="1.0" encoding="UTF-8"?>'
-    b'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-    b'<Default Extension="rels"'
-    b' ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    b'<Override PartName="/word/document.xml" ContentType="application/'
-    b'vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
-)
-_RELATIONS: Final = (
-    b'<?xml version="1.0" encoding="UTF-8"?>'
-    b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    b'<Relationship Id="rId1" Target="word/document.xml" Type="http://schemas.openxmlformats.org/'
-    b'officeDocument/2006/relationships/officeDocument"/></Relationships>'
-)
 
 
 def read_paragraphs(content: bytes) -> PlainText:
@@ -94,25 +83,23 @@ def read_paragraphs(content: bytes) -> PlainText:
     Line breaks and tabs within a paragraph are kept, and tabs part the cells of a row. What was
     inserted is taken, what was deleted, struck out or hidden is not. Comments, text boxes, headers,
     footers and notes are no words of the interview. Raises `FileRefused` for another archive and
-    one that unpacks to too much, and `ConfigurationError` where the library is not installed.
+    one that unpacks to too much.
     """
     body = _body(content)
+    # A tenth of a second of imports that other transcripts do not need.
+    from docx.oxml import parse_xml  # noqa: PLC0415
+
     try:
-        # Part of an extra, and needed for these files alone.
-        from docx import Document  # noqa: PLC0415
-    except ImportError:
-        msg = "Word documents need the extra `documents`: pip install 'ai-psychiatrist[documents]'"
-        raise ConfigurationError(msg) from None
-    try:
-        element = Document(io.BytesIO(_with_body_alone(body))).element.body
+        # The body alone, so that no other part of the file is ever opened.
+        element = parse_xml(body).body
     except _UNREADABLE:
         raise FileRefused(FileFault.DOCUMENT_REFUSED) from None
     if element is None:
         raise FileRefused(FileFault.DOCUMENT_REFUSED)
     return PlainText(
         form=Form.DOCX,
-        text="".join(_written(element)).strip("\n"),
-        is_of_several=looks_of_several(element),
+        text="".join(_written(element, [], [])).strip("\n"),
+        is_of_several=_looks_of_several(element),
     )
 
 
@@ -148,15 +135,12 @@ def _refuse_directory(content: bytes) -> None:
 def _refuse_sizes(entries: list[zipfile.ZipInfo], body: zipfile.ZipInfo) -> None:
     if sum(entry.file_size for entry in entries) > _MOST_BYTES:
         raise FileRefused(FileFault.TOO_LARGE)
-    if body.file_size > _MOST_BODY_BYTES or _is_bomb(body):
+    is_large = body.file_size > _RATIO_COUNTS_FROM_BYTES
+    is_bomb = is_large and body.file_size > body.compress_size * _MOST_RATIO
+    if body.file_size > _MOST_BODY_BYTES or is_bomb:
         raise FileRefused(FileFault.TOO_LARGE)
     if body.compress_type not in _METHODS or body.flag_bits & _ENCRYPTED:
         raise FileRefused(FileFault.DOCUMENT_REFUSED)
-
-
-def _is_bomb(entry: zipfile.ZipInfo) -> bool:
-    is_large = entry.file_size > _RATIO_COUNTS_FROM_BYTES
-    return is_large and entry.file_size > entry.compress_size * _MOST_RATIO
 
 
 def _refuse_body(body: bytes) -> None:
@@ -169,34 +153,22 @@ def _refuse_body(body: bytes) -> None:
         raise FileRefused(FileFault.DOCUMENT_REFUSED)
 
 
-def _with_body_alone(body: bytes) -> bytes:
-    """Return a document of one part, so that no other of the file's is ever opened."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
-        archive.writestr("[Content_Types].xml", _TYPES)
-        archive.writestr("_rels/.rels", _RELATIONS)
-        archive.writestr("word/document.xml", body)
-    return held.getvalue()
+def _written(element: "BaseOxmlElement", cells: list[int], paragraphs: list[int]) -> Iterator[str]:
+    """Yield the text of an element piece by piece; a cell is written on one line.
 
-
-def _written(body: "BaseOxmlElement") -> Iterator[str]:
-    """Yield the text of a body piece by piece; a cell is written on one line."""
-    cells: list[int] = []
-    paragraphs: list[int] = []
-    pending: list[tuple[BaseOxmlElement, bool]] = [(body, False)]
-    while pending:
-        element, is_left = pending.pop()
-        tag = element.tag
-        if is_left:
-            yield from _closed(tag, cells, paragraphs)
-        elif tag == _TEXT:
-            yield " ".join((element.text or "").splitlines())
-        elif tag in _MARKS:
-            yield " " if paragraphs else _MARKS[tag]
-        elif tag not in _LEFT_OUT and not (tag == _RUN and is_unsaid(element)):
-            yield from _opened(tag, cells, paragraphs)
-            pending.append((element, True))
-            pending += [(child, False) for child in reversed(element)]
+    `cells`: how many each of the rows has had that it stands in; `paragraphs`: the same of cells.
+    The parser refuses what is nested more than 256 deep.
+    """
+    tag = element.tag
+    if tag == _TEXT:
+        yield " ".join((element.text or "").splitlines())
+    elif tag in _BREAKS:
+        yield " " if paragraphs else _BREAKS[tag]
+    elif tag not in _LEFT_OUT and not (tag == _RUN and _is_unsaid(element)):
+        yield from _opened(tag, cells, paragraphs)
+        for child in element:
+            yield from _written(child, cells, paragraphs)
+        yield from _closed(tag, cells, paragraphs)
 
 
 def _opened(tag: str, cells: list[int], paragraphs: list[int]) -> Iterator[str]:
@@ -221,3 +193,40 @@ def _closed(tag: str, cells: list[int], paragraphs: list[int]) -> Iterator[str]:
         paragraphs.pop()
     elif tag == _PARAGRAPH and not paragraphs:
         yield "\n"
+
+
+def _is_unsaid(run: "BaseOxmlElement") -> bool:
+    """Return whether what a run holds is hidden, or struck out."""
+    properties = run.find(f"{_W}rPr")
+    return properties is not None and any(
+        mark is not None and mark.get(_VALUE) not in _OFF for mark in map(properties.find, _UNSAID)
+    )
+
+
+def _looks_of_several(body: "BaseOxmlElement") -> bool:
+    """Return whether paragraphs of two looks take turns, as those of two speakers may."""
+    looks = [look for paragraph in body.findall(f"{_W}p") if (look := _look(paragraph))]
+    times = Counter(looks)
+    changes = sum(1 for one, other in pairwise(looks) if one != other)
+    return sum(1 for count in times.values() if count >= _FEWEST) > 1 and changes > _FEWEST_CHANGES
+
+
+def _look(paragraph: "BaseOxmlElement") -> frozenset[tuple[str, str]]:
+    """Return by what a paragraph looks; nothing for a heading and for one without words."""
+    runs = [run for run in paragraph.iter(f"{_W}r") if any(run.itertext())]
+    if not runs:
+        return frozenset()
+    look = frozenset(_marks(paragraph.find(f"{_W}pPr"), _OF_PARAGRAPH))
+    styles = [value.casefold() for name, value in look if name == f"{_W}pStyle"]
+    if any(heading in style for style in styles for heading in _HEADINGS):
+        return frozenset()
+    shared = [frozenset(_marks(run.find(f"{_W}rPr"), _OF_RUN)) for run in runs]
+    return look | frozenset.intersection(*shared) | {("", "")}
+
+
+def _marks(
+    properties: "BaseOxmlElement | None", names: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
+    for mark in map(properties.find, names) if properties is not None else ():
+        if mark is not None and mark.get(_VALUE) not in _OFF:
+            yield mark.tag, str(sorted(mark.attrib.items()))

@@ -1,26 +1,30 @@
 """Gathers the utterances of a file one by one, within the bounds of a transcript."""
 
-import math
 import re
 from typing import Final
 
-from ai_psychiatrist.services.transcripts.file_lines import MOST_UTTERANCES, on_one_line
 from ai_psychiatrist.services.transcripts.label_lines import opens_with_name
-from ai_psychiatrist.services.transcripts.line_marks import end_of_own, is_foreign
-from ai_psychiatrist.services.transcripts.own_words import is_set_off
+from ai_psychiatrist.services.transcripts.lines import (
+    CLOCK,
+    MOST_SECONDS,
+    MOST_UTTERANCES,
+    on_one_line,
+    seconds_of,
+)
+from ai_psychiatrist.services.transcripts.own_words import end_of_own, is_set_off
 from ai_psychiatrist.services.transcripts.persons import is_of_document, opens_as_person
-from ai_psychiatrist.services.transcripts.times import CLOCK, MOST_SECONDS, seconds_of
+from ai_psychiatrist.services.transcripts.several_voices import is_foreign
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
     FileRefused,
-    Form,
     Noted,
     ReadingNote,
+    Roles,
     Utterance,
 )
 
-_SECONDS: Final = re.compile(r"\d{1,9}(?:[.,]\d{1,12})?")
+_SECONDS: Final = re.compile(r"\d{1,9}(?:[.,]\d{1,12})?s?")
 
 
 def speaker_name(label: str | None) -> str | None:
@@ -28,7 +32,7 @@ def speaker_name(label: str | None) -> str | None:
     return (on_one_line(label) or None) if label else None
 
 
-def _is_anothers(line: str) -> bool:
+def _is_anothers(line: str, *_: object) -> bool:
     return (
         is_foreign(line)
         or opens_with_name(line)
@@ -41,8 +45,7 @@ def _is_anothers(line: str) -> bool:
 class Gathering:
     """What has been read of a file so far."""
 
-    def __init__(self, form: Form) -> None:
-        self._form = form
+    def __init__(self) -> None:
         self._utterances: list[Utterance] = []
         self._unnamed: list[int] = []
         self._notes: list[Noted] = []
@@ -61,7 +64,7 @@ class Gathering:
         `label`: as `speaker_name` gives it. `line`: of the file, from 1, or the record's number.
         """
         words = words.strip()
-        own_end = end_of_own(words, _is_anothers)
+        own_end = end_of_own(words, 0, len(words), _is_anothers)
         spoken = on_one_line(words[:own_end])
         if not spoken:
             self.note(ReadingNote.BLANK_WORDS, line)
@@ -88,12 +91,8 @@ class Gathering:
 
     def seconds(self, value: float, line: int, *, per_second: int = 1) -> float | None:
         """Return a time in seconds; `None`, and noted, for one that no recording has."""
-        try:
-            seconds = float(value) / per_second
-        except OverflowError:
-            seconds = math.inf
-        if 0 <= seconds <= MOST_SECONDS:
-            return seconds
+        if 0 <= value <= MOST_SECONDS * per_second:
+            return value / per_second
         self.note(ReadingNote.TIME_UNREADABLE, line)
         return None
 
@@ -106,14 +105,16 @@ class Gathering:
         if not time:
             return None
         if _SECONDS.fullmatch(time):
-            return self.seconds(float(time.replace(",", ".")), line, per_second=per_second)
+            return self.seconds(
+                float(time.rstrip("s").replace(",", ".")), line, per_second=per_second
+            )
         seconds = seconds_of(time) if CLOCK.fullmatch(time) else None
         if seconds is None:
             self.note(ReadingNote.TIME_UNREADABLE, line)
         return seconds
 
-    def reading(self, speakers: tuple[tuple[str, str], ...] = ()) -> FileReading:
-        """Return the whole; raises `FileRefused` where nobody says anything.
+    def reading(self, form: str, speakers: Roles = ()) -> FileReading:
+        """Return the whole; raises `FileRefused` where nothing is said.
 
         Words without a speaker are noted where others have one.
         """
@@ -123,7 +124,7 @@ class Gathering:
             for line in self._unnamed:
                 self.note(ReadingNote.WORDS_WITHOUT_SPEAKER, line)
         return FileReading(
-            form=self._form,
+            form=form,
             utterances=tuple(self._utterances),
             notes=tuple(self._notes),
             speakers=speakers,

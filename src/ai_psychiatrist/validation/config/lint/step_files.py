@@ -8,7 +8,7 @@ from typing import Final
 
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
-from ai_psychiatrist.validation.config.document import Document
+from ai_psychiatrist.validation.config.document import Document, with_line_feeds
 from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
 from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
 from ai_psychiatrist.validation.config.problem import KeyPath
@@ -50,7 +50,7 @@ def read_schema(
     for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
         message = f"{unknown!r} is no format of the standard: it is not checked"
         document.warn(location, "unknown_format", message)
-    return SchemaFile(path=path, content=content, fields=SchemaFields.of(schema))
+    return SchemaFile(path=path, content=with_line_feeds(content), fields=SchemaFields.of(schema))
 
 
 def parse_json(content: bytes) -> object:

@@ -1,1 +1,0 @@
-"""What one credential may use in a day, and how often somebody may fail to log in."""

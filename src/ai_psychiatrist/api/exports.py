@@ -1,0 +1,295 @@
+"""The route that exports what is stored, as JSON lines, CSV or FHIR."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, Final, TypeAlias
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+
+from ai_psychiatrist.api.authorization import PrincipalOf, requires_one_of
+from ai_psychiatrist.api.dependencies import RecordsOf
+from ai_psychiatrist.api.limits import renew_deadline
+from ai_psychiatrist.api.records import bundle_bytes
+from ai_psychiatrist.api.requests import InQuery
+from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.domain.review import ReviewRow
+from ai_psychiatrist.results.fhir.source import Wanted
+from ai_psychiatrist.results.reading import result_of
+from ai_psychiatrist.results.tables import (
+    ASSESSMENT_COLUMNS,
+    ITEM_COLUMNS,
+    ITEM_COLUMNS_WITH_WORDS,
+    Row,
+    assessment_row,
+    csv_line,
+    item_rows,
+    jsonl_line,
+)
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, RecordPage
+from ai_psychiatrist.reviews.archive.records import Record
+from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.reviews.blindness import give_scores, hidden_phases
+from ai_psychiatrist.reviews.rating_rows import RATING_COLUMNS, rating_rows
+
+_PAGE: Final = 100
+LEFT_OUT: Final = "X-Left-Out"
+
+
+class ExportedThing(StrEnum):
+    """What is exported."""
+
+    RESULTS = "results"
+    """Assessments, one a row."""
+    ITEMS = "items"
+    """Their items, one a row."""
+    RATINGS = "ratings"
+    """What raters said."""
+
+
+class ExportedAs(StrEnum):
+    """In which form."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    FHIR = "fhir"
+    """One bundle a line."""
+
+
+_MEDIA_TYPES: Final = {
+    ExportedAs.JSONL: "application/jsonl",
+    ExportedAs.CSV: "text/csv; charset=utf-8; header=present",
+    ExportedAs.FHIR: "application/fhir+ndjson",
+}
+_SUFFIXES: Final = {ExportedAs.JSONL: "jsonl", ExportedAs.CSV: "csv", ExportedAs.FHIR: "ndjson"}
+
+
+class ExportInQuery(InQuery):
+    """What is wanted, and how."""
+
+    what: ExportedThing = Field(
+        default=ExportedThing.RESULTS,
+        description="Assessments, their items, or what raters said: of others for admins alone.",
+    )
+    format: ExportedAs = Field(
+        default=ExportedAs.JSONL, description="JSON lines, CSV, or one FHIR bundle a line."
+    )
+    with_words: bool = Field(
+        default=False,
+        description="Also the words that carry scores: of items, or of results as fhir.",
+    )
+    questionnaire: bool = Field(
+        default=False, description="In fhir also a QuestionnaireResponse of each assessment."
+    )
+    transaction: bool = Field(
+        default=False, description="In fhir bundles of type transaction, to be posted to a server."
+    )
+
+    def checked(self) -> "ExportInQuery":
+        """Return it; raises `InputError` for what does not go together."""
+        is_fhir, is_items = self.format is ExportedAs.FHIR, self.what is ExportedThing.ITEMS
+        has_words = is_items or (is_fhir and self.what is ExportedThing.RESULTS)
+        refusals = {
+            "what": (
+                is_fhir and is_items,
+                "a bundle holds all items: ask for results, or for csv or jsonl",
+            ),
+            "with_words": (
+                self.with_words and not has_words,
+                "words are those of items: ask for items, or for results as fhir",
+            ),
+            "questionnaire": (
+                self.questionnaire and not is_fhir,
+                "only fhir has a questionnaire: ask for format=fhir, or leave it out",
+            ),
+            "transaction": (
+                self.transaction and not is_fhir,
+                "only fhir has transactions: ask for format=fhir, or leave it out",
+            ),
+        }
+        for field, (is_refused, msg) in refusals.items():
+            if is_refused:
+                raise InputError(msg, field=field)
+        return self
+
+
+ExportOfQuery: TypeAlias = Annotated[ExportInQuery, Query()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """What is exported, and for whom."""
+
+    query: ExportInQuery
+    records: Records
+    principal: Principal
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the lines of each assessment, after the header where there is one."""
+        header = csv_line(self._columns) if self.query.format is ExportedAs.CSV else b""
+        async for record_id in self._ids():
+            found = await self.records.ask(partial(self._read, record_id))
+            if found is not None:
+                yield header + await asyncio.to_thread(self._written, *found)
+                header = b""
+        yield header
+
+    async def left_out(self) -> int:
+        """Return how many assessments are not given out, since they are to be rated blind."""
+        return await self.records.ask(lambda archive: archive.lists.hidden(self._page(None)))
+
+    async def _ids(self) -> AsyncIterator[str]:
+        cursor: str | None = None
+        while True:
+            wanted = self._page(cursor)
+            page = await self.records.ask(partial(_page_of, wanted))
+            for line in page.records:
+                if not line.is_hidden:
+                    yield line.summary.id
+            cursor = page.next
+            if cursor is None:
+                return
+
+    def _page(self, cursor: str | None) -> PageWanted:
+        rated = None
+        if self.query.what is ExportedThing.RATINGS:
+            rated = Rated.ANY if Scope.ADMIN in self.principal.scopes else Rated.MINE
+        return PageWanted(
+            rater=self.principal.id,
+            limit=_PAGE,
+            cursor=cursor,
+            state=RecordState.FINISHED,
+            rated=rated,
+            hidden=hidden_phases(self.principal),
+        )
+
+    def _read(
+        self, record_id: str, archive: Archive
+    ) -> tuple[Record, tuple[ReviewRow, ...]] | None:
+        """Return a record and the ratings that the caller may have.
+
+        `None` for one that was removed or begun blind in the meantime.
+        """
+        try:
+            give_scores(archive, record_id, self.principal)
+            rows: tuple[ReviewRow, ...] = ()
+            if self.query.what is ExportedThing.RATINGS:
+                rows = archive.reviews.of(record_id)
+            if Scope.ADMIN not in self.principal.scopes:
+                rows = tuple(row for row in rows if row.rater == self.principal.id)
+            return archive.get(record_id), rows
+        except (NotFound, RequestConflict):
+            return None
+
+    def _written(self, record: Record, ratings: tuple[ReviewRow, ...]) -> bytes:
+        if self.query.format is ExportedAs.FHIR:
+            return b"".join(self._bundles(record, ratings))
+        rows = self._rows(record, ratings)
+        if self.query.format is ExportedAs.JSONL:
+            return b"".join(map(jsonl_line, rows))
+        return b"".join(csv_line([row[name] for name in self._columns]) for row in rows)
+
+    def _bundles(self, record: Record, ratings: tuple[ReviewRow, ...]) -> Iterator[bytes]:
+        wanted = Wanted(
+            made_at=record.summary.created_at,
+            with_words=self.query.with_words,
+            questionnaire=self.query.questionnaire,
+            is_transaction=self.query.transaction,
+        )
+        if self.query.what is ExportedThing.RESULTS:
+            yield bundle_bytes(record, (), wanted)
+        for rater in dict.fromkeys(row.rater for row in ratings):
+            own = [row for row in ratings if row.rater == rater]
+            yield bundle_bytes(record, own, wanted)
+
+    def _rows(self, record: Record, ratings: tuple[ReviewRow, ...]) -> Iterator[Row]:
+        if self.query.what is ExportedThing.RATINGS:
+            return rating_rows(record.summary.id, ratings)
+        result = result_of(record.result, field="assessment_id")
+        if self.query.what is ExportedThing.ITEMS:
+            return item_rows(result, with_words=self.query.with_words)
+        return iter([assessment_row(result, made_at=record.summary.created_at)])
+
+    @property
+    def _columns(self) -> Sequence[str]:
+        match self.query.what:
+            case ExportedThing.RESULTS:
+                return ASSESSMENT_COLUMNS
+            case ExportedThing.RATINGS:
+                return RATING_COLUMNS
+            case ExportedThing.ITEMS:
+                return ITEM_COLUMNS_WITH_WORDS if self.query.with_words else ITEM_COLUMNS
+
+
+def _page_of(wanted: PageWanted, archive: Archive) -> RecordPage:
+    return archive.lists.page(wanted)
+
+
+router = APIRouter(
+    prefix="/v1/export",
+    tags=["stored assessments"],
+    dependencies=[requires_one_of(Scope.READ, Scope.REVIEW)],
+)
+
+
+@router.get(
+    "",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "One assessment after another, the newest first.",
+            "headers": {
+                LEFT_OUT: {
+                    "description": "How many you are not given, because you have not rated them "
+                    "yet.",
+                    "schema": {"type": "integer"},
+                }
+            },
+            "content": {
+                one.partition(";")[0]: {"schema": {"type": "string"}}
+                for one in _MEDIA_TYPES.values()
+            },
+        },
+        409: {"description": "The first of what is stored cannot be read."},
+        422: {"description": "The query names something unknown, or what does not go together."},
+        503: {"description": "Stored assessments cannot be read now."},
+    },
+)
+async def export_records(
+    query: ExportOfQuery, request: Request, records: RecordsOf, principal: PrincipalOf
+) -> StreamingResponse:
+    """Give out all assessments or ratings that you may have, as JSON lines, CSV or FHIR.
+
+    Whoever is given scores rates those assessments blind no more. Those that you are rating blind
+    are left out, and X-Left-Out says how many. What others rated is for admins alone.
+    """
+    export = Export(query=query.checked(), records=records, principal=principal)
+    left_out = await export.left_out()
+    chunks = export.chunks()
+    # An error of the first one still has a status of its own.
+    first = await anext(chunks, b"")
+    return StreamingResponse(
+        _after(first, chunks, request),
+        media_type=_MEDIA_TYPES[query.format],
+        headers={
+            "Content-Disposition": f'attachment; filename="{query.what}.{_SUFFIXES[query.format]}"',
+            LEFT_OUT: str(left_out),
+        },
+    )
+
+
+async def _after(
+    first: bytes, chunks: AsyncIterator[bytes], request: Request
+) -> AsyncIterator[bytes]:
+    yield first
+    async for chunk in chunks:
+        # How long it takes depends on how much is stored.
+        renew_deadline(request.scope)
+        yield chunk

@@ -1,0 +1,63 @@
+"""What each field of a request has to be, in words for whoever sent it."""
+
+from typing import Final
+
+FIELD_HINTS: Final = {
+    "participant_id": "participant_id has to be a whole number from 1 to 999999.",
+    "transcript_text": "transcript_text has to be a string.",
+    "callback_url": "callback_url has to be an https:// address of at most 2,048 characters.",
+    "subject": "subject has to be a string of 1-200 characters that are not all blank.",
+    "limit": "limit has to be a whole number from 1 to 500.",
+    "cursor": "cursor has to be the `next` of a page before; leave it out for the first page.",
+    "sort": "sort has to be created, width, danger or total.",
+    "band": "band has to be minimal, mild, moderate, moderately_severe or severe.",
+    "unknown": "unknown has to be a whole number from 0 to 8.",
+    "danger": "danger has to be none, low, not_examined, moderate or high.",
+    "state": "state has to be waiting, running, finished, failed or cancelled.",
+    "rated": "rated has to be none, any, mine or not_mine.",
+    "blind": "blind has to be true or false.",
+    "items": "items has to be an object of all eight items, each with score, 0-3, or cannot_tell, "
+    "and evidence, at most 50 of start and end.",
+    "kind": "kind has to be evidence, missed or score.",
+    "item": "item has to be the key of an item, such as PHQ8_Sleep.",
+    "evidence": "evidence has to be the position of a quote among the item's evidence, from 0.",
+    "verdict": "verdict has to be accepted or rejected.",
+    "reason": "reason has to be wrong_item, negated, past, not_the_participant, irony or other.",
+    "start": "start has to be a whole number, a character of the transcript.",
+    "end": "end has to be a whole number, the character after the last one.",
+    "score": "score has to be a whole number from 0 to 3, or null.",
+    "cannot_tell": "cannot_tell has to be true or false.",
+    "requests": "requests has to be a list of 1-1000 objects, each as POST /v1/assessments takes "
+    "it.",
+    "idempotency-key": "Idempotency-Key has to be 1-255 letters, digits or signs of ASCII, a new "
+    "one for each request.",
+    "last-event-id": "Last-Event-ID has to be the number of an event.",
+    "speakers": 'speakers has to be an object such as {"Anna": "participant"}: at most 20 labels, '
+    "each participant, interviewer or other.",
+    "participant": "participant has to be a label of the transcript, 1-60 characters.",
+    "interviewer": "interviewer has to be a label of the transcript, 1-60 characters.",
+    "mode": 'mode has to be "zero_shot", "few_shot", "random_references", "descriptions_only", 0, '
+    "1 or null.",
+    "ablate": "ablate has to be true or false.",
+    "certificate": "certificate has to be true or false.",
+    "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
+    "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",
+    "assessment": "assessment has to be the JSON of an assessment: its item scores, 0-3 or null, "
+    "each with at most 1000 quotes of at most 20000 characters.",
+    "question_id": "question_id has to be the id of the question that is answered, a string.",
+    "option_id": "option_id has to be the id of an option of the question, a string.",
+    "text": "text has to be a string of at most 20000 characters.",
+    "stop": "stop has to be true or false.",
+    "idempotency_key": "idempotency_key has to be a string of 1-128 letters, digits or -_.:, a new "
+    "one for each answer.",
+    "version": "version has to be the whole number that the snapshot says.",
+    "key": "key has to be an API key, a string such as aip_...",
+    "rater": "rater has to be a name of 1-60 letters, digits and blanks.",
+    "body": "Send a JSON object, with the header Content-Type: application/json, or a transcript "
+    "itself, with its own type such as text/plain.",
+}
+
+QUERY: Final = "query"
+"""Stands for a name in the query that the caller made up."""
+UNKNOWN_FIELD: Final = "unknown"
+"""Stands for a field that the caller made up."""

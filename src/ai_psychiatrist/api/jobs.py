@@ -1,0 +1,271 @@
+"""The routes of jobs: list, read, follow and cancel them."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Final, TypeAlias
+
+from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import Field
+
+from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.dependencies import (
+    ASSESSMENTS_PATH,
+    FOLLOWING,
+    JOBS_PATH,
+    JobId,
+    JobsOf,
+    RecordsOf,
+    Responses,
+    jobs_of,
+    json_of,
+)
+from ai_psychiatrist.api.limits import seconds_left
+from ai_psychiatrist.api.requests import RETRY_AFTER_SECONDS, PageInQuery
+from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.jobs.engine import JobRef
+from ai_psychiatrist.jobs.webhooks.letter import Delivery
+from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.jobs import DANGER, JobPage, JobSummary, JobsWanted
+from ai_psychiatrist.reviews.archive.records import WHOLE, StageEvent
+from ai_psychiatrist.reviews.archives import Records
+
+_MARGIN_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.5
+"""How soon the end is seen of what another process does, and that the service stops."""
+_EVENTS_SECONDS: Final = 1.0
+"""How soon a caller who follows a job sees what another process does."""
+_ETAG_DIGITS: Final = 32
+_ENDS: Final = frozenset(state.value for state in RecordState if state.is_last)
+_NOT_FOUND: Final[Responses] = {404: {"description": "There is no job with this id."}}
+
+router = APIRouter(
+    prefix=JOBS_PATH,
+    tags=["jobs"],
+    responses={503: {"description": "Jobs cannot be read or written now."}},
+)
+events = APIRouter(prefix=JOBS_PATH, tags=["jobs"], dependencies=FOLLOWING)
+
+
+class StageResult(Result):
+    """One step of an assessment, without words."""
+
+    stage: str
+    """`assessment` for the whole, `danger` once the transcript was read for it, or a part that is
+    finished."""
+    outcome: str
+    """`waiting`, `begun`, `finished`, `failed` or `cancelled`; of `danger` the level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class JobResult(JobSummary):
+    """How far a job is, and how it came there."""
+
+    stages: tuple[StageResult, ...] = ()
+    """What `/events` sends, in its order."""
+    callback: Delivery | None = None
+    """How far the notification of `callback_url` is; null where none was given."""
+
+
+class BegunJobResult(Result):
+    """A job of a batch that was just begun."""
+
+    job_id: str
+    """Of the job and of its assessment."""
+    danger: RiskLevel | None
+    """The level of the signs of danger that rules found in its transcript; null without the scope
+    `read`."""
+
+
+class BegunBatchResult(Result):
+    """A batch that was just begun."""
+
+    batch_id: str
+    """What `/v1/batches/{id}` asks for."""
+    jobs: tuple[BegunJobResult, ...]
+    """One for each request, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BatchResult(JobPage):
+    """How far a batch is."""
+
+    batch_id: str
+    """Its id."""
+    counts: dict[RecordState, int]
+    """State → how many of its jobs are so; what was erased since is not counted."""
+
+
+class JobsInQuery(PageInQuery):
+    """Which part of the list is wanted."""
+
+    state: RecordState | None = Field(default=None, description="Only in this state.")
+
+    def wanted(self, batch_id: str | None = None) -> JobsWanted:
+        """Return the page as the archive takes it."""
+        return JobsWanted(limit=self.limit, cursor=self.cursor, state=self.state, batch_id=batch_id)
+
+
+JobsOfQuery: TypeAlias = Annotated[JobsInQuery, Query()]
+
+
+@router.get("", response_model=JobPage, dependencies=FOLLOWING)
+async def list_jobs(query: JobsOfQuery, records: RecordsOf, principal: PrincipalOf) -> Response:
+    """List the jobs of your tenant, a page at a time, the newest first."""
+    return json_of(await shown_page(query.wanted(), records, principal))
+
+
+@router.get(
+    "/{job_id}",
+    response_model=JobResult,
+    responses=_NOT_FOUND
+    | {
+        303: {"description": "It is finished: Location is its result."},
+        304: {"description": "It is as it was when it had the ETag of If-None-Match."},
+    },
+    dependencies=FOLLOWING,
+)
+async def read_job(
+    job_id: JobId, request: Request, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Return how far a job is, or go on to its result."""
+    result = await read_result(job_id, records, principal)
+    job = JobRef(tenant=records.tenant, id=job_id)
+    result = replace(result, callback=await jobs_of(request).webhooks.delivery(job))
+    if result.state is RecordState.FINISHED:
+        return json_of(result, 303, {"Location": f"{ASSESSMENTS_PATH}/{job_id}"})
+    response = json_of(result)
+    tag = f'"{hashlib.sha256(response.body).hexdigest()[:_ETAG_DIGITS]}"'
+    given = request.headers.get("if-none-match", "")
+    # A weak tag counts as well in If-None-Match.
+    if {"*", tag} & {one.strip().removeprefix("W/") for one in given.split(",")}:
+        response = Response(status_code=304)
+    response.headers["ETag"] = tag
+    if not result.state.is_last:
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+@router.delete(
+    "/{job_id}",
+    status_code=202,
+    response_model=JobResult,
+    responses=_NOT_FOUND | {409: {"description": "It has ended, and not by being cancelled."}},
+    dependencies=[requires(Scope.ASSESS)],
+)
+async def cancel_job(
+    job_id: JobId, jobs: JobsOf, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """End a job: its model calls stop within a second or two, and it stays cancelled."""
+    await jobs.cancel(JobRef(tenant=records.tenant, id=job_id))
+    return json_of(await read_result(job_id, records, principal), 202)
+
+
+async def read_result(job_id: str, records: Records, principal: Principal) -> JobResult:
+    """Return how far a job is, as this caller may see it; raises `NotFound`."""
+
+    def read(archive: Archive) -> JobResult:
+        summary = _shown(archive.job_lists.one(job_id), principal)
+        values = {one.name: getattr(summary, one.name) for one in fields(summary)}
+        seen = [one for one in archive.events(job_id) if _is_shown(one, principal)]
+        return JobResult(**values, stages=tuple(map(StageResult.model_validate, seen)))
+
+    return await records.ask(read)
+
+
+async def shown_page(wanted: JobsWanted, records: Records, principal: Principal) -> JobPage:
+    """Return a part of the list, as this caller may see it."""
+    page = await records.ask(lambda archive: archive.job_lists.page(wanted))
+    return replace(page, jobs=tuple(_shown(one, principal) for one in page.jobs))
+
+
+def _shown(summary: JobSummary, principal: Principal) -> JobSummary:
+    """Return a job without its level of danger, which is for keys that may read results."""
+    return summary if Scope.READ in principal.scopes else replace(summary, danger=None)
+
+
+def _is_shown(event: StageEvent, principal: Principal) -> bool:
+    return event.stage != DANGER or Scope.READ in principal.scopes
+
+
+async def until_ended(record_id: str, request: Request, records: Records, seconds: float) -> None:
+    """Return once the job has its end or the time is up, or the service is being stopped."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + min(seconds, max(0.0, seconds_left(request.scope) - _MARGIN_SECONDS))
+    stopping: Stopping = request.app.state.stopping
+    while clock() < until and not stopping.is_begun:
+        summary = await records.ask(lambda archive: archive.summary(record_id))
+        if summary.state.is_last:
+            return
+        await jobs_of(request).work.news.wait(min(_LOOK_SECONDS, until - clock()))
+
+
+async def _events_after(
+    number: int, job_id: str, records: Records
+) -> tuple[tuple[StageEvent, ...], bool]:
+    """Return the further events, and whether none comes any more."""
+
+    def read(archive: Archive) -> tuple[tuple[StageEvent, ...], bool]:
+        # First: the event that ends all is there when the state says so.
+        state = archive.summary(job_id).state
+        found = archive.events(job_id, after=number)
+        return found, state.is_last and not found
+
+    return await records.ask(read)
+
+
+async def _last_number(
+    job_id: JobId,
+    records: RecordsOf,
+    last_event_id: Annotated[
+        int | None, Header(ge=0, le=2**53, description="Go on after the event of this number.")
+    ] = None,
+) -> int:
+    """Return after which number to go on; ends with 204 where no further event comes."""
+    _, is_over = await _events_after(last_event_id or 0, job_id, records)
+    if last_event_id is not None and is_over:
+        # A browser that is answered so does not come back.
+        raise HTTPException(204)
+    return last_event_id or 0
+
+
+@events.get(
+    "/{job_id}/events",
+    response_class=EventSourceResponse,
+    responses={
+        204: {"description": "All was told, and nothing comes any more."},
+        404: {"description": "There is no job with this id."},
+        503: {"description": "Jobs cannot be read now."},
+    },
+)
+async def follow_job(
+    job_id: JobId,
+    request: Request,
+    records: RecordsOf,
+    jobs: JobsOf,
+    principal: PrincipalOf,
+    after: Annotated[int, Depends(_last_number)],
+) -> AsyncIterator[ServerSentEvent]:
+    """Send each step as it comes, without words; Last-Event-ID goes on after a break."""
+    stopping: Stopping = request.app.state.stopping
+    while not stopping.is_begun and seconds_left(request.scope) > _MARGIN_SECONDS:
+        further, is_over = await _events_after(after, job_id, records)
+        for event in further:
+            after = event.number
+            if not _is_shown(event, principal):
+                continue
+            yield ServerSentEvent(
+                id=str(event.number),
+                event="end" if event.stage == WHOLE and event.outcome in _ENDS else "stage",
+                data={"stage": event.stage, "outcome": event.outcome},
+            )
+        if is_over:
+            return
+        if not further:
+            await jobs.work.news.wait(_EVENTS_SECONDS)

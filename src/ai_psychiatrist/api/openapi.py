@@ -1,0 +1,190 @@
+"""The OpenAPI document: FastAPI's, with every problem that a route may answer with."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from pydantic import ConfigDict
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ai_psychiatrist.api.problems import MEDIA_TYPE, PROBLEM_TYPE, ModelProblem
+from ai_psychiatrist.domain.problems import problem_kinds
+from ai_psychiatrist.domain.risk import Examined, RiskLevel
+from ai_psychiatrist.domain.shape import DESCRIBING
+from ai_psychiatrist.results.result import Result
+
+_UNDESCRIBED: Final = "Successful Response"
+_OF_THE_FRAMEWORK: Final = "HTTPValidationError", "ValidationError"
+"""Schemas of errors that are problems here."""
+_SCHEMAS: Final = "#/components/schemas/"
+TAGS: Final = {
+    "assessment": "A transcript in, an assessment out.",
+    "stored assessments": "Assess and keep, list, read and erase.",
+    "jobs": "How far assessments are that outlive their request; many at once; end them.",
+    "reviews": "Rate a stored assessment, blind until your ratings are committed.",
+    "session": "Log in and out with a key; for pages.",
+    "interviews": "Ask a person what is still unknown, one question after another.",
+    "status": "How the service is; for whoever watches over it.",
+}
+"""What the groups of routes are for."""
+_DONE: Final = {
+    "200": "What was asked for.",
+    "201": "What was made.",
+    "202": "It is taken; Location says where to ask for it.",
+    "204": "It is done, and there is no body.",
+}
+_OF_EVERY_ROUTE: Final = {
+    "400": "The request names no host, or more than one.",
+    "401": "A credential is needed, and none that works is shown.",
+    "403": "The credential does not allow it, or a page of another site asks.",
+    "413": "The body is too large.",
+    "421": "The service does not answer under this name.",
+    "429": "Logins failed too often; see Retry-After.",
+    "503": "The service is being stopped; see Retry-After.",
+    "504": "The answer was not ready before the deadline.",
+}
+_WRONG_FIELDS: Final = "A field is wrong; the body says which."
+
+
+class InvalidField(Result):
+    """A field that is not as it should be."""
+
+    field: str
+    """A field of the body or the query, `body` itself, or for what nobody asked for `unknown` in
+    the body, `query` in the query."""
+    type: str
+    """What kind of error it is, as Pydantic names it."""
+
+
+class SignalPlace(Result):
+    """Where a sign of danger stands in the transcript, without its words."""
+
+    level: RiskLevel
+    """How soon a person should look."""
+    turn: int
+    """The turn, from 0."""
+    start: int
+    """First character, in code points of the transcript."""
+    end: int
+    """The character after the last."""
+
+
+class KnownRisk(Result):
+    """Signs of danger in a transcript that was read before the problem arose."""
+
+    level: RiskLevel
+    """The highest level of any sign."""
+    signal_count: int
+    """How many were found, listed or not."""
+    signals: tuple[SignalPlace, ...]
+    """The first of those with the highest levels."""
+    examined: Examined
+    """Which words were read for them."""
+
+
+class ProblemBody(Result):
+    """An error as RFC 9457 has it, which may have more members; it repeats nothing of a request."""
+
+    model_config = ConfigDict(title="Problem")
+
+    type: str
+    """`urn:ai-psychiatrist:problem:` and the code."""
+    title: str
+    """What the status means."""
+    status: int
+    """The status of the answer."""
+    code: str
+    """What programs branch on."""
+    detail: str
+    """What is wrong and what to do."""
+    field: str = ""
+    """The field at fault, where there is one."""
+    errors: tuple[InvalidField, ...] = ()
+    """At most 20 fields at fault."""
+    more_errors: int = 0
+    """How many there are beside those that are listed."""
+    causes: tuple[ModelProblem, ...] = ()
+    """The models that would not answer."""
+    labels: tuple[str, ...] = ()
+    """Labels of the speakers in the transcript that was sent, for a choice of the participant."""
+    risk: KnownRisk | None = None
+    """Signs of danger in a transcript that was read; null where none was."""
+
+
+class DocumentedApp(FastAPI):
+    """An application whose OpenAPI document has the problems of every route with their schema."""
+
+    asks_for_credentials: bool = False
+    """Whether every caller has to show one."""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Open the application for the block, in the lifespan of the one that it is mounted in.
+
+        A server does this for the application that it runs, and for none that is mounted there.
+        """
+        async with self.router.lifespan_context(self):
+            yield
+
+    def setup(self) -> None:
+        """Serve the document."""
+        if self.openapi_url is not None:
+            self.add_route(self.openapi_url, self._document, include_in_schema=False)
+
+    def _document(self, request: Request) -> Response:
+        # In a thread, as it is no coroutine: FastAPI's own makes the document on the event loop.
+        mounted_at = request.scope.get("root_path", "").rstrip("/")
+        servers = {"servers": [{"url": mounted_at}]} if mounted_at else {}
+        return JSONResponse(self.openapi() | servers)
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the document, valid OpenAPI 3.1; made once, in a fraction of a second."""
+        with DESCRIBING:
+            if self.openapi_schema is not None:
+                return self.openapi_schema
+            document = super().openapi()
+            schema = ProblemBody.model_json_schema(ref_template=_SCHEMAS + "{model}")
+            schemas = document["components"]["schemas"]
+            schemas |= schema.pop("$defs") | {"Problem": schema}
+            for name in _OF_THE_FRAMEWORK:
+                schemas.pop(name, None)
+            for path in document["paths"].values():
+                for operation in path.values():
+                    _describe(operation, is_required=self.asks_for_credentials)
+            document["x-problems"] = [
+                {
+                    "type": PROBLEM_TYPE + code,
+                    "status": kind.status,
+                    "code": code,
+                    "sentence": kind.sentence,
+                    "hint": kind.hint,
+                }
+                for code, kind in problem_kinds().items()
+            ]
+            return document
+
+
+def _describe(operation: dict[str, Any], *, is_required: bool) -> None:
+    """Add to an operation what FastAPI does not know: the problems of every route."""
+    if "security" in operation and not is_required:
+        operation["security"].append({})
+    responses = operation["responses"]
+    for status, description in _OF_EVERY_ROUTE.items():
+        responses.setdefault(status, {"description": description})
+    for status, response in responses.items():
+        if response["description"] == _UNDESCRIBED:
+            response["description"] = _DONE[status]
+        for media in response.get("content", {}).values():
+            if media.pop("itemSchema", None) is not None:
+                # A keyword of OpenAPI 3.2, which readers of 3.1 refuse.
+                media["schema"] = {"type": "string"}
+        if status == "422" and response["description"] == "Validation Error":
+            response["description"] = _WRONG_FIELDS
+        if status >= "400":
+            response["content"] = {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}}
+            response["x-problem-codes"] = [
+                code for code, kind in problem_kinds().items() if str(kind.status) == status
+            ]

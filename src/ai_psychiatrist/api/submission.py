@@ -1,0 +1,220 @@
+"""Submit jobs: once per idempotency key, with the addresses that are notified of their end."""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated, Final, TypeAlias
+
+from fastapi import Header, Request
+
+from ai_psychiatrist.api.assessments import ReadTranscript, reading_to_score
+from ai_psychiatrist.api.authorization import principal_of
+from ai_psychiatrist.api.dependencies import jobs_of, records_of
+from ai_psychiatrist.api.requests import KeptAssessmentRequest, ScoringInQuery
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.infrastructure.logging import begin_assessment
+from ai_psychiatrist.infrastructure.off_loop import run_in_thread
+from ai_psychiatrist.jobs.engine import JobRef
+from ai_psychiatrist.jobs.webhooks.letter import Expected
+from ai_psychiatrist.jobs.webhooks.places import Destination
+from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.reviews.archive.idempotency import Answered, IdempotencyKey
+from ai_psychiatrist.reviews.archive.jobs import NewJob
+from ai_psychiatrist.reviews.archive.records import Figures, NewRecord
+from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.wiring.job_work import JobRequest
+
+_DIGITS: Final = 64
+
+
+async def submit_job(
+    body: KeptAssessmentRequest,
+    query: ScoringInQuery,
+    request: Request,
+    key: IdempotencyKey | None = None,
+) -> str:
+    """Return the id of a job that is stored, and done even when its caller leaves.
+
+    What is wrong with the request is raised here, before anything is stored.
+    """
+    to_notify = destinations([body], request)
+    await records_of(request).ask(Archive.refuse_full)
+    async with reading_to_score(body, query, request) as read:
+        job = job_of(read, body, query, request)
+    await store_jobs([job], to_notify, request, key)
+    return job.record.id
+
+
+def job_of(
+    read: ReadTranscript, body: KeptAssessmentRequest, query: ScoringInQuery, request: Request
+) -> NewJob:
+    """Return a job for a transcript that was read."""
+    options = JobRequest(
+        mode=read.scoring.mode,
+        ablates=read.scoring.ablates,
+        is_certified=query.certificate,
+        participant_id=read.participant_id,
+    )
+    return NewJob(
+        record=NewRecord(
+            id=begin_assessment(),
+            transcript=read.transcript,
+            subject=body.subject,
+            figures=Figures(danger=read.risk.report.level),
+        ),
+        request=options.model_dump_json().encode(),
+        asked_by=principal_of(request).id,
+    )
+
+
+async def submit_again(record_id: str, request: Request) -> str | None:
+    """Return the id of a job that assesses a stored text again, with the options of the first.
+
+    `None` where the first has a result, or is still to have one. Raises `NotFound`.
+    """
+    records, principal = records_of(request), principal_of(request)
+    found = await records.ask(lambda archive: archive.summary(record_id))
+    if found.state not in {RecordState.FAILED, RecordState.CANCELLED}:
+        return None
+    new_id = begin_assessment()
+
+    def store(archive: Archive) -> None:
+        archive.refuse_full()
+        first = archive.get(record_id)
+        new = NewRecord(
+            id=new_id,
+            transcript=first.transcript,
+            subject=archive.keys.name(first.summary.subject_id),
+            figures=Figures(danger=first.summary.figures.danger),
+        )
+        options = archive.jobs.request(record_id)
+        archive.add_jobs([NewJob(record=new, request=options, asked_by=principal.id)])
+
+    await records.ask(store)
+    jobs_of(request).submissions.add(records.tenant, [new_id], asked_by=principal.id)
+    return new_id
+
+
+def destinations(
+    bodies: Sequence[KeptAssessmentRequest], request: Request
+) -> tuple[Destination | None, ...]:
+    """Return which address each of the requests wants notified; raises `CallbackRefused`."""
+    webhooks = jobs_of(request).webhooks
+    urls = (body.callback_url for body in bodies)
+    return tuple(None if url is None else webhooks.destination(url) for url in urls)
+
+
+async def store_jobs(
+    new: Sequence[NewJob],
+    to_notify: Sequence[Destination | None],
+    request: Request,
+    key: IdempotencyKey | None,
+) -> None:
+    """Store jobs, all or none, and have them done; raises `StoreUnusable`.
+
+    `to_notify`: for each job the address that is notified of its end.
+    """
+    records = records_of(request)
+    expected = [
+        Expected(
+            job=JobRef(tenant=records.tenant, id=job.record.id),
+            batch=job.batch_id,
+            destination=destination,
+            created=time.time(),
+        )
+        for job, destination in zip(new, to_notify, strict=True)
+        if destination is not None
+    ]
+    if expected:
+        # Before the jobs: none is ever stored whose end would not be notified.
+        await jobs_of(request).webhooks.expect(expected)
+    await records.ask(lambda archive: archive.add_jobs(new, key=key))
+    asked_by = principal_of(request).id
+    job_ids = [job.record.id for job in new]
+    jobs_of(request).submissions.add(records.tenant, job_ids, asked_by=asked_by)
+
+
+KeyOfHeader: TypeAlias = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        pattern=r"^[!-~]+$",
+        description="A text of your own for this one request, such as a UUID. Sent again with it, "
+        "the request begins nothing a second time; it is known for 24 hours at least.",
+    ),
+]
+
+
+async def key_of(
+    given: str | None,
+    route: str,
+    bodies: Sequence[KeptAssessmentRequest],
+    query: ScoringInQuery,
+    request: Request,
+) -> IdempotencyKey | None:
+    """Return the key of a request, `None` where it has none.
+
+    Its digests are keyed: neither the key nor what is asked for can be read back from them.
+    """
+    if given is None:
+        return None
+
+    def fingerprint() -> str:
+        said = [route, query.model_dump_json()]
+        for body in bodies:
+            # A lone surrogate, which is refused only where the text is read, has no UTF-8.
+            said.append(json.dumps(body.model_dump(mode="json")))
+            if body.file is not None:
+                said.append(f"{body.file.name} {hashlib.sha256(body.file).hexdigest()}")
+        return keyed_digest("\n".join(said), length=_DIGITS)
+
+    return IdempotencyKey(
+        asked_by=principal_of(request).id,
+        digest=keyed_digest(f"idempotency {given}", length=_DIGITS),
+        fingerprint=await run_in_thread(fingerprint),
+    )
+
+
+@asynccontextmanager
+async def once(key: IdempotencyKey | None, records: Records) -> AsyncIterator[Answered | None]:
+    """Give what came of the first request with a key; `None` where this is the first.
+
+    Whoever stores what comes of it says so in the same transaction; a request of which nothing
+    came gives its key back. Raises `RequestConflict`.
+    """
+    if key is None:
+        yield None
+        return
+    answered = await _begin(key, records)
+    if answered is not None:
+        yield answered
+        return
+    try:
+        yield None
+    except BaseException:
+        await _forget(key, records)
+        raise
+
+
+async def _begin(key: IdempotencyKey, records: Records) -> Answered | None:
+    beginning = asyncio.ensure_future(
+        records.ask(lambda archive: archive.idempotency.begin(key, records.archives.runner))
+    )
+    try:
+        return await asyncio.shield(beginning)
+    except asyncio.CancelledError:
+        # Its caller has gone, but a thread takes the key all the same.
+        (answered,) = await asyncio.gather(beginning, return_exceptions=True)
+        if answered is None:
+            await _forget(key, records)
+        raise
+
+
+async def _forget(key: IdempotencyKey, records: Records) -> None:
+    await records.ask(lambda archive: archive.idempotency.forget(key))

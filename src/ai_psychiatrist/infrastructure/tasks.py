@@ -1,0 +1,94 @@
+"""Tasks of the event loop: repeated work, several workers of one queue, and graceful shutdown."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final, TypeAlias
+
+Wait: TypeAlias = Callable[[float], Awaitable[None]]
+"""Takes seconds."""
+
+HOUR_SECONDS: Final = 3_600.0
+
+
+async def repeat(
+    work: Callable[[], Awaitable[None]], seconds: float, wait: Wait = asyncio.sleep
+) -> None:
+    """Do the work at once, and again so many seconds after each end, until this is cancelled."""
+    while True:
+        await work()
+        await wait(seconds)
+
+
+@asynccontextmanager
+async def repeating(work: Callable[[], Awaitable[None]], seconds: float) -> AsyncIterator[None]:
+    """Do the work at once, and again so many seconds after each end, while the block runs."""
+    task = asyncio.create_task(repeat(work, seconds))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def work_together(count: int, work: Callable[[], Awaitable[None]]) -> None:
+    """Run so many tasks of the same work to their end; one that fails ends the others.
+
+    Raises what failed as it is: tasks share what can fail, so they fail alike.
+    """
+    tasks = [asyncio.ensure_future(work()) for _ in range(count)]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Stopping:
+    """Shared by all requests of an app; it begins once and is never taken back."""
+
+    def __init__(self) -> None:
+        self._held: dict[asyncio.Timeout, float] = {}
+        self._begun_at = 0.0
+        self._seconds: float | None = None
+        self._nothing_held = asyncio.Event()
+        self._nothing_held.set()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the service takes nothing new any more."""
+        return self._seconds is not None
+
+    def begin(self, seconds: float) -> None:
+        """Let no deadline that is held be later than in so many seconds."""
+        self._begun_at = asyncio.get_running_loop().time()
+        self._seconds = seconds
+        for deadline, share in self._held.items():
+            self._move_up(deadline, seconds * share)
+
+    @contextmanager
+    def holding(self, deadline: asyncio.Timeout, *, share: float = 1.0) -> Iterator[None]:
+        """Hold a deadline while the block runs.
+
+        `share`: of the time that stopping leaves, 0–1; what is inside another deadline needs less.
+        """
+        self._held[deadline] = share
+        self._nothing_held.clear()
+        if self._seconds is not None:
+            self._move_up(deadline, self._seconds * share)
+        try:
+            yield
+        finally:
+            del self._held[deadline]
+            if not self._held:
+                self._nothing_held.set()
+
+    async def until_nothing_held(self) -> None:
+        """Return when nothing is under way any more."""
+        await self._nothing_held.wait()
+
+    def _move_up(self, deadline: asyncio.Timeout, seconds: float) -> None:
+        latest, planned = self._begun_at + seconds, deadline.when()
+        if not deadline.expired() and (planned is None or planned > latest):
+            deadline.reschedule(latest)
