@@ -54,6 +54,7 @@ def _before_anything(folder: Path) -> Iterator[Answer]:
         "erase": ("records", "erase", _NOBODY),
         "sweep": ("records", "sweep"),
         "rotate": ("records", "rotate-key"),
+        "export": ("records", "export", "--out", "all.jsonl"),
         "webhooks": ("jobs", "webhooks"),
         "webhooks_again": ("jobs", "webhooks", "--again"),
         "trail": ("audit", "show"),

@@ -232,6 +232,7 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         ["erase", "--subject", subject_id],
         ["sweep"],
         ["rotate-key"],
+        ["export", "--out", str(tmp_path / "all.jsonl")],
     ):
         done = run(["records", *words], tmp_path)
         assert done.code == 0, done.err
@@ -242,6 +243,7 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         *(("subject_erased", "begun"), ("subject_erased", "done")),
         *(("records_swept", "begun"), ("records_swept", "done")),
         *(("encryption_key_rotated", "begun"), ("encryption_key_rotated", "done")),
+        *(("records_exported", "begun"), ("records_exported", "done")),
         *(("assessment_erased", "begun"), ("assessment_erased", "failed")),
     ]
     assert run(["audit", "verify"], tmp_path).code == 0

@@ -194,6 +194,9 @@ def _assert_commands_silent(folder: Path) -> None:
         (["rotate-key", "--new-key-file", str(key)], 0),
         (["rotate-key", "--new-key-file", str(folder)], 2),
         (["sweep"], 0),
+        (["export", "--out", str(folder / "all.jsonl")], 0),
+        (["export", "--out", str(folder / "all.jsonl")], 2),
+        (["export", "--out", str(folder / CANARY / "all.jsonl"), "--tenant", CANARY], 2),
         (["erase", lines[0]["assessment_id"]], 0),
         (["erase", "--subject", lines[1]["subject_id"]], 0),
         (["erase", CANARY], 2),
@@ -209,6 +212,8 @@ def _assert_commands_silent(folder: Path) -> None:
         (["head"], 0),
     ):
         _assert_silent_command(["audit", *arguments], code, folder)
+    assert CANARY in (folder / "all.jsonl").read_text("utf-8")
+    (folder / "all.jsonl").unlink()
     assert_files_silent(folder)
 
 

@@ -11,17 +11,20 @@ import typer
 from ai_psychiatrist.access.audit.entry import Action
 from ai_psychiatrist.cli.audited import audited
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.exits import fail, refusing_bad_input
+from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import StoreUnusable
+from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.ledger.keys.cipher import load_cipher
 from ai_psychiatrist.reviews.archive.archive import Archive
 from ai_psychiatrist.reviews.archive.pages import PageWanted
 from ai_psychiatrist.reviews.archive.records import RecordSummary
 from ai_psychiatrist.reviews.archives import Archives
 from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
+from ai_psychiatrist.wiring.exporting import write_export
+from ai_psychiatrist.wiring.interviews import stored_interviews
 from ai_psychiatrist.wiring.records import archives_of
 
 EXAMPLES: Final = """
@@ -37,7 +40,10 @@ Examples:
 
   ai-psychiatrist records rotate-key --new-key-file new.key
 
-A server may run meanwhile. Exit status: 0 done, 2 bad input or settings.
+  ai-psychiatrist records export --out everything.jsonl
+
+A server may run meanwhile. Exit status: 0 done, 1 something stored cannot be read, 2 bad input or
+settings.
 """
 
 _LINES: Final = 500
@@ -130,6 +136,28 @@ def rotate_key(
             with audited(settings, tenant, Action.ENCRYPTION_KEY_ROTATED):
                 count = archives.open(tenant).keys.rotate(further=further)
             typer.echo(f"{tenant}: wrapped the keys of {count} subjects anew")
+
+
+@records_app.command()
+def export(
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new file for all of it.")],
+    tenant: TenantOption = LOCAL.tenant,
+) -> None:
+    """Write everything that is stored of a tenant, in the open, into a file for its owner alone.
+
+    It holds all words of assessments, raters and interviews without encryption: for another store
+    to take in, and to be deleted then. Keys of callers and the audit trail stay where they are.
+    """
+    settings = _settings()
+    with _archives(settings) as archives, stored_interviews(settings, tenant) as interviews:
+        archive = _known(archives, tenant) if interviews is None else archives.open(tenant)
+        with audited(settings, tenant, Action.RECORDS_EXPORTED), writing_to(out, field="--out"):
+            written = write_export(out, tenant, archive, interviews)
+    for record_id in written.unreadable:
+        typer.echo(f"{record_id} cannot be read: its key is gone, or it is damaged", err=True)
+    typer.echo(f"assessments: {written.assessments}, interviews: {written.interviews}")
+    raise typer.Exit(ExitCode.PARTIAL if written.unreadable else ExitCode.COMPLETE)
 
 
 def _settings() -> Settings:

@@ -65,7 +65,7 @@ def _write_key(path: Path) -> bytes:
     """Write a new key; of several processes that start at once the first one's is kept by all."""
     key = secrets.token_bytes(KEY_BYTES)
     try:
-        write_new(path, key.hex().encode())
+        write_new(path, [key.hex().encode()])
     except FileExistsError:
         written = _read_key(path)
         if written is not None:

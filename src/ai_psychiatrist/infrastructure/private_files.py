@@ -19,7 +19,7 @@ _FILES_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108  a place that users nam
 _NOT_DONE_TO_FOLDERS: Final = frozenset({errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
 
 
-def write_new(path: Path, content: bytes) -> None:
+def write_new(path: Path, chunks: Iterable[bytes]) -> None:
     """Write a file where none is; raises `FileExistsError` where one is, and changes nothing then.
 
     It is on the disk before it has its name: of several programs that write at once one succeeds,
@@ -27,7 +27,7 @@ def write_new(path: Path, content: bytes) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _draft(path, os.link) as file:
-        file.write(content)
+        file.writelines(chunks)
 
 
 @contextmanager

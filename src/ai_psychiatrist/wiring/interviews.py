@@ -1,6 +1,8 @@
 """The interviews of each tenant by the settings, in a file and under a key of its own."""
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, closing, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -14,6 +16,7 @@ from ai_psychiatrist.interview.interviews import Interviews
 from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.interview_file import FILE_NAME, KEY_NAME
+from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
 from ai_psychiatrist.wiring.assessor import danger_agent
@@ -21,6 +24,39 @@ from ai_psychiatrist.wiring.assessor import danger_agent
 _FOLDER: Final = "interviews"
 _FILE_ENDING: Final = ".sqlite"
 _KEY_ENDING: Final = ".key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewPlace:
+    """Where a tenant's interviews are, and what opens them."""
+
+    file: Path
+    keys: StoreKeys
+
+
+def place_of(settings: Settings, tenant: str) -> InterviewPlace:
+    """Return where a tenant's interviews are, or are going to be."""
+    own_file, named = _own_file(settings), settings.ledger.key_file
+    if tenant == LOCAL.tenant:
+        own_key = (settings.data.state_dir / KEY_NAME).expanduser()
+        return InterviewPlace(file=own_file, keys=StoreKeys(own=own_key, named=named))
+    folder = own_file.with_name(_FOLDER)
+    keys = StoreKeys(own=folder / f"{tenant}{_KEY_ENDING}", named=named)
+    return InterviewPlace(file=folder / f"{tenant}{_FILE_ENDING}", keys=keys)
+
+
+@contextmanager
+def stored_interviews(settings: Settings, tenant: str) -> Iterator[InterviewStore | None]:
+    """Yield the file of a tenant's interviews, `None` where there is none.
+
+    Raises `ConfigurationError` and `StoreUnusable`.
+    """
+    place = place_of(settings, tenant)
+    if not place.file.exists():
+        yield None
+        return
+    with closing(InterviewStore.open(place.file, place.keys, limits=_limits(settings))) as store:
+        yield store
 
 
 class TenantInterviews:
@@ -31,8 +67,7 @@ class TenantInterviews:
         self._settings = settings
         self._chain = chain
         self._danger = danger
-        state_dir = settings.data.state_dir
-        self._own_file = (settings.interview.store_file or state_dir / FILE_NAME).expanduser()
+        self._folder = _own_file(settings).with_name(_FOLDER)
         self._opened: dict[str, Interviews] = {}
 
     def of(self, tenant: str) -> Interviews:
@@ -64,17 +99,9 @@ class TenantInterviews:
         found = (path.stem for path in self._folder.glob(f"*{_FILE_ENDING}"))
         return sorted(name for name in found if is_tenant(name))
 
-    @property
-    def _folder(self) -> Path:
-        return self._own_file.with_name(_FOLDER)
-
     def _interviews(self, tenant: str) -> Interviews:
         settings, interview = self._settings, self._settings.interview
-        store_file = self._own_file
-        key_file = (settings.data.state_dir / KEY_NAME).expanduser()
-        if tenant != LOCAL.tenant:
-            store_file = self._folder / f"{tenant}{_FILE_ENDING}"
-            key_file = self._folder / f"{tenant}{_KEY_ENDING}"
+        place = place_of(settings, tenant)
         # A person waits: what is slow or down is not waited for a second time.
         waiting = limited_chain(
             self._danger,
@@ -83,17 +110,13 @@ class TenantInterviews:
         )
         repairing = repairing_once(settings.pydantic_ai)
         return Interviews(
-            store_file=store_file,
-            keys=StoreKeys(own=key_file, named=settings.ledger.key_file),
+            store_file=place.file,
+            keys=place.keys,
             protocol_folders=interview.protocols,
             limits=InterviewLimits(
                 max_calls=interview.max_calls, turn_timeout_seconds=interview.turn_timeout_seconds
             ),
-            store_limits=StoreLimits(
-                keep=timedelta(days=interview.keep_days),
-                max_stored=interview.max_stored,
-                max_bytes=interview.max_stored_bytes,
-            ),
+            store_limits=_limits(settings),
             agents=self._agents,
             danger=danger_agent(settings.model_copy(update={"pydantic_ai": repairing}), waiting),
         )
@@ -114,3 +137,18 @@ class TenantInterviews:
             call_timeout_seconds=interview.call_timeout_seconds,
             temperature=settings.model.temperature,
         )
+
+
+def _own_file(settings: Settings) -> Path:
+    """Return the file of the machine itself, beside which are those of tenants."""
+    given = settings.interview.store_file
+    return (given or settings.data.state_dir / FILE_NAME).expanduser()
+
+
+def _limits(settings: Settings) -> StoreLimits:
+    interview = settings.interview
+    return StoreLimits(
+        keep=timedelta(days=interview.keep_days),
+        max_stored=interview.max_stored,
+        max_bytes=interview.max_stored_bytes,
+    )

@@ -45,6 +45,7 @@ class Action(StrEnum):
     KEY_CREATED = "key_created"
     KEY_REVOKED = "key_revoked"
     RECORDS_SWEPT = "records_swept"
+    RECORDS_EXPORTED = "records_exported"
     ENCRYPTION_KEY_ROTATED = "encryption_key_rotated"
 
 

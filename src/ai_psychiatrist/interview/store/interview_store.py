@@ -1,8 +1,8 @@
 """The SQLite file of all interviews: every step of an interview is one transaction."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
@@ -55,6 +55,19 @@ class KnownAnswer:
     sent: bytes
     after: Interview | None
     """The interview after its turn, `None` while the turn is not done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedInterview:
+    """An interview with all that belongs to it; texts are JSON as it was sealed."""
+
+    id: str = field(repr=False)
+    row: Mapping[str, Value]
+    """What stands in clear, by column."""
+    origin: str = field(repr=False)
+    state: str = field(repr=False)
+    answers: tuple[Mapping[str, Value], ...] = field(repr=False)
+    turns: tuple[Mapping[str, Value], ...] = field(repr=False)
 
 
 class InterviewStore:
@@ -192,6 +205,34 @@ class InterviewStore:
         with _translated():
             rows = self._database.stream(queries.LIST, (self._oldest(),))
             return tuple(map(self._listing, rows))
+
+    def opened(self) -> Iterator[OpenedInterview | None]:
+        """Yield every interview with its words, for another store; `None` for one without key."""
+        with _translated():
+            for row in self._database.stream(queries.OPENED, (self._oldest(),)):
+                found = None
+                with suppress(ArtifactMismatch):
+                    found = self._opened(row)
+                yield found
+
+    def _opened(self, row: Row) -> OpenedInterview:
+        hashed = row["id_hash"]
+        return OpenedInterview(
+            id=self._sealer.unseal(row["sealed_id"], hashed, "id").decode(),
+            row={name: row[name] for name in queries.CLEAR},
+            origin=self._sealer.unseal(row["origin"], hashed, "origin").decode(),
+            state=self._sealer.unseal(row["body"], hashed, "state").decode(),
+            answers=self._opened_rows("answers", hashed, "answer"),
+            turns=self._opened_rows("turns", hashed, "turn"),
+        )
+
+    def _opened_rows(self, table: str, hashed: str, part: str) -> tuple[Mapping[str, Value], ...]:
+        rows = self._database.fetch(f"SELECT * FROM {table} WHERE id_hash = ?", (hashed,))  # noqa: S608  our names
+        return tuple(
+            {name: row[name] for name in row.keys() if name != "id_hash"}  # noqa: SIM118  a row's values are what it iterates over
+            | {"body": self._sealer.unseal(row["body"], hashed, part, row["key_hash"]).decode()}
+            for row in rows
+        )
 
     def _replace(self, interview: Interview) -> None:
         hashed = id_hash(interview.id)

@@ -19,6 +19,25 @@ LIST: Final = """
     WHERE kept_from > ?
     ORDER BY interviews.state IS 'safety_hold' DESC, created_at DESC, interviews.rowid DESC
 """
+CLEAR: Final = (
+    "version",
+    "protocol",
+    "created_at",
+    "updated_at",
+    "kept_from",
+    "state",
+    "protocol_version",
+    "protocol_digest",
+    "turns",
+    "model_calls",
+    "end_reason",
+    "has_danger",
+)
+"""The columns that hold nobody's words."""
+OPENED: Final = """
+    SELECT interviews.*, origins.body AS origin
+    FROM interviews LEFT JOIN origins USING (id_hash) WHERE kept_from > ? ORDER BY created_at
+"""
 IS_THERE: Final = "SELECT 1 FROM interviews WHERE id_hash = ?"
 DELETE: Final = "DELETE FROM interviews WHERE id_hash = ?"
 DELETE_EXPIRED: Final = "DELETE FROM interviews WHERE kept_from <= ?"

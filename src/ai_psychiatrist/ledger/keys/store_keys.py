@@ -87,7 +87,7 @@ class StoreKeys:
         """
         key = secrets.token_bytes(KEY_BYTES)
         try:
-            write_new(self.own, key.hex().encode())
+            write_new(self.own, [key.hex().encode()])
         except FileExistsError:
             return self._own_key() or key
         except OSError as error:

@@ -21,6 +21,7 @@ from ai_psychiatrist.reviews.archive.job_lists import JobLists
 from ai_psychiatrist.reviews.archive.job_rows import JobRows
 from ai_psychiatrist.reviews.archive.jobs import NewJob
 from ai_psychiatrist.reviews.archive.kept_calls import KeptCalls
+from ai_psychiatrist.reviews.archive.opened_records import OpenedRecords
 from ai_psychiatrist.reviews.archive.private_database import (
     PrivateDatabase,
     open_private,
@@ -89,6 +90,8 @@ class Archive:
         self._erasing = Erasing(database=database, keys=keys, rows=self._rows, now=self._now)
         self.reviews = ReviewRows(database=database, rows=self._rows, now=self._now)
         """What raters said."""
+        self.opened = OpenedRecords(database=database, keys=keys, rows=self._rows)
+        """Everything that is stored, for another store."""
         self._limits = limits
         self._clock = clock
 

@@ -31,7 +31,9 @@ class KeptCalls:
         query = "SELECT digest, occurrence, body FROM calls WHERE record_id = ?"
         rows = self.database.fetch(query, (record_id,))
         known = {
-            (digest, occurrence): _call_in(seal.take(body, *_place(record_id, digest, occurrence)))
+            (digest, occurrence): _call_in(
+                seal.take(body, *call_place(record_id, digest, occurrence))
+            )
             for digest, occurrence, body in rows
         }
         return known, seal
@@ -59,7 +61,7 @@ class SealedCall:
 
 def sealed_call(record_id: str, call: ModelCall, seal: Seal) -> SealedCall:
     """Return a call as it is written."""
-    place = _place(record_id, call.digest, call.occurrence)
+    place = call_place(record_id, call.digest, call.occurrence)
     return SealedCall(
         record_id=record_id,
         digest=call.digest,
@@ -68,7 +70,8 @@ def sealed_call(record_id: str, call: ModelCall, seal: Seal) -> SealedCall:
     )
 
 
-def _place(record_id: str, digest: str, occurrence: int) -> tuple[str, ...]:
+def call_place(record_id: str, digest: str, occurrence: int) -> tuple[str, ...]:
+    """Return what a call is sealed for."""
     return record_id, _PART, digest, str(occurrence)
 
 

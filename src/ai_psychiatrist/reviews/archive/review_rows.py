@@ -170,10 +170,14 @@ class ReviewRows:
 
 
 def _row(row: Row, seal: Seal) -> ReviewRow:
-    place = (row["record_id"], row["rater"], row["kind"], row["place"])
     return ReviewRow(
         number=row["number"],
         rater=row["rater"],
         at=datetime.fromisoformat(row["at"]),
-        said=said_in(row["kind"], seal.take(row["body"], *place)),
+        said=said_in(row["kind"], seal.take(row["body"], *said_place(row))),
     )
+
+
+def said_place(row: Row) -> tuple[str, ...]:
+    """Return what a thing that a rater said is sealed for."""
+    return row["record_id"], row["rater"], row["kind"], row["place"]
