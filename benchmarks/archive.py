@@ -22,13 +22,14 @@ from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase, SpanRating
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.reviews.agreed import agreed
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.pages import PageWanted, Sort
-from ai_psychiatrist.reviews.archive.records import Figures, NewRecord
 from ai_psychiatrist.reviews.queued import queued
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.store.database import open_sqlite
+from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.records import Figures, NewRecord
+from ai_psychiatrist.store.store import Store
 
 STORED: Final = 10_000
 RESULT_BYTES: Final = 40_000
@@ -118,27 +119,26 @@ def bare(path: Path, content: bytes, count: int) -> float:
 def rows(folder: Path, stored: int) -> Iterator[str]:
     """Yield the lines of the table."""
     draw = np.random.default_rng(0)
-    archive = Archive.open(folder / "records", StoreKeys(own=folder / "key"), tenant=LOCAL.tenant)
+    database = open_sqlite(folder)
+    store = Store(database, StoreKeys(own=folder / "key"), LOCAL.tenant)
     yield "| what | ms each | a second | control, ms |"
     yield "| --- | ---: | ---: | ---: |"
     control = bare(folder / "bare.sqlite", new_record(0, draw).result or b"", min(stored, 1_000))
-    yield _line(
-        "store", each(lambda number: archive.add(new_record(number, draw)), stored), control
-    )
-    read = each(lambda number: archive.get(f"record-{number}"), min(stored, 1_000))
+    yield _line("store", each(lambda number: store.add(new_record(number, draw)), stored), control)
+    read = each(lambda number: store.get(f"record-{number}"), min(stored, 1_000))
     yield _line("read one", read)
     for sort in Sort:
         wanted = PageWanted(rater="ann", sort=sort)
-        spent = seconds_of(partial(archive.lists.page, wanted))
+        spent = seconds_of(partial(store.lists.page, wanted))
         yield _line(f"a page of {stored:,}, by {sort}", spent)
-    yield _line(f"the queue of {stored:,}", seconds_of(lambda: queued(archive, LOCAL, limit=10)))
+    yield _line(f"the queue of {stored:,}", seconds_of(lambda: queued(store, LOCAL, limit=10)))
     for number in range(stored):
         for rater in ("ann", "ben"):
-            archive.reviews.begin(f"record-{number}", rater)
-            archive.reviews.append(f"record-{number}", rater, rating(draw))
+            store.reviews.begin(f"record-{number}", rater)
+            store.reviews.append(f"record-{number}", rater, rating(draw))
     pairs = f"agreement, {stored:,} cases of two raters"
-    yield _line(f"{pairs}, first", seconds_of(lambda: agreed(archive, LOCAL), rounds=1))
-    yield _line(f"{pairs}, unchanged", seconds_of(lambda: agreed(archive, LOCAL)))
+    yield _line(f"{pairs}, first", seconds_of(lambda: agreed(store, LOCAL), rounds=1))
+    yield _line(f"{pairs}, unchanged", seconds_of(lambda: agreed(store, LOCAL)))
     trails = Trails(state_dir=folder / "state")
     entry = each(
         lambda _: trails.record(
@@ -147,7 +147,7 @@ def rows(folder: Path, stored: int) -> Iterator[str]:
         min(stored, 500),
     )
     yield _line("a row of the audit trail", entry, control)
-    archive.close()
+    database.close()
 
 
 def _line(what: str, seconds: float, control: float | None = None) -> str:

@@ -13,9 +13,8 @@ import numpy as np
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.reviews.archive.columns import figures_of
-from ai_psychiatrist.reviews.archive.records import NewRecord
-from ai_psychiatrist.wiring.records import archives_of
+from ai_psychiatrist.store.records import NewRecord, figures_of
+from ai_psychiatrist.wiring.records import stores_of
 from benchmarks.archive import new_record
 from benchmarks.marked_interview import marked_assessment
 from benchmarks.processes import served
@@ -54,15 +53,15 @@ def stored_site(stored: int) -> Iterator[StoredSite]:
 def _store(state_dir: Path, stored: int) -> None:
     draw = np.random.default_rng(0)
     settings = load_settings({"DATA_STATE_DIR": str(state_dir)}, dotenv=None)
-    archives = archives_of(settings)
-    archive = archives.open(LOCAL.tenant)
+    stores = stores_of(settings)
+    store = stores.open(LOCAL.tenant)
     for number in range(stored - 1):
-        archive.add(new_record(number, draw, padding=_BYTES))
+        store.add(new_record(number, draw, padding=_BYTES))
     result, transcript = marked_assessment()
     content = result.model_dump_json().encode()
     figures = figures_of(result)
-    archive.add(NewRecord(id=MARKED, transcript=transcript, result=content, figures=figures))
-    archives.close()
+    store.add(NewRecord(id=MARKED, transcript=transcript, result=content, figures=figures))
+    stores.close()
 
 
 def _seconds(client: httpx.Client, path: str) -> float:

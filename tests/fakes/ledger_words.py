@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.packing import unpacked
+from ai_psychiatrist.store.errors import LedgerUnusable
 
 
 def words_in(path: Path) -> bytes:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, KeptCall, Origin
+from ai_psychiatrist.store.cipher import Cipher
 
 
 def new_ledger(

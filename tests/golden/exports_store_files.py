@@ -208,8 +208,8 @@ def _damaged(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
         "open_to_all": lambda path: path.chmod(0o644),
     }
     touched = {
-        "records/local/assessments.sqlite": ("list", "sweep"),
-        "records/local/keys.sqlite": ("list", "rotate"),
+        "store.sqlite": ("list", "sweep"),
+        "keys.sqlite": ("list", "rotate"),
         "webhooks.sqlite": ("webhooks",),
         "access.sqlite": ("keys", "list"),
     }
@@ -223,7 +223,7 @@ def _damaged(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
             call: shown_cells(run(calls[call], folder, settings)) for call in chosen
         }
         value["result_over_http"] = asyncio.run(_asked(folder, first, settings))
-        if file.startswith(("records", "webhooks")):
+        if not file.startswith("access"):
             value["erase"] = shown_cells(run(calls["erase"], folder, settings))
         masks_here = {**masks, str(state): "<state>"}
         yield _answer(f"damaged/{Path(file).name}_{name}", value, masks_here)

@@ -26,8 +26,8 @@ _FILES: Final = (
     "interviews.key",
     "interviews.sqlite",
     "records.key",
-    "records/local/assessments.sqlite",
-    "records/local/keys.sqlite",
+    "store.sqlite",
+    "keys.sqlite",
 )
 """What a server keeps in `DATA_STATE_DIR`."""
 _ASKED: Final[tuple[tuple[str, str, Any], ...]] = (
@@ -116,7 +116,7 @@ async def _altered(
     place = folder / "altered"
     shutil.copytree(folder / "whole", place)
     state = place / "state"
-    for name in ("interviews.sqlite", "records/local/assessments.sqlite"):
+    for name in ("interviews.sqlite", "store.sqlite"):
         _change_blobs(state / name)
     async with calling(place, _SETTINGS) as client:
         talk = Talk(client=client, name="broken/altered", cases=cases)

@@ -233,6 +233,7 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         ["sweep"],
         ["rotate-key"],
         ["export", "--out", str(tmp_path / "all.jsonl")],
+        ["import", str(tmp_path / "all.jsonl")],
     ):
         done = run(["records", *words], tmp_path)
         assert done.code == 0, done.err
@@ -244,6 +245,7 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         *(("records_swept", "begun"), ("records_swept", "done")),
         *(("encryption_key_rotated", "begun"), ("encryption_key_rotated", "done")),
         *(("records_exported", "begun"), ("records_exported", "done")),
+        *(("records_imported", "begun"), ("records_imported", "done")),
         *(("assessment_erased", "begun"), ("assessment_erased", "failed")),
     ]
     assert run(["audit", "verify"], tmp_path).code == 0

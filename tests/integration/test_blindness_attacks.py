@@ -12,7 +12,7 @@ from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.store.store import Store
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import Scores, rate, store
 
@@ -31,17 +31,17 @@ STEERED: tuple[dict[str, object], ...] = (
 
 
 class Attacker:
-    """Somebody with all scopes, and the archive behind the server."""
+    """Somebody with all scopes, and the store behind the server."""
 
-    def __init__(self, client: httpx.Client, archive: Archive) -> None:
+    def __init__(self, client: httpx.Client, store: Store) -> None:
         self.client = client
-        self.archive = archive
+        self.store = store
         self._made = 0
 
     def stored(self, scores: Scores) -> str:
         record_id = str(uuid.UUID(int=self._made))
         self._made += 1
-        store(self.archive, record_id, scores, subject=record_id, width=sum(s or 0 for s in scores))
+        store(self.store, record_id, scores, subject=record_id, width=sum(s or 0 for s in scores))
         return record_id
 
     def lists(self, **query: object) -> tuple[list[str], int]:
@@ -59,7 +59,7 @@ class Attacker:
 def attacker(tmp_path: Path) -> Iterator[Attacker]:
     app = create_app(settings_with(tmp_path))
     with client_of(app) as client:
-        yield Attacker(client, app.state.services.archives.open(LOCAL.tenant))
+        yield Attacker(client, app.state.services.stores.open(LOCAL.tenant))
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_list_that_stays_blind_tells_nothing_by_order_filter_or_length(
             assert order[0] == target
         found.append([attacker.lists(band=band, blind="true")[1] for band in ("minimal", "severe")])
         assert attacker.begins(target) == "blind"
-        rate(attacker.archive, target, LOCAL.id, LOW)
-        attacker.archive.erase(target)
+        rate(attacker.store, target, LOCAL.id, LOW)
+        attacker.store.erasing.erase(target)
     assert found[0] == found[1] == [0, 0]
 
 
@@ -107,7 +107,7 @@ def test_whoever_rates_blind_gets_the_same_lists_whatever_the_scores_are(
                 for query in STEERED
             ]
         )
-        attacker.archive.erase(target)
+        attacker.store.erasing.erase(target)
     assert answers[0] == answers[1]
 
 
@@ -146,7 +146,7 @@ def test_what_a_blind_rater_is_given_is_the_same_for_all_scores(
     for scores in (LOW, HIGH):
         target = attacker.stored(scores)
         attacker.begins(target)
-        rate(attacker.archive, target, "ann", scores)
+        rate(attacker.store, target, "ann", scores)
         answer = attacker.client.get(path.format(target))
         assert answer.is_success or answer.status_code == 303
         told = answer.text.replace(target, "target")
@@ -161,10 +161,10 @@ def test_the_queue_and_the_figures_are_the_same_whatever_a_case_to_be_rated_scor
     for scores in (LOW, HIGH):
         target = attacker.stored(scores)
         attacker.begins(target)
-        rate(attacker.archive, target, "ann", scores)
+        rate(attacker.store, target, "ann", scores)
         figures.append(attacker.client.get("/v1/agreement").json())
         assert "drawn" not in attacker.client.get("/v1/queue").text
-        attacker.archive.erase(target)
+        attacker.store.erasing.erase(target)
     assert figures[0] == figures[1]
 
 
@@ -197,5 +197,5 @@ def test_nobody_says_in_which_phase_or_for_whom_they_rate(attacker: Attacker) ->
         assert refused.status_code == 422
         assert "The one field of the body is items" in refused.text
     assert attacker.client.post(path, json={"items": ratings}).status_code == 201
-    (row,) = attacker.archive.reviews.of(target)
+    (row,) = attacker.store.reviews.of(target)
     assert (row.rater, getattr(row.said, "phase", None)) == (LOCAL.id, ReviewPhase.SEEN)

@@ -24,12 +24,11 @@ from ai_psychiatrist.domain.review import (
     Verdict,
 )
 from ai_psychiatrist.infrastructure.digests import using_installation_key
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.columns import figures_of
-from ai_psychiatrist.reviews.archive.records import NewRecord
-from ai_psychiatrist.reviews.archives import Archives
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.wiring.records import archives_of
+from ai_psychiatrist.store.records import NewRecord, figures_of
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Stores
+from ai_psychiatrist.wiring.records import stores_of
 from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import EXAMPLE, result_with, rows_of
 from tests.integration.running_app import settings_with
@@ -48,13 +47,13 @@ ADMIN = principal("admin", *Scope)
 
 
 @pytest.fixture
-def archives(tmp_path: Path) -> Iterator[Archives]:
+def stores(tmp_path: Path) -> Iterator[Stores]:
     """Three assessments of which `first` has rated one and begun another blind."""
-    opened = archives_of(settings_with(tmp_path))
-    archive = opened.open("local")
+    opened = stores_of(settings_with(tmp_path))
+    store = opened.open("local")
     for number, name in enumerate(RECORDS):
         result = replace(result_with([number] * 8), assessment_id=name)
-        archive.add(
+        store.add(
             NewRecord(
                 id=name,
                 transcript=parse_transcript(EXAMPLE.read_text("utf-8")),
@@ -62,26 +61,26 @@ def archives(tmp_path: Path) -> Iterator[Archives]:
                 figures=figures_of(result),
             )
         )
-    rate(archive, "a0", FIRST, 3)
-    rate(archive, "a0", BLIND, 1)
-    archive.reviews.begin("a1", FIRST.id)
+    rate(store, "a0", FIRST, 3)
+    rate(store, "a0", BLIND, 1)
+    store.reviews.begin("a1", FIRST.id)
     try:
         yield opened
     finally:
         opened.close()
 
 
-def rate(archive: Archive, name: str, rater: Principal, score: int, *more: Said) -> None:
-    assert archive.reviews.begin(name, rater.id) is ReviewPhase.BLIND
-    archive.reviews.append(name, rater.id, rows_of(rater.id, [score] * 8)[0].said)
+def rate(store: Store, name: str, rater: Principal, score: int, *more: Said) -> None:
+    assert store.reviews.begin(name, rater.id) is ReviewPhase.BLIND
+    store.reviews.append(name, rater.id, rows_of(rater.id, [score] * 8)[0].said)
     for said in more:
-        archive.reviews.append(name, rater.id, said)
+        store.reviews.append(name, rater.id, said)
 
 
-def exported(archives: Archives, by: Principal, what: str, how: str = "jsonl") -> str:
+def exported(stores: Stores, by: Principal, what: str, how: str = "jsonl") -> str:
     """Return everything of an export as its reader gets it."""
     query = ExportInQuery(what=ExportedThing(what), format=ExportedAs(how)).checked()
-    export = Export(query=query, records=archives.records("local"), principal=by)
+    export = Export(query=query, records=stores.records("local"), principal=by)
 
     async def read() -> bytes:
         with using_installation_key(b"k" * 32):
@@ -94,26 +93,26 @@ def names_in(lines: str) -> list[str]:
     return [json.loads(line)["assessment_id"] for line in lines.splitlines()]
 
 
-def test_what_somebody_rates_blind_is_left_out(archives: Archives) -> None:
-    assert names_in(exported(archives, READER, "results")) == ["a2", "a1", "a0"]
-    assert names_in(exported(archives, FIRST, "results")) == ["a2", "a0"]
-    assert names_in(exported(archives, FIRST, "items")) == ["a2"] * 8 + ["a0"] * 8
+def test_what_somebody_rates_blind_is_left_out(stores: Stores) -> None:
+    assert names_in(exported(stores, READER, "results")) == ["a2", "a1", "a0"]
+    assert names_in(exported(stores, FIRST, "results")) == ["a2", "a0"]
+    assert names_in(exported(stores, FIRST, "items")) == ["a2"] * 8 + ["a0"] * 8
 
 
-def test_whoever_may_only_rate_is_given_what_they_have_rated(archives: Archives) -> None:
-    assert names_in(exported(archives, BLIND, "results")) == ["a0"]
-    assert len(exported(archives, BLIND, "results", "fhir").splitlines()) == 1
+def test_whoever_may_only_rate_is_given_what_they_have_rated(stores: Stores) -> None:
+    assert names_in(exported(stores, BLIND, "results")) == ["a0"]
+    assert len(exported(stores, BLIND, "results", "fhir").splitlines()) == 1
 
 
-def test_whoever_was_given_scores_rates_them_blind_no_more(archives: Archives) -> None:
-    exported(archives, READER, "results")
-    phases = [archives.open("local").reviews.begin(name, READER.id) for name in RECORDS]
+def test_whoever_was_given_scores_rates_them_blind_no_more(stores: Stores) -> None:
+    exported(stores, READER, "results")
+    phases = [stores.open("local").reviews.begin(name, READER.id) for name in RECORDS]
     assert phases == [ReviewPhase.SEEN] * 3
 
 
-def test_others_ratings_are_for_admins_alone(archives: Archives) -> None:
+def test_others_ratings_are_for_admins_alone(stores: Stores) -> None:
     def raters(by: Principal) -> set[str]:
-        lines = exported(archives, by, "ratings").splitlines()
+        lines = exported(stores, by, "ratings").splitlines()
         return {json.loads(line)["rater"] for line in lines}
 
     assert raters(READER) == set()
@@ -121,23 +120,23 @@ def test_others_ratings_are_for_admins_alone(archives: Archives) -> None:
     assert raters(ADMIN) == {"first", "blind"}
 
 
-def test_an_admin_who_rates_blind_is_given_nothing_of_others(archives: Archives) -> None:
-    archives.open("local").reviews.begin("a0", ADMIN.id)
-    assert exported(archives, ADMIN, "ratings") == ""
+def test_an_admin_who_rates_blind_is_given_nothing_of_others(stores: Stores) -> None:
+    stores.open("local").reviews.begin("a0", ADMIN.id)
+    assert exported(stores, ADMIN, "ratings") == ""
 
 
-def test_ratings_as_fhir_are_one_bundle_of_each_rater(archives: Archives) -> None:
-    lines = exported(archives, ADMIN, "ratings", "fhir").splitlines()
+def test_ratings_as_fhir_are_one_bundle_of_each_rater(stores: Stores) -> None:
+    lines = exported(stores, ADMIN, "ratings", "fhir").splitlines()
     bundles = [json.loads(line) for line in lines]
     assert [faults_of(bundle) for bundle in bundles] == [[], []]
     assert [bundle["entry"][8]["resource"]["valueInteger"] for bundle in bundles] == [24, 8]
     assert "first" not in "".join(lines)
 
 
-def test_everything_that_was_said_is_a_row(archives: Archives) -> None:
+def test_everything_that_was_said_is_a_row(stores: Stores) -> None:
     span = SpanRating(start=10, end=20)
     rate(
-        archives.open("local"),
+        stores.open("local"),
         "a2",
         ADMIN,
         2,
@@ -147,7 +146,7 @@ def test_everything_that_was_said_is_a_row(archives: Archives) -> None:
         MissedEvidence(item=Item.TIRED, span=span),
         ChangedScore(item=Item.SLEEP, score=None),
     )
-    content = exported(archives, ADMIN, "ratings", "csv")
+    content = exported(stores, ADMIN, "ratings", "csv")
     rows = [
         row
         for row in csv.DictReader(io.StringIO(content, newline=""))
@@ -170,14 +169,14 @@ def test_everything_that_was_said_is_a_row(archives: Archives) -> None:
     assert (rows[18]["score"], rows[18]["cannot_tell"]) == ("", "true")
 
 
-def test_one_assessment_is_read_when_it_is_wanted_and_no_sooner(archives: Archives) -> None:
+def test_one_assessment_is_read_when_it_is_wanted_and_no_sooner(stores: Stores) -> None:
     query = ExportInQuery(what=ExportedThing.ITEMS).checked()
-    export = Export(query=query, records=archives.records("local"), principal=READER)
+    export = Export(query=query, records=stores.records("local"), principal=READER)
 
     async def read() -> list[str]:
         chunks = export.chunks()
         first = await anext(chunks)
-        archives.open("local").erase("a1")
+        stores.open("local").erasing.erase("a1")
         rest = [chunk async for chunk in chunks]
         return names_in(b"".join([first, *rest]).decode())
 

@@ -19,10 +19,10 @@ from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.reviews.agreed import agreed
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.pages import PageWanted
 from ai_psychiatrist.reviews.blindness import list_for
-from ai_psychiatrist.wiring.records import archives_of
+from ai_psychiatrist.store.listing import PageWanted
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.wiring.records import stores_of
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import rate, store
 
@@ -33,15 +33,15 @@ BEGUN = ReviewPhase.BLIND
 
 
 class Service:
-    """A client, and the archive behind the server."""
+    """A client, and the store behind the server."""
 
-    def __init__(self, client: httpx.Client, archive: Archive) -> None:
+    def __init__(self, client: httpx.Client, store: Store) -> None:
         self.client = client
-        self.archive = archive
+        self.store = store
 
     def stored(self, place: int) -> str:
         record_id = str(uuid.UUID(int=place))
-        store(self.archive, record_id, SCORES, subject=record_id)
+        store(self.store, record_id, SCORES, subject=record_id)
         return record_id
 
 
@@ -49,14 +49,14 @@ class Service:
 def service(tmp_path: Path) -> Iterator[Service]:
     app = create_app(settings_with(tmp_path))
     with client_of(app) as client:
-        yield Service(client, app.state.services.archives.open(LOCAL.tenant))
+        yield Service(client, app.state.services.stores.open(LOCAL.tenant))
 
 
 def test_whoever_is_given_all_figures_has_seen_the_cases_in_them(service: Service) -> None:
     """Two answers, before and after somebody commits, tell how that case was scored."""
     rated, other = service.stored(0), service.stored(1)
     service.client.get("/v1/agreement").raise_for_status()
-    rate(service.archive, rated, "ann", SCORES)
+    rate(service.store, rated, "ann", SCORES)
     service.client.get("/v1/agreement").raise_for_status()
     phases = [
         service.client.post(f"/v1/assessments/{one}/review").json()["phase"]
@@ -70,12 +70,12 @@ def test_a_key_that_only_reads_gets_no_figure_that_its_holder_may_not_have(
 ) -> None:
     """A holder can have two keys: one to rate with, one to read with."""
     rated = service.stored(0)
-    rate(service.archive, rated, "ann", SCORES)
-    service.archive.reviews.begin(rated, "ben")
+    rate(service.store, rated, "ann", SCORES)
+    service.store.reviews.begin(rated, "ben")
     reading = Principal(
         id="ben", name="ben", tenant=LOCAL.tenant, scopes=frozenset({access.Scope.READ})
     )
-    found = agreed(service.archive, reading)
+    found = agreed(service.store, reading)
     assert (found.cases, found.withheld) == (0, 1)
 
 
@@ -83,30 +83,30 @@ def test_a_review_that_begins_while_a_list_is_read_is_not_blind_beside_its_score
     service: Service, tmp_path: Path
 ) -> None:
     """Two windows of one person: in one the list is loaded, in the other rating begins."""
-    archives = archives_of(settings_with(tmp_path))
-    other = archives.open(LOCAL.tenant)
+    stores = stores_of(settings_with(tmp_path))
+    other = stores.open(LOCAL.tenant)
     wanted = PageWanted(rater="ben", limit=1, hidden=frozenset({BEGUN}))
     with ThreadPoolExecutor(2) as pool:
         for place in range(RACES):
             record_id = service.stored(place)
             begun = pool.submit(other.reviews.begin, record_id, "ben")
-            (line,) = pool.submit(list_for, service.archive, wanted).result().records
+            (line,) = pool.submit(list_for, service.store, wanted).result().records
             assert line.summary.id == record_id
             assert line.is_hidden or begun.result() is not BEGUN
-    archives.close()
+    stores.close()
 
 
 def test_an_export_says_how_many_it_leaves_out(service: Service) -> None:
     ids = [service.stored(place) for place in range(3)]
     path, ratings = "/v1/export", {"what": "ratings"}
     for place, record_id in enumerate(ids[:2]):
-        rate(service.archive, record_id, "ann", SCORES)
-        service.archive.reviews.begin(record_id, LOCAL.id)
+        rate(service.store, record_id, "ann", SCORES)
+        service.store.reviews.begin(record_id, LOCAL.id)
         answer = service.client.get(path, params=ratings)
         assert answer.headers["X-Left-Out"] == str(place + 1)
         assert service.client.head(path, params=ratings).headers["X-Left-Out"] == str(place + 1)
         assert not answer.content
-    rate(service.archive, ids[2], "ann", SCORES)
+    rate(service.store, ids[2], "ann", SCORES)
     answer = service.client.get(path, params=ratings)
     assert {json.loads(line)["assessment_id"] for line in answer.text.splitlines()} == {ids[2]}
     assert answer.headers["X-Left-Out"] == "2"

@@ -177,12 +177,12 @@ def test_nothing_that_is_kept_of_a_job_stands_in_clear(tmp_path: Path) -> None:
         with client_of(settings) as client:
             job = begun(client).headers["Location"]
             wait_until(lambda: len(models.requests) == 9)
-            file = tmp_path / "records/local/assessments.sqlite"
+            file = tmp_path / "store.sqlite"
             with closing(sqlite3.connect(file)) as database:
                 wait_until(
                     lambda: database.execute("SELECT COUNT(*) FROM calls").fetchone() == (8,)
                 )
-                stored = b"".join(path.read_bytes() for path in file.parent.iterdir())
+                stored = b"".join(path.read_bytes() for path in tmp_path.glob("*.sqlite*"))
                 assert b"sleep badly" not in stored
                 client.delete(job)
                 assert database.execute("SELECT COUNT(*) FROM calls").fetchone() == (0,)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from ai_psychiatrist.wiring.records import archives_of
+from ai_psychiatrist.wiring.records import stores_of
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.integration.command import Serving
@@ -65,7 +65,7 @@ def test_no_finished_call_of_a_killed_server_is_paid_for_twice(tmp_path: Path) -
         assert told.count('"begun"') == 1
         assert told.count('"scores"') == 1
     state_dir = next(tmp_path.rglob("records.key")).parent
-    assert not any((state_dir / "records/.runners").iterdir())
+    assert not any((state_dir / "runners").iterdir())
 
 
 def test_a_server_beside_goes_on_with_what_a_killed_one_left(tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_a_job_that_ends_its_process_each_time_is_given_up(tmp_path: Path) -> No
 def test_names_of_killed_processes_are_removed_and_those_of_living_ones_kept(
     tmp_path: Path,
 ) -> None:
-    living = archives_of(settings_with(tmp_path))
-    folder = tmp_path / "records/.runners"
+    living = stores_of(settings_with(tmp_path))
+    folder = tmp_path / "runners"
     name = living.runner
     (folder / "dead").mkdir()
     (folder / "dead/.lock").touch(0o600)

@@ -16,7 +16,7 @@ from ai_psychiatrist.cli.import_command import import_outcomes
 from ai_psychiatrist.cli.revalidate_command import revalidate
 from ai_psychiatrist.cli.validate_command import validate
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.lock import run_lock
+from ai_psychiatrist.store.lock import run_lock
 from tests.conftest import EXAMPLES
 from tests.fakes.pipeline_folder import changed, written
 from tests.integration.command_here import run_here as run_command

@@ -134,6 +134,8 @@ COMMANDS = {
     "records erase",
     "records sweep",
     "records rotate-key",
+    "records export",
+    "records import",
     "jobs webhooks",
     "audit show",
     "audit verify",

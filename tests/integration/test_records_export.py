@@ -102,7 +102,7 @@ def test_a_job_is_exported_with_the_calls_that_are_paid_for(tmp_path: Path) -> N
 
 
 def _calls(folder: Path) -> int:
-    file = folder / "records" / "local" / "assessments.sqlite"
+    file = folder / "store.sqlite"
     with closing(sqlite3.connect(file)) as database:
         ((count,),) = database.execute("SELECT COUNT(*) FROM calls")
     return int(count)
@@ -113,7 +113,7 @@ def test_what_cannot_be_read_is_named_and_left_out(client: httpx.Client, tmp_pat
     for subject in ("S-1", "S-2"):
         body = {"transcript_text": TEXT, "subject": subject}
         ids.append(client.post("/v1/assessments", json=body).json()["assessment_id"])
-    with closing(sqlite3.connect(tmp_path / "records" / "local" / "assessments.sqlite")) as file:
+    with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file:
         file.execute("UPDATE bodies SET body = x'00' WHERE record_id = ?", (ids[0],))
         file.commit()
 

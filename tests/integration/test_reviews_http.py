@@ -346,7 +346,7 @@ def test_damage_is_a_problem_and_no_defect(tmp_path: Path) -> None:
     settings = settings_with(tmp_path, MODEL_DEFAULT="baseline")
     with client_of(settings) as client:
         path = client.post(PLACE, json={"transcript_text": TEXT}).headers["Location"]
-    file = tmp_path / "records/local/assessments.sqlite"
+    file = tmp_path / "store.sqlite"
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE bodies SET body = zeroblob(length(body))")
     with client_of(settings) as client:

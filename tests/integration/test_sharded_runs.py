@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.ledger.store.lock import run_lock
+from ai_psychiatrist.store.lock import run_lock
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies

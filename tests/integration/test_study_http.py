@@ -13,7 +13,7 @@ from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.reviews import agreed
-from ai_psychiatrist.reviews.archive.archive import Archive
+from ai_psychiatrist.store.store import Store
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import rate, store
 
@@ -22,11 +22,11 @@ FALLING = RISING[::-1]
 
 
 class Study:
-    """A server, and the archive behind it."""
+    """A server, and the store behind it."""
 
-    def __init__(self, client: httpx.Client, archive: Archive) -> None:
+    def __init__(self, client: httpx.Client, store: Store) -> None:
         self.client = client
-        self.archive = archive
+        self.store = store
 
     def agreement(self) -> dict[str, object]:
         response = self.client.get("/v1/agreement")
@@ -45,7 +45,7 @@ class Study:
 def study(tmp_path: Path) -> Iterator[Study]:
     app = create_app(settings_with(tmp_path))
     with client_of(app) as client:
-        yield Study(client, app.state.services.archives.open(LOCAL.tenant))
+        yield Study(client, app.state.services.stores.open(LOCAL.tenant))
 
 
 def at(found: object, path: str) -> object:
@@ -86,9 +86,9 @@ def test_without_the_extra_route_and_page_say_what_to_install(
 
 def test_raters_are_compared_with_one_another_and_with_the_program(study: Study) -> None:
     for record_id in ids(12):
-        store(study.archive, record_id, RISING, subject=record_id)
-        rate(study.archive, record_id, "ann", RISING, spans=[(0, 10)])
-        rate(study.archive, record_id, "ben", [None, *RISING[1:]], spans=[(5, 10)])
+        store(study.store, record_id, RISING, subject=record_id)
+        rate(study.store, record_id, "ann", RISING, spans=[(0, 10)])
+        rate(study.store, record_id, "ben", [None, *RISING[1:]], spans=[(5, 10)])
     found = study.agreement()
     assert at(found, "blind/raters/all_items/kappa/value") == 1
     assert at(found, "blind/raters/all_items/exact/value") == 7 / 8
@@ -106,12 +106,12 @@ def test_raters_are_compared_with_one_another_and_with_the_program(study: Study)
 def test_figures_follow_ratings_and_removals(study: Study) -> None:
     first, second = ids(2)
     for record_id in (first, second):
-        store(study.archive, record_id, RISING, subject=record_id)
-    rate(study.archive, first, "ann", RISING)
+        store(study.store, record_id, RISING, subject=record_id)
+    rate(study.store, first, "ann", RISING)
     assert study.agreement()["cases"] == 1
-    rate(study.archive, second, "ann", RISING)
+    rate(study.store, second, "ann", RISING)
     assert study.agreement()["cases"] == 2
-    study.archive.erase(first)
+    study.store.erasing.erase(first)
     assert study.agreement()["cases"] == 1
 
 
@@ -119,17 +119,17 @@ def test_a_rater_gets_no_figure_of_a_case_that_is_still_to_be_rated(study: Study
     """What others and the program say of it changes nothing that this rater is given."""
     mine, others = ids(2)
     for record_id in (mine, others):
-        store(study.archive, record_id, RISING, subject=record_id)
-        rate(study.archive, record_id, "ann", RISING)
+        store(study.store, record_id, RISING, subject=record_id)
+        rate(study.store, record_id, "ann", RISING)
     assert study.agreement()["cases"] == 2
-    study.archive.reviews.begin(mine, LOCAL.id)
+    study.store.reviews.begin(mine, LOCAL.id)
     found = study.agreement()
     assert (found["cases"], found["withheld"]) == (0, 2)
     assert at(found, "blind/program/all_items/exact/value") is None
-    rate(study.archive, mine, LOCAL.id, FALLING)
+    rate(study.store, mine, LOCAL.id, FALLING)
     before = study.agreement()
     assert (before["cases"], before["withheld"]) == (1, 1)
-    rate(study.archive, others, "ben", FALLING)
+    rate(study.store, others, "ben", FALLING)
     assert study.agreement() == before
 
 
@@ -137,33 +137,33 @@ def test_figures_tell_of_no_case_that_could_be_rated_blind_afterwards(study: Stu
     """Nor of one that somebody else rates while they are computed."""
     records = ids(100)
     for record_id in records:
-        store(study.archive, record_id, RISING, subject=record_id)
+        store(study.store, record_id, RISING, subject=record_id)
 
     def rate_all() -> None:
         for record_id in records:
-            rate(study.archive, record_id, "ann", RISING)
+            rate(study.store, record_id, "ann", RISING)
 
     rating = threading.Thread(target=rate_all)
     rating.start()
     told = 0
     while told < len(records):
         told = int(str(study.agreement()["cases"]))
-        phases = [study.archive.reviews.standing(one, LOCAL.id) for one in records]
+        phases = [study.store.reviews.standing(one, LOCAL.id) for one in records]
         assert phases.count(ReviewPhase.SEEN) == told
     rating.join()
 
 
 def test_assessments_are_stored_and_erased_while_figures_are_computed(study: Study) -> None:
     for record_id in ids(40):
-        store(study.archive, record_id, RISING, subject=record_id)
-        rate(study.archive, record_id, "ann", RISING)
+        store(study.store, record_id, RISING, subject=record_id)
+        rate(study.store, record_id, "ann", RISING)
 
     def change() -> None:
         for record_id in ids(40):
             other = record_id.replace("0000-", "0001-", 1)
-            store(study.archive, other, RISING, subject=other)
-            rate(study.archive, other, "ann", RISING)
-            study.archive.erase(record_id)
+            store(study.store, other, RISING, subject=other)
+            rate(study.store, other, "ann", RISING)
+            study.store.erasing.erase(record_id)
 
     with ThreadPoolExecutor() as pool:
         changing = pool.submit(change)
@@ -175,9 +175,9 @@ def test_assessments_are_stored_and_erased_while_figures_are_computed(study: Stu
 
 def test_who_was_given_scores_counts_apart(study: Study) -> None:
     (record_id,) = ids(1)
-    store(study.archive, record_id, RISING, subject="one")
+    store(study.store, record_id, RISING, subject="one")
     assert study.client.get(f"/v1/assessments/{record_id}").status_code == 200
-    rate(study.archive, record_id, LOCAL.id, RISING)
+    rate(study.store, record_id, LOCAL.id, RISING)
     found = study.agreement()
     assert (at(found, "blind/cases"), at(found, "seen/cases")) == (0, 1)
 
@@ -185,9 +185,9 @@ def test_who_was_given_scores_counts_apart(study: Study) -> None:
 def test_the_queue_holds_what_is_not_rated_and_tells_no_score(study: Study) -> None:
     first, second, third, fourth = ids(4)
     for width, record_id in enumerate((first, second, third, fourth)):
-        store(study.archive, record_id, RISING, subject=record_id, width=5 * width)
-    rate(study.archive, second, LOCAL.id, RISING)
-    study.archive.reviews.begin(first, LOCAL.id)
+        store(study.store, record_id, RISING, subject=record_id, width=5 * width)
+    rate(study.store, second, LOCAL.id, RISING)
+    study.store.reviews.begin(first, LOCAL.id)
     waiting = study.queue()
     assert {one["assessment_id"] for one in waiting} == {first, third, fourth}
     assert (waiting[0]["assessment_id"], waiting[0]["phase"]) == (first, "blind")
@@ -205,10 +205,10 @@ def test_the_queue_holds_what_is_not_rated_and_tells_no_score(study: Study) -> N
 
 def test_reading_the_queue_or_the_figures_makes_nobody_a_rater_who_has_seen(study: Study) -> None:
     (record_id,) = ids(1)
-    store(study.archive, record_id, RISING, subject="one")
+    store(study.store, record_id, RISING, subject="one")
     study.queue()
     study.agreement()
-    assert study.archive.reviews.begin(record_id, LOCAL.id).value == "blind"
+    assert study.store.reviews.begin(record_id, LOCAL.id).value == "blind"
 
 
 @pytest.mark.parametrize("limit", ["0", "101", "x"])
@@ -219,9 +219,9 @@ def test_a_wrong_limit_is_a_problem(study: Study, limit: str) -> None:
 
 def test_the_service_answers_others_while_it_computes(study: Study) -> None:
     for record_id in ids(300):
-        store(study.archive, record_id, RISING, subject=record_id)
-        rate(study.archive, record_id, "ann", RISING)
-        rate(study.archive, record_id, "ben", FALLING)
+        store(study.store, record_id, RISING, subject=record_id)
+        rate(study.store, record_id, "ann", RISING)
+        rate(study.store, record_id, "ben", FALLING)
     done = threading.Event()
 
     def compute() -> None:

@@ -32,7 +32,7 @@ def begun(settings: Settings) -> JobRef:
 
 def changed(folder: Path, statement: str) -> None:
     """Change the stored assessments behind the back of whoever does the job."""
-    with closing(sqlite3.connect(folder / "records/local/assessments.sqlite")) as file, file:
+    with closing(sqlite3.connect(folder / "store.sqlite")) as file, file:
         file.execute(statement)
 
 

@@ -58,15 +58,14 @@ from ai_psychiatrist.results.one_part import (
     qualitative_result,
     quantitative_result,
 )
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.columns import figures_of
-from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
-from ai_psychiatrist.reviews.archive.records import NewRecord
 from ai_psychiatrist.services.reader.second_voice import VoicedRisk
 from ai_psychiatrist.services.risk.detector import read_with_risk
 from ai_psychiatrist.services.transcripts.preview import Preview, preview
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.transcript_store import StoredFile
+from ai_psychiatrist.store.idempotency import IdempotencyKey
+from ai_psychiatrist.store.records import NewRecord, figures_of
+from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import BYTES_PER_CHARACTER, Services
 
 router = APIRouter(
@@ -127,7 +126,7 @@ async def _assess(
     note_record(request, assessment.assessment_id)
     shown = (assessment.assessment_id,)
     principal_id = principal_of(request).id
-    await records_of(request).ask(lambda archive: archive.reviews.note_shown(principal_id, shown))
+    await records_of(request).ask(lambda store: store.reviews.note_shown(principal_id, shown))
     return assessment
 
 
@@ -144,7 +143,7 @@ async def assess_and_store(
     Raises `Problem` when nothing finished, and `StoreUnusable` before anything is assessed.
     """
     records = records_of(request)
-    await records.ask(Archive.refuse_full)
+    await records.ask(Store.refuse_full)
     async with reading_to_score(body, query, request) as read:
         assessment = await assess_read(read, request, parts, is_certified=query.certificate)
     new = NewRecord(
@@ -154,7 +153,7 @@ async def assess_and_store(
         result=assessment.model_dump_json().encode(),
         figures=figures_of(assessment),
     )
-    await records.ask(lambda archive: archive.add(new, key=key))
+    await records.ask(lambda store: store.add(new, key=key))
     return assessment
 
 

@@ -46,7 +46,7 @@ from ai_psychiatrist.api.submission import (
 )
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.reviews.archive.jobs import JobsWanted, NewJob
+from ai_psychiatrist.store.jobs import JobsWanted, NewJob
 
 _MOST_OF_BATCH: Final = 1_000
 _AT_ONCE: Final = 4
@@ -120,7 +120,7 @@ async def read_batch(
     batch_id: BatchId, query: JobsOfQuery, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
     """Return how many jobs of a batch are how far, and the jobs themselves, a page at a time."""
-    counts = await records.ask(lambda archive: archive.job_lists.counts(batch_id))
+    counts = await records.ask(lambda store: store.job_lists.counts(batch_id))
     page = await shown_page(query.wanted(batch_id), records, principal)
     return json_of(BatchResult(jobs=page.jobs, next=page.next, batch_id=batch_id, counts=counts))
 
@@ -133,7 +133,7 @@ async def _jobs_of_batch(
     What is wrong with the first bad one is raised, with its position in the name of the field. As
     nothing is begun then, signs of danger in one of the transcripts are not answered.
     """
-    await records_of(request).ask(lambda archive: archive.refuse_full(further=len(bodies)))
+    await records_of(request).ask(lambda store: store.refuse_full(further=len(bodies)))
 
     async def job(position: int, body: KeptAssessmentRequest) -> NewJob:
         try:

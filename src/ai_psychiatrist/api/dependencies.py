@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from ai_psychiatrist.api.authorization import found_by, principal_of, requires, requires_one_of
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.shape import Shape
-from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring import Services
 from ai_psychiatrist.wiring.jobs import Jobs
 
@@ -34,7 +34,7 @@ def json_of(
 
 def records_of(request: Request) -> Records:
     """Return the stored assessments of the caller's tenant, which the credential alone names."""
-    return services_of(request).archives.records(principal_of(request).tenant)
+    return services_of(request).stores.records(principal_of(request).tenant)
 
 
 RecordsOf: TypeAlias = Annotated[Records, found_by(records_of)]

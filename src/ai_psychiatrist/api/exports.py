@@ -32,12 +32,12 @@ from ai_psychiatrist.results.tables import (
     item_rows,
     jsonl_line,
 )
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, RecordPage
-from ai_psychiatrist.reviews.archive.records import Record
-from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.reviews.blindness import give_scores, hidden_phases
 from ai_psychiatrist.reviews.rating_rows import RATING_COLUMNS, rating_rows
+from ai_psychiatrist.store.listing import PageWanted, Rated, RecordPage
+from ai_psychiatrist.store.records import Record
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 
 _PAGE: Final = 100
 LEFT_OUT: Final = "X-Left-Out"
@@ -143,7 +143,7 @@ class Export:
 
     async def left_out(self) -> int:
         """Return how many assessments are not given out, since they are to be rated blind."""
-        return await self.records.ask(lambda archive: archive.lists.hidden(self._page(None)))
+        return await self.records.ask(lambda store: store.lists.hidden(self._page(None)))
 
     async def _ids(self) -> AsyncIterator[str]:
         cursor: str | None = None
@@ -170,21 +170,19 @@ class Export:
             hidden=hidden_phases(self.principal),
         )
 
-    def _read(
-        self, record_id: str, archive: Archive
-    ) -> tuple[Record, tuple[ReviewRow, ...]] | None:
+    def _read(self, record_id: str, store: Store) -> tuple[Record, tuple[ReviewRow, ...]] | None:
         """Return a record and the ratings that the caller may have.
 
         `None` for one that was removed or begun blind in the meantime.
         """
         try:
-            give_scores(archive, record_id, self.principal)
+            give_scores(store, record_id, self.principal)
             rows: tuple[ReviewRow, ...] = ()
             if self.query.what is ExportedThing.RATINGS:
-                rows = archive.reviews.of(record_id)
+                rows = store.reviews.of(record_id)
             if Scope.ADMIN not in self.principal.scopes:
                 rows = tuple(row for row in rows if row.rater == self.principal.id)
-            return archive.get(record_id), rows
+            return store.get(record_id), rows
         except (NotFound, RequestConflict):
             return None
 
@@ -228,8 +226,8 @@ class Export:
                 return ITEM_COLUMNS_WITH_WORDS if self.query.with_words else ITEM_COLUMNS
 
 
-def _page_of(wanted: PageWanted, archive: Archive) -> RecordPage:
-    return archive.lists.page(wanted)
+def _page_of(wanted: PageWanted, store: Store) -> RecordPage:
+    return store.lists.page(wanted)
 
 
 router = APIRouter(

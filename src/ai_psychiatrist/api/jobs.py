@@ -31,10 +31,10 @@ from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.letter import Delivery
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.jobs import DANGER, JobPage, JobSummary, JobsWanted
-from ai_psychiatrist.reviews.archive.records import WHOLE, StageEvent
-from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.store.jobs import DANGER, JobPage, JobSummary, JobsWanted
+from ai_psychiatrist.store.records import WHOLE, StageEvent
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 
 _MARGIN_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.5
@@ -108,7 +108,7 @@ class JobsInQuery(PageInQuery):
     state: RecordState | None = Field(default=None, description="Only in this state.")
 
     def wanted(self, batch_id: str | None = None) -> JobsWanted:
-        """Return the page as the archive takes it."""
+        """Return the page as the store takes it."""
         return JobsWanted(limit=self.limit, cursor=self.cursor, state=self.state, batch_id=batch_id)
 
 
@@ -170,10 +170,10 @@ async def cancel_job(
 async def read_result(job_id: str, records: Records, principal: Principal) -> JobResult:
     """Return how far a job is, as this caller may see it; raises `NotFound`."""
 
-    def read(archive: Archive) -> JobResult:
-        summary = _shown(archive.job_lists.one(job_id), principal)
+    def read(store: Store) -> JobResult:
+        summary = _shown(store.job_lists.one(job_id), principal)
         values = {one.name: getattr(summary, one.name) for one in fields(summary)}
-        seen = [one for one in archive.events(job_id) if _is_shown(one, principal)]
+        seen = [one for one in store.jobs.events(job_id) if _is_shown(one, principal)]
         return JobResult(**values, stages=tuple(map(StageResult.model_validate, seen)))
 
     return await records.ask(read)
@@ -181,7 +181,7 @@ async def read_result(job_id: str, records: Records, principal: Principal) -> Jo
 
 async def shown_page(wanted: JobsWanted, records: Records, principal: Principal) -> JobPage:
     """Return a part of the list, as this caller may see it."""
-    page = await records.ask(lambda archive: archive.job_lists.page(wanted))
+    page = await records.ask(lambda store: store.job_lists.page(wanted))
     return replace(page, jobs=tuple(_shown(one, principal) for one in page.jobs))
 
 
@@ -200,7 +200,7 @@ async def until_ended(record_id: str, request: Request, records: Records, second
     until = clock() + min(seconds, max(0.0, seconds_left(request.scope) - _MARGIN_SECONDS))
     stopping: Stopping = request.app.state.stopping
     while clock() < until and not stopping.is_begun:
-        summary = await records.ask(lambda archive: archive.summary(record_id))
+        summary = await records.ask(lambda store: store.summary(record_id))
         if summary.state.is_last:
             return
         await jobs_of(request).work.news.wait(min(_LOOK_SECONDS, until - clock()))
@@ -211,10 +211,10 @@ async def _events_after(
 ) -> tuple[tuple[StageEvent, ...], bool]:
     """Return the further events, and whether none comes any more."""
 
-    def read(archive: Archive) -> tuple[tuple[StageEvent, ...], bool]:
+    def read(store: Store) -> tuple[tuple[StageEvent, ...], bool]:
         # First: the event that ends all is there when the state says so.
-        state = archive.summary(job_id).state
-        found = archive.events(job_id, after=number)
+        state = store.summary(job_id).state
+        found = store.jobs.events(job_id, after=number)
         return found, state.is_last and not found
 
     return await records.ask(read)

@@ -24,9 +24,9 @@ from ai_psychiatrist.domain.review import (
 from ai_psychiatrist.results.page.views import DangerView, SheetView, danger_view
 from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, end_words
 from ai_psychiatrist.results.reading import result_of
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.records import Record, StageEvent
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
+from ai_psychiatrist.store.records import Record, StageEvent
+from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import Services
 
 router = APIRouter(prefix="/assessments", include_in_schema=False)
@@ -60,18 +60,18 @@ async def assessment(
     """Show how far an assessment is, or its result; a rater who rates it blind is sent there."""
     wants_scores = "show" in request.query_params
 
-    def read(archive: Archive) -> _Read:
-        phase = archive.reviews.standing(assessment_id, principal.id)
-        record = archive.get(assessment_id)
+    def read(store: Store) -> _Read:
+        phase = store.reviews.standing(assessment_id, principal.id)
+        record = store.get(assessment_id)
         if record.summary.state is not RecordState.FINISHED:
-            return _Read(record=record, phase=phase, stages=archive.events(assessment_id))
+            return _Read(record=record, phase=phase, stages=store.jobs.events(assessment_id))
         if not _asks_first(principal, phase) or wants_scores:
-            give_scores(archive, assessment_id, principal)
+            give_scores(store, assessment_id, principal)
         return _Read(
             record=record,
             phase=phase,
-            rows=visible_rows(archive, assessment_id, principal.id),
-            subject=archive.keys.name(record.summary.subject_id)
+            rows=visible_rows(store, assessment_id, principal.id),
+            subject=store.keys.name(record.summary.subject_id)
             if Scope.READ in principal.scopes
             else None,
         )
@@ -99,9 +99,9 @@ async def rate(
 ) -> Response:
     """Show the words of an assessment and its signs of danger, to be rated without its scores."""
 
-    def read(archive: Archive) -> _Read:
-        phase = archive.reviews.standing(assessment_id, principal.id)
-        return _Read(record=archive.get(assessment_id), phase=phase)
+    def read(store: Store) -> _Read:
+        phase = store.reviews.standing(assessment_id, principal.id)
+        return _Read(record=store.get(assessment_id), phase=phase)
 
     try:
         found = await records.ask(read)

@@ -25,9 +25,9 @@ from ai_psychiatrist.infrastructure.off_loop import work_on_text
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
 from ai_psychiatrist.results.page.words import words
-from ai_psychiatrist.reviews.archive.pages import Rated, Sort
 from ai_psychiatrist.reviews.blindness import is_asked_first, list_for
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
+from ai_psychiatrist.store.listing import Rated, Sort
 from ai_psychiatrist.wiring import Services, bootstrap_apart
 
 _MADE: Final[dict[str, SheetView]] = {}
@@ -132,7 +132,7 @@ async def cohort(
 ) -> Response:
     """Show all that is stored, or an example where nothing is."""
     wanted, query, problem = _wanted(request, principal)
-    page = await records.ask(lambda archive: list_for(archive, query.wanted(principal)))
+    page = await records.ask(lambda store: list_for(store, query.wanted(principal)))
     if not page.total and not wanted.is_filtered:
         view = await example_view(request, services)
         return await render_page(

@@ -16,9 +16,9 @@ from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel, RiskReport
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.archive.pages import PageWanted, Rated, Sort
-from ai_psychiatrist.reviews.archive.records import ListedRecord
 from ai_psychiatrist.reviews.blindness import hidden_phases
+from ai_psychiatrist.store.listing import PageWanted, Rated, Sort
+from ai_psychiatrist.store.records import ListedRecord
 
 _NEVER_HIDDEN: Final = frozenset({"status", "danger", "models"})
 """Figures without a score."""
@@ -51,7 +51,7 @@ class ListInQuery(PageInQuery):
     )
 
     def wanted(self, principal: Principal) -> PageWanted:
-        """Return the page as the archive takes it."""
+        """Return the page as the store takes it."""
         return PageWanted(
             rater=principal.id,
             limit=self.limit,

@@ -69,11 +69,11 @@ from ai_psychiatrist.results.fhir.source import Wanted
 from ai_psychiatrist.results.page.pages import sheet_html
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
 from ai_psychiatrist.results.reading import result_of
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.records import Record
-from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.reviews.blindness import give_scores, list_for
 from ai_psychiatrist.services.risk.context import with_words
+from ai_psychiatrist.store.records import Record
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring import Services, erasing
 
 _JSON: Final = JSONResponse.media_type
@@ -165,7 +165,7 @@ async def list_assessments(
 ) -> Response:
     """List stored assessments, a page at a time."""
     wanted = query.wanted(principal)
-    page = await records.ask(lambda archive: list_for(archive, wanted))
+    page = await records.ask(lambda store: list_for(store, wanted))
     result = RecordPageResult(
         assessments=tuple(map(record_result, page.records)), next=page.next, total=page.total
     )
@@ -194,7 +194,7 @@ async def read_assessment(
     record = await scored(assessment_id, records, principal)
     content = record.result
     if media_type == MEDIA_TYPE:
-        rows = await records.ask(lambda archive: archive.reviews.of(assessment_id))
+        rows = await records.ask(lambda store: store.reviews.of(assessment_id))
         own_rows = [row for row in rows if row.rater == principal.id]
         content = await asyncio.to_thread(bundle_bytes, record, own_rows)
     return Response(content, media_type=media_type, headers={"Vary": "Accept"})
@@ -217,7 +217,7 @@ async def read_transcript(
     assessment_id: RecordId, records: RecordsOf, services: ServicesOf
 ) -> Response:
     """Return the interview: its text, its turns, and the signs of danger in it, never hidden."""
-    record = await records.ask(lambda archive: archive.get(assessment_id))
+    record = await records.ask(lambda store: store.get(assessment_id))
     _, risk = await account_of(record, services)
     turns = tuple(
         TurnResult(
@@ -285,9 +285,9 @@ async def read_assessment_page(
 async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
     """Return what a subject was called, and how many assessments of it are stored."""
 
-    def read(archive: Archive) -> SubjectResult:
-        name = archive.keys.name(subject_id)
-        count = archive.count_of(subject_id)
+    def read(store: Store) -> SubjectResult:
+        name = store.keys.name(subject_id)
+        count = len(store.erasing.ids_of(subject_id))
         return SubjectResult(subject_id=subject_id, subject=name, assessments=count)
 
     return json_of(await records.ask(read))
@@ -306,15 +306,15 @@ async def scored(record_id: str, records: Records, principal: Principal) -> Reco
     Raises `NotFound`, and `RequestConflict` for one without or whose scores are hidden.
     """
 
-    def read(archive: Archive) -> Record:
-        match archive.summary(record_id).state:
+    def read(store: Store) -> Record:
+        match store.summary(record_id).state:
             case RecordState.WAITING | RecordState.RUNNING:
                 raise RequestConflict("assessment_running")
             case RecordState.FAILED | RecordState.CANCELLED:
                 raise RequestConflict("assessment_failed")
             case RecordState.FINISHED:
-                give_scores(archive, record_id, principal)
-                return archive.get(record_id)
+                give_scores(store, record_id, principal)
+                return store.get(record_id)
 
     return await records.ask(read)
 

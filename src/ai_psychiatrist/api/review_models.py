@@ -25,8 +25,8 @@ from ai_psychiatrist.domain.review import (
 )
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.archive.contents import kind_of
 from ai_psychiatrist.reviews.ratings import MOST_SPANS
+from ai_psychiatrist.store.contents import kind_of
 
 Score: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_ITEM_SCORE)]
 Position: TypeAlias = Annotated[StrictInt, Field(ge=0, le=2**31)]
@@ -77,7 +77,7 @@ class RatingsRequest(RequestBody):
     """Each item by its key, such as `PHQ8_Sleep`."""
 
     def as_said(self) -> Committed:
-        """Return the ratings; the archive says in which phase they came."""
+        """Return the ratings; the store says in which phase they came."""
         ratings = tuple(
             ItemRating(
                 item=item,

@@ -28,11 +28,11 @@ from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.review import ReviewRow, Said
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.agreement_result import Agreement
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archives import Records
 from ai_psychiatrist.reviews.blindness import visible_rows
 from ai_psychiatrist.reviews.queued import queued
 from ai_psychiatrist.reviews.ratings import refuse_unfounded
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 
 _MOST_CASES: Final = 100
 _OF_SAYING: Final[Responses] = {
@@ -64,9 +64,9 @@ async def begin_review(
     The phase is `seen` where you were given scores before. Begun again it changes nothing.
     """
 
-    def begin(archive: Archive) -> ReviewResult:
-        archive.reviews.begin(assessment_id, principal.id)
-        return _review(archive, assessment_id, principal)
+    def begin(store: Store) -> ReviewResult:
+        store.reviews.begin(assessment_id, principal.id)
+        return _review(store, assessment_id, principal)
 
     return json_of(await records.ask(begin), 201)
 
@@ -76,7 +76,7 @@ async def read_review(
     assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
     """Return what you said of this assessment, and after your ratings what others said."""
-    return json_of(await records.ask(lambda archive: _review(archive, assessment_id, principal)))
+    return json_of(await records.ask(lambda store: _review(store, assessment_id, principal)))
 
 
 @router.post("/ratings", status_code=201, response_model=ReviewResult, responses=_OF_SAYING)
@@ -85,9 +85,7 @@ async def commit_ratings(
 ) -> Response:
     """Commit your ratings of all eight items, once; then the program's scores are given."""
     await _say(body.as_said(), assessment_id, records, principal)
-    return json_of(
-        await records.ask(lambda archive: _review(archive, assessment_id, principal)), 201
-    )
+    return json_of(await records.ask(lambda store: _review(store, assessment_id, principal)), 201)
 
 
 @router.post("/rows", status_code=201, response_model=ReviewRowResult, responses=_OF_SAYING)
@@ -100,19 +98,19 @@ async def add_row(
 
 
 async def _say(said: Said, assessment_id: str, records: Records, principal: Principal) -> ReviewRow:
-    def say(archive: Archive) -> ReviewRow:
-        refuse_unfounded(said, archive.get(assessment_id))
-        return archive.reviews.append(assessment_id, principal.id, said)
+    def say(store: Store) -> ReviewRow:
+        refuse_unfounded(said, store.get(assessment_id))
+        return store.reviews.append(assessment_id, principal.id, said)
 
     return await records.ask(say)
 
 
-def _review(archive: Archive, assessment_id: str, principal: Principal) -> ReviewResult:
-    phase = archive.reviews.standing(assessment_id, principal.id)
-    rows = visible_rows(archive, assessment_id, principal.id)
+def _review(store: Store, assessment_id: str, principal: Principal) -> ReviewResult:
+    phase = store.reviews.standing(assessment_id, principal.id)
+    rows = visible_rows(store, assessment_id, principal.id)
     return ReviewResult(
         phase=phase,
-        begun=archive.reviews.is_begun(assessment_id, principal.id),
+        begun=store.reviews.is_begun(assessment_id, principal.id),
         rows=tuple(row_result(row, principal.id) for row in rows),
     )
 
@@ -129,7 +127,7 @@ async def read_agreement(records: RecordsOf, principal: PrincipalOf) -> Response
     Blind ratings make the main figures. Whoever rates gets figures over the cases that they have
     committed, and how many others are left out for that.
     """
-    return json_of(await records.ask(lambda archive: agreed(archive, principal)))
+    return json_of(await records.ask(lambda store: agreed(store, principal)))
 
 
 @study.get("/queue", response_model=QueueResult, dependencies=[requires(Scope.REVIEW)])
@@ -142,7 +140,7 @@ async def read_queue(
 
     Among these is a random tenth, which is not marked here. No score is shown.
     """
-    found = await records.ask(lambda archive: queued(archive, principal, limit=limit))
+    found = await records.ask(lambda store: queued(store, principal, limit=limit))
     cases = tuple(
         QueuedResult(
             assessment_id=one.summary.id,

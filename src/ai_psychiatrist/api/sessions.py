@@ -29,8 +29,8 @@ from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.requests import RequestBody, chosen
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.store.errors import LedgerUnusable
 from ai_psychiatrist.wiring import Services
 
 _FIELDS: Final = "The fields of the body are key and rater; no others."

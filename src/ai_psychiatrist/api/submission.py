@@ -21,11 +21,11 @@ from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.letter import Expected
 from ai_psychiatrist.jobs.webhooks.places import Destination
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.reviews.archive.jobs import NewJob
-from ai_psychiatrist.reviews.archive.records import Figures, NewRecord
-from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
+from ai_psychiatrist.store.jobs import NewJob
+from ai_psychiatrist.store.records import Figures, NewRecord
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring.job_work import JobRequest
 
 _DIGITS: Final = 64
@@ -42,7 +42,7 @@ async def submit_job(
     What is wrong with the request is raised here, before anything is stored.
     """
     to_notify = destinations([body], request)
-    await records_of(request).ask(Archive.refuse_full)
+    await records_of(request).ask(Store.refuse_full)
     async with reading_to_score(body, query, request) as read:
         job = job_of(read, body, query, request)
     await store_jobs([job], to_notify, request, key)
@@ -77,22 +77,22 @@ async def submit_again(record_id: str, request: Request) -> str | None:
     `None` where the first has a result, or is still to have one. Raises `NotFound`.
     """
     records, principal = records_of(request), principal_of(request)
-    found = await records.ask(lambda archive: archive.summary(record_id))
+    found = await records.ask(lambda store: store.summary(record_id))
     if found.state not in {RecordState.FAILED, RecordState.CANCELLED}:
         return None
     new_id = begin_assessment()
 
-    def store(archive: Archive) -> None:
-        archive.refuse_full()
-        first = archive.get(record_id)
+    def store(store: Store) -> None:
+        store.refuse_full()
+        first = store.get(record_id)
         new = NewRecord(
             id=new_id,
             transcript=first.transcript,
-            subject=archive.keys.name(first.summary.subject_id),
+            subject=store.keys.name(first.summary.subject_id),
             figures=Figures(danger=first.summary.figures.danger),
         )
-        options = archive.jobs.request(record_id)
-        archive.add_jobs([NewJob(record=new, request=options, asked_by=principal.id)])
+        options = store.jobs.request(record_id)
+        store.add_jobs([NewJob(record=new, request=options, asked_by=principal.id)])
 
     await records.ask(store)
     jobs_of(request).submissions.add(records.tenant, [new_id], asked_by=principal.id)
@@ -132,7 +132,7 @@ async def store_jobs(
     if expected:
         # Before the jobs: none is ever stored whose end would not be notified.
         await jobs_of(request).webhooks.expect(expected)
-    await records.ask(lambda archive: archive.add_jobs(new, key=key))
+    await records.ask(lambda store: store.add_jobs(new, key=key))
     asked_by = principal_of(request).id
     job_ids = [job.record.id for job in new]
     jobs_of(request).submissions.add(records.tenant, job_ids, asked_by=asked_by)
@@ -204,7 +204,7 @@ async def once(key: IdempotencyKey | None, records: Records) -> AsyncIterator[An
 
 async def _begin(key: IdempotencyKey, records: Records) -> Answered | None:
     beginning = asyncio.ensure_future(
-        records.ask(lambda archive: archive.idempotency.begin(key, records.archives.runner))
+        records.ask(lambda store: store.idempotency.begin(key, records.stores.runner))
     )
     try:
         return await asyncio.shield(beginning)
@@ -217,4 +217,4 @@ async def _begin(key: IdempotencyKey, records: Records) -> Answered | None:
 
 
 async def _forget(key: IdempotencyKey, records: Records) -> None:
-    await records.ask(lambda archive: archive.idempotency.forget(key))
+    await records.ask(lambda store: store.idempotency.forget(key))

@@ -8,7 +8,7 @@ import typer
 
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.keys.cipher import cipher_of
+from ai_psychiatrist.store.cipher import cipher_of
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.batches.waves import BatchWishes

@@ -12,7 +12,6 @@ from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, refusing_bad_input
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-from ai_psychiatrist.ledger.keys.cipher import cipher_of
 from ai_psychiatrist.pipelines.results import PipelineCounts, counts_of
 from ai_psychiatrist.pipelines.run import PipelineOptions, Stop, run_units
 from ai_psychiatrist.pipelines.start import PipelineRequest, opened_run
@@ -23,6 +22,7 @@ from ai_psychiatrist.pipelines.steps import (
     make_steps,
 )
 from ai_psychiatrist.pipelines.units import declared_units, units_in
+from ai_psychiatrist.store.cipher import cipher_of
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.wiring import bootstrap
 

@@ -17,15 +17,15 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.private_files import writing_to
-from ai_psychiatrist.ledger.keys.cipher import load_cipher
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.pages import PageWanted
-from ai_psychiatrist.reviews.archive.records import RecordSummary
-from ai_psychiatrist.reviews.archives import Archives
+from ai_psychiatrist.store.cipher import load_cipher
+from ai_psychiatrist.store.listing import PageWanted
+from ai_psychiatrist.store.records import RecordSummary
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
-from ai_psychiatrist.wiring.exporting import write_export
-from ai_psychiatrist.wiring.interviews import stored_interviews
-from ai_psychiatrist.wiring.records import archives_of
+from ai_psychiatrist.wiring.interviews import opened_interviews, stored_interviews
+from ai_psychiatrist.wiring.records import stores_of
+from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
 
 EXAMPLES: Final = """
 Examples:
@@ -41,6 +41,8 @@ Examples:
   ai-psychiatrist records rotate-key --new-key-file new.key
 
   ai-psychiatrist records export --out everything.jsonl
+
+  ai-psychiatrist records import everything.jsonl
 
 A server may run meanwhile. Exit status: 0 done, 1 something stored cannot be read, 2 bad input or
 settings.
@@ -65,8 +67,8 @@ def list_records(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
     """Print the assessments that are stored, the latest first, without words or scores."""
-    with _archives(_settings()) as archives:
-        for summary in _all(_known(archives, tenant)):
+    with _stores(_settings()) as stores:
+        for summary in _all(_known(stores, tenant)):
             typer.echo(json.dumps(_shown(summary)) if as_json else _line(summary))
 
 
@@ -86,18 +88,18 @@ def erase(
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
     settings = _settings()
-    with _archives(settings) as archives:
-        archive = _known(archives, tenant)
+    with _stores(settings) as stores:
+        store = _known(stores, tenant)
         if subject is not None:
             with audited(settings, tenant, Action.SUBJECT_ERASED, subject):
-                ids = archive.ids_of(subject)
+                ids = store.erasing.ids_of(subject)
                 forget_told(settings.data.state_dir, jobs_named(tenant, ids))
-                count = archive.erase_subject(subject)
+                count = store.erasing.erase_subject(subject)
             typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
             with audited(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
                 forget_told(settings.data.state_dir, jobs_named(tenant, [assessment_id]))
-                archive.erase(assessment_id)
+                store.erasing.erase(assessment_id)
             typer.echo("erased 1 assessment")
 
 
@@ -105,10 +107,10 @@ def erase(
 def sweep() -> None:
     """Remove what was stored for STORE_KEEP_DAYS, of all tenants; a server does so each hour."""
     settings = _settings()
-    with _archives(settings) as archives:
-        for tenant in archives.tenants():
+    with _stores(settings) as stores:
+        for tenant in stores.tenants():
             with audited(settings, tenant, Action.RECORDS_SWEPT):
-                count = archives.open(tenant).sweep()
+                count = stores.open(tenant).sweep()
             typer.echo(f"{tenant}: removed {count} assessments")
 
 
@@ -130,11 +132,11 @@ def rotate_key(
     every server has the new LEDGER_KEY_FILE, rotate again: then the new one alone opens them.
     """
     settings = _settings()
-    with _archives(settings) as archives:
+    with _stores(settings) as stores:
         further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
-        for tenant in archives.tenants():
+        for tenant in stores.tenants():
             with audited(settings, tenant, Action.ENCRYPTION_KEY_ROTATED):
-                count = archives.open(tenant).keys.rotate(further=further)
+                count = stores.open(tenant).keys.rotate(further=further)
             typer.echo(f"{tenant}: wrapped the keys of {count} subjects anew")
 
 
@@ -150,14 +152,42 @@ def export(
     to take in, and to be deleted then. Keys of callers and the audit trail stay where they are.
     """
     settings = _settings()
-    with _archives(settings) as archives, stored_interviews(settings, tenant) as interviews:
-        archive = _known(archives, tenant) if interviews is None else archives.open(tenant)
+    with _stores(settings) as stores, stored_interviews(settings, tenant) as interviews:
+        store = _known(stores, tenant) if interviews is None else stores.open(tenant)
         with audited(settings, tenant, Action.RECORDS_EXPORTED), writing_to(out, field="--out"):
-            written = write_export(out, tenant, archive, interviews)
+            written = write_export(out, tenant, store, interviews)
     for record_id in written.unreadable:
         typer.echo(f"{record_id} cannot be read: its key is gone, or it is damaged", err=True)
     typer.echo(f"assessments: {written.assessments}, interviews: {written.interviews}")
     raise typer.Exit(ExitCode.PARTIAL if written.unreadable else ExitCode.COMPLETE)
+
+
+@records_app.command("import")
+def import_records(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `records export` wrote.")],
+    *,
+    tenant: Annotated[
+        str | None,
+        typer.Option("--tenant", metavar="NAME", help="Whose they are now; else as in the file."),
+    ] = None,
+) -> None:
+    """Store what a file of an export holds, under this installation's keys.
+
+    What is stored already is left as it is, so that an import which broke off can be begun again.
+    """
+    settings = _settings()
+    with _stores(settings) as stores:
+        named = tenant_in(file)
+        owner = named if tenant is None else tenant
+        store = stores.open(owner)
+        with (
+            opened_interviews(settings, owner) as interviews,
+            audited(settings, owner, Action.RECORDS_IMPORTED),
+        ):
+            taken = take_in(file, store, interviews)
+    typer.echo(f"assessments: {taken.assessments}, interviews: {taken.interviews}")
+    if taken.were_there:
+        typer.echo(f"there already, and left as they are: {taken.were_there}")
 
 
 def _settings() -> Settings:
@@ -166,28 +196,28 @@ def _settings() -> Settings:
 
 
 @contextmanager
-def _archives(settings: Settings) -> Iterator[Archives]:
+def _stores(settings: Settings) -> Iterator[Stores]:
     with refusing_bad_input():
-        archives = archives_of(settings)
+        stores = stores_of(settings)
         try:
-            yield archives
+            yield stores
         except StoreUnusable as error:
             fail(str(error))
         finally:
-            archives.close()
+            stores.close()
 
 
-def _known(archives: Archives, tenant: str) -> Archive:
-    """Return the archive of a tenant that has one; a misspelt name makes none."""
-    if tenant not in archives.tenants():
+def _known(stores: Stores, tenant: str) -> Store:
+    """Return the store of a tenant that has one; a misspelt name makes none."""
+    if tenant not in stores.tenants():
         fail("nothing is stored for this tenant; --tenant names another one")
-    return archives.open(tenant)
+    return stores.open(tenant)
 
 
-def _all(archive: Archive) -> Iterator[RecordSummary]:
+def _all(store: Store) -> Iterator[RecordSummary]:
     cursor: str | None = None
     while True:
-        page = archive.lists.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
+        page = store.lists.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
         yield from (line.summary for line in page.records)
         cursor = page.next
         if cursor is None:

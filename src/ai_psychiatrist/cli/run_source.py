@@ -4,13 +4,13 @@ from pathlib import Path
 
 from ai_psychiatrist.cli.settings_source import read_settings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.keys.cipher import Cipher, cipher_of
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run
 from ai_psychiatrist.pipelines.run_folder import (
     create_pipeline_run,
     refuse_other_pipeline,
 )
+from ai_psychiatrist.store.cipher import Cipher, cipher_of
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 

@@ -9,8 +9,8 @@ from ai_psychiatrist.evaluation.pricing.prices import PriceList
 from ai_psychiatrist.evaluation.pricing.used import CallPrices, total_usd, used_calls
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.wiring import Services
 
 

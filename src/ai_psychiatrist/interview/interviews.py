@@ -16,7 +16,7 @@ from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, InterviewProtocol, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.interview_store import InterviewStore
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
+from ai_psychiatrist.store.key_files import StoreKeys
 
 logger = get_logger(__name__)
 

@@ -12,12 +12,12 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.ledger.store.contexts import ContextOf
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_folder
+from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES

@@ -10,11 +10,9 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.contexts import write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run, make_private_folder
-from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.pipelines.run_folder import (
     PROMPT_KEY,
     create_pipeline_run,
@@ -25,6 +23,8 @@ from ai_psychiatrist.pipelines.run_folder import (
 )
 from ai_psychiatrist.pipelines.step_turn import SEED
 from ai_psychiatrist.pipelines.units import DeclaredUnit
+from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.validation.config.document import with_line_feeds
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig

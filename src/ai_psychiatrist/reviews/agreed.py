@@ -9,12 +9,12 @@ from weakref import WeakKeyDictionary
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.review import Committed, ItemRating
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.review_rows import RatedRecord
 from ai_psychiatrist.reviews.blindness import is_rater
 from ai_psychiatrist.reviews.program_ratings import program_ratings
 from ai_psychiatrist.reviews.queue import is_random
 from ai_psychiatrist.reviews.rated_case import RatedCase
+from ai_psychiatrist.store.review_rows import RatedRecord
+from ai_psychiatrist.store.store import Store
 
 if TYPE_CHECKING:
     from ai_psychiatrist.reviews.agreement_result import Agreement
@@ -28,7 +28,7 @@ _WITHOUT_FIGURES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """What was computed of an archive, as long as it is open."""
+    """What was computed of an store, as long as it is open."""
 
     programs: dict[str, tuple[ItemRating, ...]] = field(default_factory=dict)
     """By record; a result never changes."""
@@ -36,10 +36,10 @@ class _Known:
     """By caller and whether it is a rater: up to which reviews, and the figures."""
 
 
-_KNOWN: Final[WeakKeyDictionary[Archive, _Known]] = WeakKeyDictionary()
+_KNOWN: Final[WeakKeyDictionary[Store, _Known]] = WeakKeyDictionary()
 
 
-def agreed(archive: Archive, principal: Principal) -> "Agreement":
+def agreed(store: Store, principal: Principal) -> "Agreement":
     """Return the figures over all rated cases; a rater's are over what this rater committed.
 
     Whoever is given all figures is no blind rater of these cases later. Raises `RequestConflict`
@@ -47,21 +47,21 @@ def agreed(archive: Archive, principal: Principal) -> "Agreement":
     """
     if find_spec("numpy") is None:
         raise RequestConflict("not_available", _WITHOUT_FIGURES, field="agreement")
-    known = _KNOWN.setdefault(archive, _Known())
+    known = _KNOWN.setdefault(store, _Known())
     # At once: the cases that are kept in mind are those which the figures tell of.
-    with archive.at_once():
-        only_own = is_rater(archive, principal)
+    with store.at_once():
+        only_own = is_rater(store, principal)
         if not only_own:
-            archive.reviews.note_all_shown(principal.id, only_rated=True)
-        caller, mark = (principal.id, only_own), archive.reviews.mark()
+            store.reviews.note_all_shown(principal.id, only_rated=True)
+        caller, mark = (principal.id, only_own), store.reviews.mark()
         found = known.figures.pop(caller, None)
         if found is not None and found[0] != mark:
             found = None
-        sealed = archive.reviews.sealed() if found is None else ()
+        sealed = store.reviews.sealed() if found is None else ()
     if found is None:
         # Afterwards: keys are asked for before a transaction or after it, never inside.
-        records = archive.reviews.opened(sealed)
-        found = (mark, _computed(archive, principal, known, records, only_own=only_own))
+        records = store.reviews.opened(sealed)
+        found = (mark, _computed(store, principal, known, records, only_own=only_own))
     known.figures[caller] = found
     while len(known.figures) > _MOST_CALLERS:
         known.figures.pop(next(iter(known.figures)), None)
@@ -69,7 +69,7 @@ def agreed(archive: Archive, principal: Principal) -> "Agreement":
 
 
 def _computed(
-    archive: Archive,
+    store: Store,
     principal: Principal,
     known: _Known,
     records: Sequence[RatedRecord],
@@ -86,7 +86,7 @@ def _computed(
     cases = [
         case
         for one, said in shown
-        if (case := _case(archive, one.record_id, said, known, seed=principal.tenant))
+        if (case := _case(store, one.record_id, said, known, seed=principal.tenant))
     ]
     return agreement(cases, you=principal.id, withheld=len(rated) - len(shown))
 
@@ -101,14 +101,14 @@ def _first(rated: RatedRecord) -> dict[str, Committed]:
 
 
 def _case(
-    archive: Archive, record_id: str, said: Mapping[str, Committed], known: _Known, *, seed: str
+    store: Store, record_id: str, said: Mapping[str, Committed], known: _Known, *, seed: str
 ) -> RatedCase | None:
     """Return a case; `None` for one that was removed meanwhile."""
     try:
-        subject = archive.summary(record_id).subject_id
+        subject = store.summary(record_id).subject_id
         program = known.programs.get(record_id)
         if program is None:
-            result = archive.get(record_id).result
+            result = store.get(record_id).result
             program = program_ratings(result) if result else ()
         if program:
             known.programs[record_id] = program

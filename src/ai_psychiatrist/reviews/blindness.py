@@ -4,8 +4,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.pages import PageWanted, RecordPage
+from ai_psychiatrist.store.listing import PageWanted, RecordPage
+from ai_psychiatrist.store.store import Store
 
 _WHILE_RATING: Final = frozenset({ReviewPhase.BLIND})
 _BEFORE_RATING: Final = frozenset({ReviewPhase.UNSEEN, ReviewPhase.BLIND, ReviewPhase.SEEN})
@@ -22,26 +22,26 @@ def hidden_phases(principal: Principal, *, stays_blind: bool = False) -> frozens
     return _WHILE_RATING | {ReviewPhase.UNSEEN} if stays_blind else _WHILE_RATING
 
 
-def give_scores(archive: Archive, record_id: str, principal: Principal) -> None:
+def give_scores(store: Store, record_id: str, principal: Principal) -> None:
     """Keep in mind that somebody is given scores from now on; raises `RequestConflict`.
 
     Whatever tells scores, evidence or narrative of a record calls it first.
     """
-    archive.reviews.give_scores(record_id, principal.id, hidden_phases(principal))
+    store.reviews.give_scores(record_id, principal.id, hidden_phases(principal))
 
 
-def list_for(archive: Archive, wanted: PageWanted) -> RecordPage:
+def list_for(store: Store, wanted: PageWanted) -> RecordPage:
     """Return a part of the list; whoever is given scores in it is no blind rater of them later.
 
     A list that is sorted or filtered by scores tells of those that are not in it as well.
     """
     # At once: a review that begins in between would be blind beside a list with its scores.
-    with archive.at_once():
-        page = archive.lists.page(wanted)
+    with store.at_once():
+        page = store.lists.page(wanted)
         if wanted.is_steered_by_scores and ReviewPhase.UNSEEN not in wanted.hidden:
-            archive.reviews.note_all_shown(wanted.rater)
+            store.reviews.note_all_shown(wanted.rater)
         else:
-            archive.reviews.note_shown(wanted.rater, _given_first(page))
+            store.reviews.note_shown(wanted.rater, _given_first(page))
     return page
 
 
@@ -56,20 +56,20 @@ def _given_first(page: RecordPage) -> tuple[str, ...]:
     )
 
 
-def visible_rows(archive: Archive, record_id: str, rater: str) -> tuple[ReviewRow, ...]:
+def visible_rows(store: Store, record_id: str, rater: str) -> tuple[ReviewRow, ...]:
     """Return a rater's own rows, and those of others once the own ratings are committed."""
-    rows = archive.reviews.of(record_id)
-    if archive.reviews.standing(record_id, rater) is ReviewPhase.REVEALED:
+    rows = store.reviews.of(record_id)
+    if store.reviews.standing(record_id, rater) is ReviewPhase.REVEALED:
         return rows
     return tuple(row for row in rows if row.rater == rater)
 
 
-def is_rater(archive: Archive, principal: Principal) -> bool:
+def is_rater(store: Store, principal: Principal) -> bool:
     """Return whether figures could tell somebody of cases that are still to be rated blind.
 
     Whoever only reads, or looks after the installation, rates when a review of theirs has begun.
     """
-    if archive.reviews.begun(principal.id) > 0:
+    if store.reviews.begun(principal.id) > 0:
         return True
     return Scope.REVIEW in principal.scopes and Scope.ADMIN not in principal.scopes
 

@@ -8,12 +8,11 @@ other reason a case of it is drawn.
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.store.records import Candidate
 
 RANDOM_SHARE: Final = 0.1
 _EVERY: Final = 10
@@ -21,20 +20,6 @@ _MIDDLE: Final = _EVERY // 2
 _DRAW_BYTES: Final = 8
 _BITS_OF_AN_ITEM: Final = 2
 """A score of an item that has none: one of four."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A finished assessment, as the queue sees it."""
-
-    id: str
-    created_at: datetime
-    phase: ReviewPhase
-    """How far the rater is with it."""
-    unknown_items: int | None
-    """`None` where no item has a result."""
-    width: int | None
-    """How many totals the belief's interval spans, `None` without a belief."""
 
 
 def draw(record_id: str, *, seed: str) -> float:

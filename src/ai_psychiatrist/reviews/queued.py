@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ai_psychiatrist.domain.access import Principal
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.records import ListedRecord
 from ai_psychiatrist.reviews.queue import queue
+from ai_psychiatrist.store.records import ListedRecord
+from ai_psychiatrist.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +17,8 @@ class Queued:
     """How many there are in all."""
 
 
-def queued(archive: Archive, principal: Principal, *, limit: int) -> Queued:
+def queued(store: Store, principal: Principal, *, limit: int) -> Queued:
     """Return the first finished assessments that somebody has not rated, the next one first."""
-    order = queue(archive.lists.candidates(principal.id), seed=principal.tenant)
-    first = archive.lists.lines(tuple(case.id for case in order[:limit]), principal.id)
+    order = queue(store.lists.candidates(principal.id), seed=principal.tenant)
+    first = store.lists.lines(tuple(case.id for case in order[:limit]), principal.id)
     return Queued(cases=first, waiting=len(order))

@@ -15,7 +15,7 @@ from ai_psychiatrist.domain.review import (
     Verdict,
 )
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.reviews.archive.records import Record
+from ai_psychiatrist.store.records import Record
 
 MOST_SPANS: Final = 50
 """Of one item."""

@@ -10,20 +10,20 @@ from pathlib import Path
 from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.outbox import FILE_NAME, Outbox
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
-from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.store.stores import Records
 
 
 async def erase_assessment(records: Records, webhooks: Webhooks, assessment_id: str) -> None:
     """Erase an assessment, finished or not; raises `NotFound` and `StoreUnusable`."""
     await webhooks.forget(jobs_named(records.tenant, [assessment_id]))
-    await records.ask(lambda archive: archive.erase(assessment_id))
+    await records.ask(lambda store: store.erasing.erase(assessment_id))
 
 
 async def erase_subject(records: Records, webhooks: Webhooks, subject_id: str) -> None:
     """Erase all of a subject; raises `NotFound` and `StoreUnusable`."""
-    ids = await records.ask(lambda archive: archive.ids_of(subject_id))
+    ids = await records.ask(lambda store: store.erasing.ids_of(subject_id))
     await webhooks.forget(jobs_named(records.tenant, ids))
-    await records.ask(lambda archive: archive.erase_subject(subject_id))
+    await records.ask(lambda store: store.erasing.erase_subject(subject_id))
 
 
 def forget_told(state_dir: Path, jobs: Sequence[JobRef]) -> None:

@@ -17,8 +17,8 @@ from ai_psychiatrist.interview.limits import InterviewLimits, StoreLimits
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.store.interview_file import FILE_NAME, KEY_NAME
 from ai_psychiatrist.interview.store.interview_store import InterviewStore
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
+from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.wiring.assessor import danger_agent
 
 _FOLDER: Final = "interviews"
@@ -51,10 +51,17 @@ def stored_interviews(settings: Settings, tenant: str) -> Iterator[InterviewStor
 
     Raises `ConfigurationError` and `StoreUnusable`.
     """
-    place = place_of(settings, tenant)
-    if not place.file.exists():
+    if not place_of(settings, tenant).file.exists():
         yield None
         return
+    with opened_interviews(settings, tenant) as store:
+        yield store
+
+
+@contextmanager
+def opened_interviews(settings: Settings, tenant: str) -> Iterator[InterviewStore]:
+    """Yield the file of a tenant's interviews, made where there is none; raises as that does."""
+    place = place_of(settings, tenant)
     with closing(InterviewStore.open(place.file, place.keys, limits=_limits(settings))) as store:
         yield store
 

@@ -25,12 +25,12 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.engine import JobEnd, JobRef, OnEnd
 from ai_psychiatrist.jobs.news import News
 from ai_psychiatrist.llm.calls import CallStore, Judgement
-from ai_psychiatrist.reviews.archive.archive import Archive
-from ai_psychiatrist.reviews.archive.columns import figures_of
-from ai_psychiatrist.reviews.archive.jobs import EndedJob, LeftByFailure, TakenJob
-from ai_psychiatrist.reviews.archive.kept_calls import sealed_call
-from ai_psychiatrist.reviews.archive.seals import Seal
-from ai_psychiatrist.reviews.archives import Records
+from ai_psychiatrist.store.job_rows import sealed_call
+from ai_psychiatrist.store.jobs import EndedJob, LeftByFailure, TakenJob
+from ai_psychiatrist.store.records import figures_of
+from ai_psychiatrist.store.rows import Seal
+from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
@@ -52,7 +52,7 @@ class JobRequest(BaseModel):
 
 @dataclass(slots=True, kw_only=True)
 class JobCalls(CallStore):
-    """A call store over the archive; what was sent is not kept, for the transcript is there."""
+    """A call store over the store; what was sent is not kept, for the transcript is there."""
 
     job_id: str
     records: Records
@@ -70,7 +70,7 @@ class JobCalls(CallStore):
         """Keep a call; once this returns it outlives the process."""
         sealed = sealed_call(self.job_id, replace(call, sent=()), self.seal)
         try:
-            await self.records.ask(lambda archive: archive.calls.keep([sealed]))
+            await self.records.ask(lambda store: store.jobs.keep(sealed))
         except AssessmentServiceError as error:
             self.error = error
             raise
@@ -102,7 +102,7 @@ class JobWork:
     news: News = field(default_factory=News)
     """Told of each step."""
     under_way: set[str] = field(default_factory=set)
-    """Ids of the jobs that this process does just now, for whoever tends the archives."""
+    """Ids of the jobs that this process does just now, for whoever tends the stores."""
 
     async def __call__(self, job: JobRef) -> RecordState:
         """Do a job to its end."""
@@ -111,8 +111,8 @@ class JobWork:
         # Before it is taken: what a process has taken and does not do is taken from it again.
         self.under_way.add(job.id)
         try:
-            archives = self.services.archives
-            records, runner = archives.records(job.tenant), archives.runner
+            stores = self.services.stores
+            records, runner = stores.records(job.tenant), stores.runner
             with bound_contextvars(assessment_id=job.id):
                 return await _Run(work=self, job=job, records=records, runner=runner).state()
         finally:
@@ -140,21 +140,19 @@ class _Run:
             if ended is not None:
                 await self.work.on_end(end_of(self.job.tenant, ended))
                 return ended.state
-            summary = await self.records.ask(lambda archive: archive.summary(self.job.id))
+            summary = await self.records.ask(lambda store: store.summary(self.job.id))
         except NotFound:
             return RecordState.CANCELLED
         except asyncio.CancelledError:
             # Of a job that has its end, or is no longer this process's, it changes nothing.
-            await self.records.ask(lambda archive: archive.jobs.put_back(self.job.id, self.runner))
+            await self.records.ask(lambda store: store.jobs.put_back(self.job.id, self.runner))
             raise
         return summary.state if summary.state.is_last else RecordState.RUNNING
 
     async def _ended(self) -> EndedJob | None:
         """Take the job and do it; `None` for one that is not, or no longer, this process's."""
         try:
-            taken = await self.records.ask(
-                lambda archive: archive.jobs.take(self.job.id, self.runner)
-            )
+            taken = await self.records.ask(lambda store: store.jobs.take(self.job.id, self.runner))
             if isinstance(taken, RecordState):
                 return None
             self.work.news.tell()
@@ -180,7 +178,7 @@ class _Run:
             await asyncio.sleep(_WATCH_SECONDS)
             try:
                 is_wanted = await self.records.ask(
-                    lambda archive: archive.jobs.is_run_by(self.job.id, self.runner)
+                    lambda store: store.jobs.is_run_by(self.job.id, self.runner)
                 )
             except StoreUnusable as error:
                 # Whatever is written next says so, too.
@@ -198,7 +196,7 @@ class _Run:
             raise ArtifactMismatch(problem_code="assessment_unreadable") from None
         services = self.work.services
         scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
-        known, seal = await self.records.ask(lambda archive: archive.calls.of(taken.id))
+        known, seal = await self.records.ask(lambda store: store.jobs.calls(taken.id))
         calls = JobCalls(job_id=taken.id, records=self.records, known=known, seal=seal)
         parts: asyncio.Queue[Part | None] = asyncio.Queue()
         telling = asyncio.create_task(self._tell_all(parts))
@@ -229,8 +227,8 @@ class _Run:
                 logger.warning("stage_not_told", error_type=type(error).__name__)
             self.work.news.tell()
 
-    def _tell(self, stage: str, archive: Archive) -> None:
-        archive.jobs.tell(self.job.id, stage, "finished")
+    def _tell(self, stage: str, store: Store) -> None:
+        store.jobs.tell(self.job.id, stage, "finished")
 
     async def _stored(self, making: "asyncio.Task[Assessment]") -> EndedJob | None:
         """Store what came of it; raises `StoreUnusable`, and then the job is gone on with."""
@@ -250,12 +248,12 @@ class _Run:
             return await self._failed(reason, left)
         figures = figures_of(result)
         return await self.records.ask(
-            lambda archive: archive.jobs.finish(self.job.id, self.runner, content, figures)
+            lambda store: store.jobs.finish(self.job.id, self.runner, content, figures)
         )
 
     async def _failed(self, reason: str, left: LeftByFailure | None = None) -> EndedJob | None:
         return await self.records.ask(
-            lambda archive: archive.jobs.fail(self.job.id, self.runner, reason, left)
+            lambda store: store.jobs.fail(self.job.id, self.runner, reason, left)
         )
 
 

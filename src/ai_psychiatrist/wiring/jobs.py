@@ -25,7 +25,7 @@ from ai_psychiatrist.jobs.engine import EngineAway, JobEnd, JobEngine, JobRef
 from ai_psychiatrist.jobs.in_process import InProcessEngine
 from ai_psychiatrist.jobs.submissions import Submissions
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
-from ai_psychiatrist.reviews.archives import Archives
+from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.job_work import JobWork, end_of
 from ai_psychiatrist.wiring.services import Services
 
@@ -71,12 +71,10 @@ async def queue_of(
     )
 
 
-async def _end_of(archives: Archives, job: JobRef) -> JobEnd | None:
+async def _end_of(stores: Stores, job: JobRef) -> JobEnd | None:
     """Return how a job ended, as `FindEnd` says."""
     try:
-        found = await archives.records(job.tenant).ask(
-            lambda archive: archive.job_lists.one(job.id)
-        )
+        found = await stores.records(job.tenant).ask(lambda store: store.job_lists.one(job.id))
     except NotFound:
         raise KeyError(job.id) from None
     if found.ended_at is None:
@@ -101,8 +99,8 @@ class Jobs:
 
     async def cancel(self, job: JobRef) -> None:
         """End a job; raises `NotFound` and `RequestConflict`. One that was cancelled stays so."""
-        records = self.work.services.archives.records(job.tenant)
-        ended = await records.ask(lambda archive: archive.jobs.cancel(job.id))
+        records = self.work.services.stores.records(job.tenant)
+        ended = await records.ask(lambda store: store.jobs.cancel(job.id))
         if ended is None:
             return
         self.work.news.tell()
@@ -125,9 +123,9 @@ class Jobs:
             return None
 
     async def _age(self, job: JobRef) -> float | None:
-        records = self.work.services.archives.records(job.tenant)
+        records = self.work.services.stores.records(job.tenant)
         try:
-            found = await records.ask(lambda archive: archive.job_lists.one(job.id))
+            found = await records.ask(lambda store: store.job_lists.one(job.id))
         except NotFound:
             return None
         return (datetime.now(UTC) - found.created_at).total_seconds()
@@ -135,20 +133,18 @@ class Jobs:
 
 async def _tend_jobs(work: JobWork, engine: JobEngine) -> None:
     """Take back what dead processes left, and hand in what waits and the engine does not know."""
-    archives = work.services.archives
-    for tenant in archives.tenants():
+    stores = work.services.stores
+    for tenant in await stores.known():
         try:
-            given_up = await archives.ask(
-                tenant, partial(archives.take_back, under_way=work.under_way)
-            )
+            given_up = await stores.ask(tenant, partial(stores.take_back, under_way=work.under_way))
             for ended in given_up:
                 await work.on_end(end_of(tenant, ended))
-            waiting = await archives.ask(tenant, lambda archive: archive.jobs.waiting())
+            waiting = await stores.ask(tenant, lambda store: store.jobs.waiting())
             if waiting:
                 known = {job.id for job, _ in await engine.list(tenant=tenant)}
                 for job_id, asked_by in waiting.items():
                     if job_id not in known:
-                        # The engine may remember an end of it, as where an archive was restored.
+                        # The engine may remember an end of it, as where an store was restored.
                         await engine.resume(JobRef(tenant=tenant, id=job_id, asked_by=asked_by))
         except EngineAway:
             continue
@@ -167,7 +163,7 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     webhooks = Webhooks(folder=settings.data.state_dir.expanduser(), settings=settings.jobs_webhook)
     work = JobWork(services=services, on_end=partial(note_end, webhooks))
     async with (
-        webhooks.running(partial(_end_of, services.archives)),
+        webhooks.running(partial(_end_of, services.stores)),
         _engine_of(settings, work) as engine,
         repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS),
         aclosing(Submissions(engine)) as submissions,

@@ -3,22 +3,22 @@
 from datetime import timedelta
 
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.reviews.archive.archive import ArchiveLimits
-from ai_psychiatrist.reviews.archives import FOLDER_NAME, KEY_NAME, Archives
+from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.store import StoreLimits
+from ai_psychiatrist.store.stores import KEY_NAME, Stores
 
 
-def archives_of(settings: Settings) -> Archives:
-    """Return the archives of all tenants; nothing is opened before it is needed."""
+def stores_of(settings: Settings) -> Stores:
+    """Return the stores of all tenants; nothing is opened before it is needed."""
     state_dir = settings.data.state_dir.expanduser()
-    return Archives(
-        folder=state_dir / FOLDER_NAME,
+    return Stores(
+        folder=state_dir,
         keys=StoreKeys(
             own=state_dir / KEY_NAME,
             named=settings.ledger.key_file,
             kept="the stored assessments",
         ),
-        limits=ArchiveLimits(
+        limits=StoreLimits(
             keep=timedelta(days=settings.store.keep_days),
             max_records=settings.store.max_records,
         ),

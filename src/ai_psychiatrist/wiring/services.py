@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
     from ai_psychiatrist.access.oidc.token_verifier import TokenVerifier
-    from ai_psychiatrist.reviews.archives import Archives
+    from ai_psychiatrist.store.stores import Stores
     from ai_psychiatrist.wiring.interviews import TenantInterviews
 
 BYTES_PER_CHARACTER: Final = 16
@@ -117,11 +117,11 @@ class Services:
         return TenantInterviews(self.settings, self.interviewers, self.interview_danger)
 
     @cached_property
-    def archives(self) -> "Archives":
+    def stores(self) -> "Stores":
         """Assessments that are stored, each tenant's apart."""
-        from ai_psychiatrist.wiring.records import archives_of  # noqa: PLC0415  few store any
+        from ai_psychiatrist.wiring.records import stores_of  # noqa: PLC0415  few store any
 
-        return archives_of(self.settings)
+        return stores_of(self.settings)
 
     @cached_property
     def entrance(self) -> "Entrance":
@@ -149,7 +149,7 @@ class Services:
 
     def close(self) -> None:
         """Close what was opened of interviews, records, keys, and trails."""
-        for name in ("archives", "audit", "entrance", "tenant_interviews"):
+        for name in ("stores", "audit", "entrance", "tenant_interviews"):
             if self.__dict__.get(name) is not None:
                 self.__dict__[name].close()
 

@@ -9,9 +9,9 @@ import pytest
 from tests.integration.running_app import settings_with
 
 from ai_psychiatrist.api.submission import once
-from ai_psychiatrist.reviews.archive.idempotency import IdempotencyKey
-from ai_psychiatrist.reviews.archives import Records
-from ai_psychiatrist.wiring.records import archives_of
+from ai_psychiatrist.store.idempotency import IdempotencyKey
+from ai_psychiatrist.store.stores import Records
+from ai_psychiatrist.wiring.records import stores_of
 
 KEY = IdempotencyKey(asked_by="ann", digest="k", fingerprint="f")
 
@@ -21,10 +21,10 @@ class Nothing(Exception):
 
 
 def test_a_key_is_free_again_whose_caller_left_while_it_was_taken(tmp_path: Path) -> None:
-    with closing(archives_of(settings_with(tmp_path))) as archives:
-        archives.open("local")
+    with closing(stores_of(settings_with(tmp_path))) as stores:
+        stores.open("local")
         asyncio.run(
-            leave_while_it_is_taken(archives.records("local"), next(tmp_path.rglob("*.sqlite")))
+            leave_while_it_is_taken(stores.records("local"), next(tmp_path.rglob("*.sqlite")))
         )
 
 

@@ -39,8 +39,8 @@ from ai_psychiatrist.interview.store.serialization import (
     turn_bytes,
     whole,
 )
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database
+from ai_psychiatrist.store.key_files import StoreKeys
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
 PROTOCOL = ProtocolReference(id="phq8", version="1", digest="d" * 64)

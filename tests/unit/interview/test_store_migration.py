@@ -18,9 +18,9 @@ from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.state_hash import to_bytes
 from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.interview.store.tables import MIGRATIONS
-from ai_psychiatrist.ledger.keys.cipher import Cipher, load_cipher
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, create_file
+from ai_psychiatrist.store.cipher import Cipher, load_cipher
+from ai_psychiatrist.store.key_files import StoreKeys
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
 KEYS = ("SECRET-KEY-1", "SECRET-KEY-2")

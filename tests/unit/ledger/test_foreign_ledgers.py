@@ -11,10 +11,10 @@ from tests.fakes.ledgers import attempt, call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.model_call import RequestMessage
-from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
 from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
 from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.store.errors import LedgerUnusable
 
 LONG = "s" * 5_000
 _CHANGE = "UPDATE attempts SET {}"

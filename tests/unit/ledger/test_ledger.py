@@ -16,11 +16,11 @@ from tests.fakes.ledgers import attempt, call, keep, new_ledger, recalled
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.model_call import RequestMessage
-from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
 from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run
 from ai_psychiatrist.ledger.store.records import Origin
+from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy
 
 
 @pytest.fixture
@@ -304,7 +304,7 @@ def test_a_ledger_opened_for_reading_takes_nothing(run: Path) -> None:
 _HOLD = """
 import sys, pathlib
 sys.modules["fcntl"] = None
-from ai_psychiatrist.ledger.store.lock import run_lock
+from ai_psychiatrist.store.lock import run_lock
 with run_lock(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

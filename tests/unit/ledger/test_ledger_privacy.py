@@ -8,9 +8,9 @@ from tests.fakes.ledger_words import words_in
 from tests.fakes.ledgers import call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.keys.cipher import Cipher, load_cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
+from ai_psychiatrist.store.cipher import Cipher, load_cipher
 
 CANARY = "yellow-submarine-canary"
 

@@ -10,10 +10,10 @@ from tests.fakes.ledger_words import words_in
 from tests.fakes.ledgers import attempt, call, keep, new_ledger, recalled
 
 from ai_psychiatrist.domain.model_call import RequestMessage
-from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.keys.packing import packed, unpacked
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.places import PartPlace
+from ai_psychiatrist.store.errors import LedgerUnusable
 
 LONG = "I hardly sleep, and that nearly every day. " * 40
 SENT = (RequestMessage("system", LONG), RequestMessage("user", f"before {LONG} behind"))

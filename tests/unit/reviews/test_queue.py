@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.reviews.queue import Candidate, draw, information, is_random, queue
+from ai_psychiatrist.reviews.queue import draw, information, is_random, queue
+from ai_psychiatrist.store.records import Candidate
 
 SEED = "clinic-a"
 START = datetime(2026, 1, 1, tzinfo=UTC)

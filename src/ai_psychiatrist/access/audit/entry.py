@@ -46,6 +46,7 @@ class Action(StrEnum):
     KEY_REVOKED = "key_revoked"
     RECORDS_SWEPT = "records_swept"
     RECORDS_EXPORTED = "records_exported"
+    RECORDS_IMPORTED = "records_imported"
     ENCRYPTION_KEY_ROTATED = "encryption_key_rotated"
 
 

@@ -11,9 +11,9 @@ from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.head import Head, HeadFile
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.errors import LedgerUnusable
-from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
+from ai_psychiatrist.store.errors import LedgerUnusable
+from ai_psychiatrist.store.private_place import make_private_file
 
 _TABLES: Final = (
     """

@@ -17,11 +17,11 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session, run_state
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import BY_BATCHES
-from ai_psychiatrist.ledger.errors import LedgerUnusable
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.batches import BatchModels
 from ai_psychiatrist.llm.settings import BatchSettings
+from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.errors import LedgerUnusable
 
 _LONGER: Final = 1.5
 """How much longer each wait is than the one before it."""

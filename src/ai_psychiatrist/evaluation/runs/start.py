@@ -19,7 +19,6 @@ from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.labels_file import write_labels
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
 from ai_psychiatrist.pipelines.run_folder import (
@@ -29,6 +28,7 @@ from ai_psychiatrist.pipelines.run_folder import (
     use_prompt_key,
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 RUN_KIND: Final = "assessment"

@@ -14,13 +14,13 @@ from ai_psychiatrist.interview.store.tables import (
     SEALED_VERSION,
     VERSION,
 )
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Database, Value
 from ai_psychiatrist.ledger.store.private_database import (
     empty_journal,
     open_private,
     refuse_newer,
 )
+from ai_psychiatrist.store.key_files import StoreKeys
 
 FILE_NAME: Final = "interviews.sqlite"
 KEY_NAME: Final = "interviews.key"

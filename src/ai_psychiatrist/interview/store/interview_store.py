@@ -9,6 +9,7 @@ from typing import Self
 
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
+    InputError,
     NotFound,
     RequestConflict,
 )
@@ -32,10 +33,10 @@ from ai_psychiatrist.interview.store.serialization import (
     turn_bytes,
     whole,
 )
-from ai_psychiatrist.ledger.errors import LedgerUnusable
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
 from ai_psychiatrist.ledger.store.database import Row, Value
 from ai_psychiatrist.ledger.store.private_database import MOST_JOURNAL_BYTES, empty_journal
+from ai_psychiatrist.store.errors import LedgerUnusable
+from ai_psychiatrist.store.key_files import StoreKeys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +128,7 @@ class InterviewStore:
                 **dict.fromkeys(("created_at", "updated_at", "kept_from"), now),
                 **stored_columns(interview),
             }
-            places = ", ".join(f":{name}" for name in row)
-            self._database.execute(
-                f"INSERT INTO interviews ({', '.join(row)}) VALUES ({places})",  # noqa: S608  our names
-                row,
-            )
+            self._insert("interviews", row)
             self._database.execute(queries.ADD_ORIGIN, (hashed, origin))
         if len(origin) > MOST_JOURNAL_BYTES:
             self._empty_journal()
@@ -215,6 +212,33 @@ class InterviewStore:
                     found = self._opened(row)
                 yield found
 
+    def take_in(self, interview: OpenedInterview) -> bool:
+        """Store an interview that another store gave; `False` for one that is there already.
+
+        Raises `InputError` for what no store gave, and then nothing of it is stored.
+        """
+        hashed = id_hash(interview.id)
+        with self._transaction(), _refusing_foreign():
+            if self._database.fetch(queries.IS_THERE, (hashed,)):
+                return False
+            whole(interview.id, origin=interview.origin.encode(), state=interview.state.encode())
+            clear = {name: interview.row[name] for name in queries.CLEAR}
+            sealed: dict[str, Value] = {
+                "id_hash": hashed,
+                "sealed_id": self._sealer.seal(interview.id.encode(), hashed, "id"),
+                "body": self._sealer.seal(interview.state.encode(), hashed, "state"),
+            }
+            self._insert("interviews", clear | sealed)
+            origin = self._sealer.seal(interview.origin.encode(), hashed, "origin")
+            self._database.execute(queries.ADD_ORIGIN, (hashed, origin))
+            parts = {"answers": (interview.answers, "answer"), "turns": (interview.turns, "turn")}
+            for table, (rows, part) in parts.items():
+                for row in rows:
+                    place = (part, str(row["key_hash"]))
+                    body = self._sealer.seal(str(row["body"]).encode(), hashed, *place)
+                    self._insert(table, {**row, "id_hash": hashed, "body": body})
+        return True
+
     def _opened(self, row: Row) -> OpenedInterview:
         hashed = row["id_hash"]
         return OpenedInterview(
@@ -251,6 +275,13 @@ class InterviewStore:
         if self._database.fetch(queries.IS_THERE, (hashed,)):
             raise RequestConflict("version_conflict")
         raise NotFound("interview_not_found")
+
+    def _insert(self, table: str, row: Mapping[str, Value]) -> None:
+        places = ", ".join(f":{name}" for name in row)
+        self._database.execute(
+            f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})",  # noqa: S608  our names
+            row,
+        )
 
     def _put(
         self, table: str, interview_id: str, key: str, number: int, body: bytes, part: str
@@ -321,6 +352,16 @@ class InterviewStore:
 
 def _written(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")
+
+
+@contextmanager
+def _refusing_foreign() -> Iterator[None]:
+    try:
+        yield
+    except (ArtifactMismatch, LedgerUnusable, LookupError, ValueError):
+        # Their texts may hold what was given.
+        msg = "an interview in it is not as `records export` writes it"
+        raise InputError(msg, field="FILE") from None
 
 
 @contextmanager

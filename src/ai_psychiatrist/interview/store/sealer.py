@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.database import Value
+from ai_psychiatrist.store.cipher import Cipher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

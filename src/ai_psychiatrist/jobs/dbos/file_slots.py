@@ -9,8 +9,8 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole
 from ai_psychiatrist.jobs.dbos.names import slot_name
-from ai_psychiatrist.ledger.errors import RunBusy
-from ai_psychiatrist.ledger.store.lock import run_lock
+from ai_psychiatrist.store.errors import RunBusy
+from ai_psychiatrist.store.lock import run_lock
 
 FOLDER_NAME: Final = "jobs.workers"
 

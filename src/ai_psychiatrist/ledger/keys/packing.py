@@ -3,7 +3,7 @@
 import zlib
 from typing import Final
 
-from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.store.errors import LedgerUnusable
 
 _MARK: Final = b"\xff"
 """What is packed begins with it. No text in UTF-8 does, so that one may stand there as it is."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.ledger.errors import refusing_damage
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.keys.packing import packed, unpacked
+from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.errors import refusing_damage
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _WITHOUT_WORDS = frozenset({"path", "pointer", "rule", "before_type", "after_type"})

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.errors import LedgerUnusable
 from ai_psychiatrist.ledger.store.contexts import read_context, write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.store.errors import LedgerUnusable
 from ai_psychiatrist.validation.checks.host_fields import accumulated
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 

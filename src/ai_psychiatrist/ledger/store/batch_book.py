@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
-from ai_psychiatrist.ledger.errors import refusing_damage
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import batch_queries
 from ai_psychiatrist.ledger.store.database import Database, Values
+from ai_psychiatrist.store.errors import refusing_damage
 
 _PLACE: Final = "batch:{}"
 

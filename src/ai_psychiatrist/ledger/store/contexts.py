@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Protocol
 
-from ai_psychiatrist.ledger.errors import refusing_damage
+from ai_psychiatrist.store.errors import refusing_damage
 
 
 class ContextOf(Protocol):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.infrastructure.private_files import open_own_file
-from ai_psychiatrist.ledger.errors import LedgerUnusable
+from ai_psychiatrist.store.errors import LedgerUnusable
 
 Value: TypeAlias = str | int | float | bytes | None
 Values: TypeAlias = Mapping[str, Value] | Sequence[Value]

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Self
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import queries
 from ai_psychiatrist.ledger.store.batch_book import BatchBook
@@ -21,7 +20,6 @@ from ai_psychiatrist.ledger.store.ledger_file import (
     create_database,
     open_database,
 )
-from ai_psychiatrist.ledger.store.lock import run_lock
 from ai_psychiatrist.ledger.store.places import PartPlace, at, refuse_unknown_step
 from ai_psychiatrist.ledger.store.records import (
     AttemptRecord,
@@ -37,6 +35,8 @@ from ai_psychiatrist.ledger.store.rows import (
     read_current,
 )
 from ai_psychiatrist.ledger.store.unit_book import UnitBook
+from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.private_files import make_folder
-from ai_psychiatrist.ledger.errors import LedgerUnusable, refusing_damage
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.database import Database, Value, create_file
 from ai_psychiatrist.ledger.store.tables import MIGRATIONS, TRIGGERS, VERSION
+from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.errors import LedgerUnusable, refusing_damage
 from ai_psychiatrist.validation.checks.step_config import STEP_NAME
 
 FILE_NAME: Final = "ledger.sqlite"

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
+from ai_psychiatrist.store.private_place import make_private_file
 
 DatabaseT = TypeVar("DatabaseT", bound=Database)
 

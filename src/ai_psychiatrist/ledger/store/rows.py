@@ -10,7 +10,6 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.failures import CallPath, FailureCode
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.ledger.errors import refusing_damage
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store.database import Row, Values
 from ai_psychiatrist.ledger.store.records import (
@@ -20,6 +19,7 @@ from ai_psychiatrist.ledger.store.records import (
     KeptCall,
     Origin,
 )
+from ai_psychiatrist.store.errors import refusing_damage
 
 _DIGEST_LENGTH: Final = 32
 _MOST_CONTEXT: Final = 100_000_000

@@ -17,13 +17,13 @@ from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.digests import keyed_digest, using_installation_key
-from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
-from ai_psychiatrist.ledger.keys.cipher import Cipher
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
 from ai_psychiatrist.ledger.store.places import PartPlace
 from ai_psychiatrist.ledger.store.records import PartRow
 from ai_psychiatrist.pipelines.run_folder import PROMPT_KEY
+from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy
 
 OnUnits = Callable[[int, int], None]
 """Told how many units of the largest shard are copied, and of how many."""

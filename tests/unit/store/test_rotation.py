@@ -10,29 +10,29 @@ from pathlib import Path
 
 import pytest
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.reviews.stored import RESULT, keys_in, new_record, open_archive
+from tests.unit.store.stored import RESULT, keys_in, new_record, open_store
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.keys.cipher import load_cipher
+from ai_psychiatrist.store.cipher import load_cipher
 
 ROOT = Path(__file__).parents[3]
 ROTATING = """
 import sys
 from pathlib import Path
-from tests.unit.reviews.stored import open_archive
-archive = open_archive(Path(sys.argv[1]))
+from tests.unit.store.stored import open_store
+store = open_store(Path(sys.argv[1]))
 print("begun", flush=True)
 for _ in range(int(sys.argv[2])):
-    archive.keys.rotate()
+    store.keys.rotate()
 print("done", flush=True)
 """
 ADDING = """
 import sys
 from pathlib import Path
-from tests.unit.reviews.stored import new_record, open_archive
-archive = open_archive(Path(sys.argv[1]))
+from tests.unit.store.stored import new_record, open_store
+store = open_store(Path(sys.argv[1]))
 for _ in range(int(sys.argv[2])):
-    print(archive.add(new_record("Anna")).id, flush=True)
+    print(store.add(new_record("Anna")).id, flush=True)
 """
 
 
@@ -47,37 +47,37 @@ def started(program: str, folder: Path, times: int) -> subprocess.Popen[str]:
 
 
 def test_another_process_reads_and_writes_while_keys_are_wrapped_anew(tmp_path: Path) -> None:
-    with closing(open_archive(tmp_path)) as archive:
-        ids = [archive.add(new_record(name)).id for name in ("Anna", "Ben", None)]
+    with closing(open_store(tmp_path)) as store:
+        ids = [store.add(new_record(name)).id for name in ("Anna", "Ben", None)]
         with started(ROTATING, tmp_path, 40) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "begun\n"
             while process.poll() is None:
-                ids.append(archive.add(new_record("Anna")).id)
-                assert all(archive.get(one).result == RESULT for one in ids[-4:])
+                ids.append(store.add(new_record("Anna")).id)
+                assert all(store.get(one).result == RESULT for one in ids[-4:])
             assert process.returncode == 0
-        subjects = {archive.summary(one).subject_id for one in ids}
+        subjects = {store.summary(one).subject_id for one in ids}
         assert len(subjects) == 3
-    with closing(open_archive(tmp_path)) as archive:
-        assert all(archive.get(one).result == RESULT for one in ids)
+    with closing(open_store(tmp_path)) as store:
+        assert all(store.get(one).result == RESULT for one in ids)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.002, 0.01, 0.03])
 def test_whoever_is_killed_while_wrapping_leaves_all_readable(
     tmp_path: Path, seconds: float
 ) -> None:
-    with closing(open_archive(tmp_path)) as archive:
-        ids = [archive.add(new_record(f"subject {number}")).id for number in range(60)]
+    with closing(open_store(tmp_path)) as store:
+        ids = [store.add(new_record(f"subject {number}")).id for number in range(60)]
     with started(ROTATING, tmp_path, 10_000) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
         process.wait(PATIENCE_SECONDS)
-    with closing(open_archive(tmp_path)) as archive:
-        assert all(archive.get(one).result == RESULT for one in ids)
-        again = archive.add(new_record("subject 7"))
-        assert again.subject_id == archive.summary(ids[7]).subject_id
+    with closing(open_store(tmp_path)) as store:
+        assert all(store.get(one).result == RESULT for one in ids)
+        again = store.add(new_record("subject 7"))
+        assert again.subject_id == store.summary(ids[7]).subject_id
 
 
 def test_whoever_is_killed_while_storing_leaves_sound_files(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_whoever_is_killed_while_storing_leaves_sound_files(tmp_path: Path) -> N
         told = [process.stdout.readline().strip() for _ in range(20)]
         process.send_signal(signal.SIGKILL)
         process.wait(PATIENCE_SECONDS)
-    with closing(open_archive(tmp_path)) as archive:
-        assert all(archive.get(one).result == RESULT for one in told)
-        assert archive.sweep() == 0
+    with closing(open_store(tmp_path)) as store:
+        assert all(store.get(one).result == RESULT for one in told)
+        assert store.sweep() == 0
 
 
 def test_after_a_second_rotation_the_new_key_alone_opens(tmp_path: Path) -> None:
@@ -96,31 +96,31 @@ def test_after_a_second_rotation_the_new_key_alone_opens(tmp_path: Path) -> None
     first.write_text("11" * 32)
     second.write_text("22" * 32)
     new = new_record("Anna")
-    with closing(open_archive(tmp_path, named=first)) as serving:
+    with closing(open_store(tmp_path, named=first)) as serving:
         serving.add(new)
-        with closing(open_archive(tmp_path, named=first)) as rotating:
+        with closing(open_store(tmp_path, named=first)) as rotating:
             assert rotating.keys.rotate(further=load_cipher(second)) == 1
         assert serving.get(new.id).result == RESULT
     for key in (first, second):
-        with closing(open_archive(tmp_path, named=key)) as archive:
-            assert archive.get(new.id).result == RESULT
-    with closing(open_archive(tmp_path, named=second)) as archive:
-        archive.keys.rotate()
-    with closing(open_archive(tmp_path, named=second)) as archive:
-        assert archive.get(new.id).result == RESULT
+        with closing(open_store(tmp_path, named=key)) as store:
+            assert store.get(new.id).result == RESULT
+    with closing(open_store(tmp_path, named=second)) as store:
+        store.keys.rotate()
+    with closing(open_store(tmp_path, named=second)) as store:
+        assert store.get(new.id).result == RESULT
     with pytest.raises(ConfigurationError, match="another key"):
-        open_archive(tmp_path, named=first)
+        open_store(tmp_path, named=first)
 
 
 def test_an_own_key_is_left_for_a_named_one(tmp_path: Path) -> None:
     named = tmp_path / "named.key"
     named.write_text("33" * 32)
     new = new_record()
-    with closing(open_archive(tmp_path)) as archive:
-        archive.add(new)
-        archive.keys.rotate(further=load_cipher(named))
-    with closing(open_archive(tmp_path, named=named)) as archive:
-        archive.keys.rotate()
+    with closing(open_store(tmp_path)) as store:
+        store.add(new)
+        store.keys.rotate(further=load_cipher(named))
+    with closing(open_store(tmp_path, named=named)) as store:
+        store.keys.rotate()
     keys_in(tmp_path).own.unlink()
-    with closing(open_archive(tmp_path, named=named)) as archive:
-        assert archive.get(new.id).result == RESULT
+    with closing(open_store(tmp_path, named=named)) as store:
+        assert store.get(new.id).result == RESULT

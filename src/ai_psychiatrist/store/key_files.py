@@ -10,14 +10,14 @@ from pathlib import Path
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import open_regular, read_at_most
 from ai_psychiatrist.infrastructure.private_files import write_new
-from ai_psychiatrist.ledger.keys.cipher import (
+from ai_psychiatrist.store.cipher import (
     KEY_BYTES,
     MOST_KEY_FILE_BYTES,
     Cipher,
     key_in,
     load_cipher,
 )
-from ai_psychiatrist.ledger.keys.private_place import refuse_shared
+from ai_psychiatrist.store.private_place import refuse_shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

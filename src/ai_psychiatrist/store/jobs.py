@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.reviews.archive.records import NewRecord
+from ai_psychiatrist.store.records import NewRecord
 
 MOST_TAKEN: Final = 5
 """How often a job is taken up whose process dies each time."""

@@ -1,10 +1,11 @@
-"""What is sealed, as bytes and back: transcripts, and what raters said."""
+"""What is sealed, as bytes and back: transcripts, model calls, and what raters said."""
 
 from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.review import (
     ChangedScore,
     Committed,
@@ -23,6 +24,7 @@ _KINDS: Final[dict[str, TypeAdapter[Said]]] = {
     "score": TypeAdapter(ChangedScore),
 }
 _TRANSCRIPT: Final = TypeAdapter(Transcript)
+_CALL: Final = TypeAdapter(ModelCall)
 
 
 def kind_of(said: Said) -> str:
@@ -61,9 +63,19 @@ def transcript_in(content: bytes) -> Transcript:
     return _read(_TRANSCRIPT, content)
 
 
-def _read(shape: TypeAdapter[T], content: bytes) -> T:
+def call_bytes(call: ModelCall) -> bytes:
+    """Return a model call as it is sealed."""
+    return _CALL.dump_json(call)
+
+
+def call_in(content: bytes) -> ModelCall:
+    """Return a model call; raises `ArtifactMismatch`."""
+    return _read(_CALL, content, strict=False)
+
+
+def _read(shape: TypeAdapter[T], content: bytes, *, strict: bool = True) -> T:
     try:
-        return shape.validate_json(content, strict=True)
+        return shape.validate_json(content, strict=strict)
     except ValidationError:
         # The cause quotes what is stored.
         raise ArtifactMismatch(problem_code="assessment_unreadable") from None

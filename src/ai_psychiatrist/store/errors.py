@@ -1,9 +1,11 @@
-"""What keeps a ledger from being used."""
+"""What keeps the store, or the file of a run, from being used, in words for the operator."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ai_psychiatrist.domain.errors import InputError
+from sqlalchemy.exc import SQLAlchemyError
+
+from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 
 _FIELD = "RUN"
 
@@ -36,3 +38,29 @@ def refusing_damage() -> Iterator[None]:
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         what = "a row is damaged"
         raise LedgerUnusable(what) from None
+
+
+def store_unusable() -> StoreUnusable:
+    """Return the error of a database that cannot be read or written."""
+    return StoreUnusable(
+        "stored assessments: the files cannot be used; look at the disk, the rights and the key",
+        problem_code="assessments_unavailable",
+    )
+
+
+def store_full() -> StoreUnusable:
+    """Return the error of a tenant that can store no further assessment."""
+    return StoreUnusable(
+        "as many assessments are stored as STORE_MAX_RECORDS allows: raise it, lower "
+        "STORE_KEEP_DAYS, or delete some",
+        problem_code="assessments_full",
+    )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise `StoreUnusable` for what a database raises: its texts hold values of rows."""
+    try:
+        yield
+    except SQLAlchemyError:
+        raise store_unusable() from None

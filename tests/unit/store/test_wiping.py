@@ -4,9 +4,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tests.unit.reviews.stored import keys_in
+from tests.unit.store.stored import open_store
 
-from ai_psychiatrist.reviews.archive.tenant_keys import KEYS_NAME, TenantKeys
+from ai_psychiatrist.store.database import KEYS_NAME
 
 SUBJECTS = 4000
 NOW = "2026-01-01T00:00:00.000+00:00"
@@ -20,35 +20,35 @@ def sealed_in(folder: Path) -> dict[str, list[bytes]]:
 
 
 def left_of(sealed: list[bytes], folder: Path) -> int:
-    written = b"".join(path.read_bytes() for path in folder.iterdir())
+    written = b"".join(path.read_bytes() for path in folder.glob("*.sqlite*"))
     return sum(one in written for one in sealed)
 
 
 def test_no_copy_of_a_key_stays_where_pages_were_split(tmp_path: Path) -> None:
     """A page that grew too full keeps the bytes of what was moved to its neighbour."""
-    folder = tmp_path / "local"
-    keys = TenantKeys.open(folder, keys_in(tmp_path), "local")
-    with keys.still():
+    store = open_store(tmp_path)
+    keys, folder = store.keys, tmp_path
+    with store.at_once():
         for number in range(SUBJECTS):
             keys.subject(f"name {number}", now=NOW)
     sealed = sealed_in(folder)
     erased = sorted(sealed)[::2]
-    with keys.still():
+    with store.at_once():
         for subject_id in erased:
             keys.forget(subject_id)
     assert keys.wipe()
     assert left_of([part for one in erased for part in sealed[one]], folder) == 0
     assert sealed_in(folder).keys() == sealed.keys() - set(erased)
-    keys.close()
+    store.close()
 
 
 def test_no_key_wrapped_before_a_rotation_stays(tmp_path: Path) -> None:
-    folder = tmp_path / "local"
-    keys = TenantKeys.open(folder, keys_in(tmp_path), "local")
-    with keys.still():
+    store = open_store(tmp_path)
+    keys, folder = store.keys, tmp_path
+    with store.at_once():
         for _ in range(SUBJECTS):
             keys.subject(None, now=NOW)
     wrapped = [sealed[0] for sealed in sealed_in(folder).values()]
     assert keys.rotate() == SUBJECTS
     assert left_of(wrapped, folder) == 0
-    keys.close()
+    store.close()

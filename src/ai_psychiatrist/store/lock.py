@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.infrastructure.private_files import make_file
-from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
+from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy
 
 _LOCK_NAME: Final = ".lock"
 _NO_LOCK: Final = "its folder takes no lock"

@@ -1,4 +1,4 @@
-"""The archives of all tenants of an installation, each opened when it is first needed."""
+"""The stores of all tenants of an installation, each opened when it is first needed."""
 
 import secrets
 import threading
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Container
 from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -14,20 +15,19 @@ from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
-from ai_psychiatrist.ledger.errors import LedgerUnusable, RunBusy
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.ledger.store.lock import run_lock
-from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
-from ai_psychiatrist.reviews.archive.errors import archive_unusable
-from ai_psychiatrist.reviews.archive.jobs import EndedJob
+from ai_psychiatrist.store.database import Database, is_there, open_sqlite
+from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy, store_unusable
+from ai_psychiatrist.store.jobs import EndedJob
+from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.lock import run_lock
+from ai_psychiatrist.store.store import Store, StoreLimits
 
 logger = get_logger(__name__)
 
 T = TypeVar("T")
 
 KEY_NAME: Final = "records.key"
-FOLDER_NAME: Final = "records"
-_RUNNERS: Final = ".runners"
+_RUNNERS: Final = "runners"
 _THREADS: Final = 4
 _SECONDS: Final = 60.0
 _MOST_REASON: Final = 160
@@ -36,66 +36,80 @@ _NEW_SECONDS: Final = 3_600.0
 """A folder as young as this may be that of a process which is about to lock it."""
 
 
-class Archives:
-    """Opens each tenant's archive once; a process that stores nothing never makes one."""
+class Stores:
+    """Opens the database once, and each tenant's part of it when it is first needed.
 
-    def __init__(self, folder: Path, keys: StoreKeys, limits: ArchiveLimits) -> None:
-        """`folder`: of all tenants."""
+    A process that stores nothing makes no file.
+    """
+
+    def __init__(self, folder: Path, keys: StoreKeys, limits: StoreLimits) -> None:
+        """`folder`: of the files."""
         self._folder, self._keys, self._limits = folder, keys, limits
         self._threads = WorkerThreads(count=_THREADS, seconds=_SECONDS)
         self._opening = WorkerThreads(count=1, seconds=_SECONDS)
-        self._opened: dict[str, Archive] = {}
+        self._lock = threading.RLock()
+        self._database: Database | None = None
+        self._opened: dict[str, Store] = {}
         self._held = ExitStack()
         self._runner = ""
-        self._naming = threading.Lock()
 
     def records(self, tenant: str) -> "Records":
         """Return a tenant's stored assessments, for a coroutine to ask."""
-        return Records(archives=self, tenant=tenant)
+        return Records(stores=self, tenant=tenant)
 
-    async def ask(self, tenant: str, work: Callable[[Archive], T]) -> T:
-        """Return what the work with a tenant's archive returns, done beside the event loop.
+    async def ask(self, tenant: str, work: Callable[[Store], T]) -> T:
+        """Return what the work with a tenant's store returns, done beside the event loop.
 
         Raises `StoreUnusable` for files or keys that cannot be used.
         """
-        archive = self._opened.get(tenant)
         try:
-            if archive is None:
-                archive = await self._opening.run(lambda: self.open(tenant))
-            opened = archive
-            return await self._threads.run(lambda: work(opened))
+            store = self._opened.get(tenant)
+            if store is None:
+                store = await self._opening.run(lambda: self.open(tenant))
+            return await self._threads.run(partial(work, store))
         except WorkTimedOut:
-            raise archive_unusable() from None
+            raise store_unusable() from None
         except ConfigurationError as error:
-            reason = str(error)[:_MOST_REASON]
-            logger.error("records_unavailable", error_type=type(error).__name__, reason=reason)
-            raise archive_unusable() from None
+            _log(error)
+            raise store_unusable() from None
 
-    def open(self, tenant: str) -> Archive:
-        """Return a tenant's archive, for commands; raises `ConfigurationError`."""
+    def open(self, tenant: str) -> Store:
+        """Return a tenant's store, for commands; raises `ConfigurationError`, `StoreUnusable`."""
         if not is_tenant(tenant):
             raise ConfigurationError(TENANT_CURE)
-        if tenant not in self._opened:
-            self._opened[tenant] = Archive.open(
-                self._folder / tenant, self._keys, tenant=tenant, limits=self._limits
-            )
-        return self._opened[tenant]
+        with self._lock:
+            if tenant not in self._opened:
+                store = Store(self._opened_database(), self._keys, tenant, limits=self._limits)
+                self._opened[tenant] = store
+            return self._opened[tenant]
 
     def tenants(self) -> tuple[str, ...]:
-        """Return the tenants that have an archive."""
-        if not self._folder.is_dir():
+        """Return the tenants that have stored something; raises as `open` does."""
+        with self._lock:
+            if self._database is None and not is_there(self._folder):
+                return ()
+            return self._opened_database().tenants()
+
+    async def known(self) -> tuple[str, ...]:
+        """Return the tenants that have stored something, asked for beside the event loop.
+
+        There are none where the files cannot be used, which each request is told by itself.
+        """
+        try:
+            return await self._opening.run(self.tenants)
+        except (WorkTimedOut, ConfigurationError, StoreUnusable) as error:
+            _log(error)
             return ()
-        names = (path.name for path in self._folder.iterdir() if path.is_dir())
-        return tuple(sorted(name for name in names if is_tenant(name)))
 
     @property
     def runner(self) -> str:
         """Under which name this process makes assessments; others see whether it still lives."""
-        with self._naming:
+        with self._lock:
             if not self._runner:
                 name = secrets.token_hex(_RUNNER_BYTES)
                 folder = self._runner_folder(name)
-                folder.mkdir(parents=True, mode=0o700)
+                folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                folder.mkdir(mode=0o700)
                 self._held.enter_context(run_lock(folder))
                 self._runner = name
             return self._runner
@@ -104,40 +118,46 @@ class Archives:
         """Remove what has expired at once, and every hour while the block runs."""
         return repeating(self._sweep, HOUR_SECONDS)
 
-    def take_back(self, archive: Archive, under_way: Container[str]) -> tuple[EndedJob, ...]:
+    def take_back(self, store: Store, under_way: Container[str]) -> tuple[EndedJob, ...]:
         """Let jobs wait again whose process is gone; returns those that were given up instead.
 
         `under_way`: the jobs of this process as they are at any moment; it may have left others.
         """
         given_up: list[EndedJob] = []
-        for runner in archive.jobs.runners():
+        for runner in store.jobs.runners():
             if runner == self._runner:
-                given_up += archive.jobs.take_from(runner, but=under_way)
+                given_up += store.jobs.take_from(runner, but=under_way)
             elif not self._lives(runner):
-                given_up += archive.jobs.take_from(runner)
-        for runner in archive.idempotency.runners():
+                given_up += store.jobs.take_from(runner)
+        for runner in store.idempotency.runners():
             if not self._lives(runner):
-                archive.idempotency.forget_all_of(runner)
+                store.idempotency.forget_all_of(runner)
         return tuple(given_up)
 
     def close(self) -> None:
         """Close what was opened."""
-        for archive in self._opened.values():
-            archive.close()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
         self._opened.clear()
         self._held.close()
         if self._runner:
             _remove(self._runner_folder(self._runner))
             self._runner = ""
 
+    def _opened_database(self) -> Database:
+        if self._database is None:
+            self._database = open_sqlite(self._folder)
+        return self._database
+
     async def _sweep(self) -> None:
         with suppress(WorkTimedOut):
             await self._threads.run(self._forget_dead)
-        for tenant in self.tenants():
+        for tenant in await self.known():
             try:
-                removed = await self.ask(tenant, Archive.sweep)
+                removed = await self.ask(tenant, Store.sweep)
             except StoreUnusable as error:
-                logger.error("records_unavailable", error_type=type(error).__name__)
+                _log(error)
             else:
                 if removed:
                     logger.info("records_removed", count=removed)
@@ -173,12 +193,17 @@ class Archives:
 class Records:
     """A tenant's stored assessments, as coroutines use them."""
 
-    archives: Archives
+    stores: Stores
     tenant: str
 
-    async def ask(self, work: Callable[[Archive], T]) -> T:
-        """Return what the work returns, such as `lambda archive: archive.get(record_id)`."""
-        return await self.archives.ask(self.tenant, work)
+    async def ask(self, work: Callable[[Store], T]) -> T:
+        """Return what the work returns, such as `lambda store: store.get(record_id)`."""
+        return await self.stores.ask(self.tenant, work)
+
+
+def _log(error: Exception) -> None:
+    reason = str(error)[:_MOST_REASON]
+    logger.error("records_unavailable", error_type=type(error).__name__, reason=reason)
 
 
 def _remove(folder: Path) -> None:

@@ -1,16 +1,18 @@
-"""Archives and assessments for tests of what is stored."""
+"""Stores and assessments for tests of what is stored."""
 
 import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from ai_psychiatrist.domain.phq8 import Item, Severity
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.ledger.keys.store_keys import StoreKeys
-from ai_psychiatrist.reviews.archive.archive import Archive, ArchiveLimits
-from ai_psychiatrist.reviews.archive.records import Figures, NewRecord
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.store.database import open_sqlite
+from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.records import Figures, NewRecord
+from ai_psychiatrist.store.store import Store, StoreLimits
 
 WORD = "quillaya"
 TRANSCRIPT = parse_transcript(
@@ -38,18 +40,34 @@ def keys_in(folder: Path, *, named: Path | None = None) -> StoreKeys:
     return StoreKeys(own=folder / "records.key", named=named, kept="the stored assessments")
 
 
-def open_archive(
+class OpenedStore(Store):
+    """A tenant's store over files that nobody else uses in the process."""
+
+    def __init__(self, folder: Path, tenant: str, **options: Any) -> None:
+        self.files = open_sqlite(folder)
+        try:
+            super().__init__(self.files, options.pop("keys"), tenant, **options)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the files."""
+        self.files.close()
+
+
+def open_store(
     folder: Path,
     *,
     tenant: str = "local",
     clock: Clock | None = None,
-    limits: ArchiveLimits | None = None,
+    limits: StoreLimits | None = None,
     named: Path | None = None,
-) -> Archive:
-    return Archive.open(
-        folder / "records" / tenant,
-        keys_in(folder, named=named),
-        tenant=tenant,
+) -> OpenedStore:
+    return OpenedStore(
+        folder,
+        tenant,
+        keys=keys_in(folder, named=named),
         limits=limits,
         clock=clock or Clock(),
     )

@@ -1,0 +1,1 @@
+"""What is kept of assessments: one database, SQLite or PostgreSQL, with its words sealed."""

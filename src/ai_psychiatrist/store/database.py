@@ -1,0 +1,328 @@
+"""The one place that opens the database, begins transactions and says what cannot be used."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    Table,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    update,
+)
+
+from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
+from ai_psychiatrist.store.errors import translated
+from ai_psychiatrist.store.private_place import make_private_file
+from ai_psychiatrist.store.schema import (
+    KEYS,
+    METADATA,
+    OF_TENANT,
+    SCHEMA_VERSION,
+    key_meta,
+    meta,
+    tenants,
+)
+
+Value: TypeAlias = str | int | bool | bytes | Sequence[str] | None
+Found: TypeAlias = Row[Any]
+
+FILE_NAME: Final = "store.sqlite"
+KEYS_NAME: Final = "keys.sqlite"
+
+_EARLIER: Final = "records/*/assessments.sqlite"
+_BUSY_SECONDS: Final = 10.0
+_AGAIN_SECONDS: Final = 0.01
+_CONNECTIONS: Final = 8
+_MOST_JOURNAL_BYTES: Final = 1_048_576
+"""What stays of the side file that something large went through."""
+_MOST_VALUE_BYTES: Final = 100_000_000
+_VERSION: Final = "schema_version"
+_WRITES: Final = "store_writes"
+"""Execution option of a connection: whether its transaction writes; `None` begins none."""
+_LOCKED: Final = select(tenants).where(tenants.c.tenant == OF_TENANT).with_for_update()
+_NUMBERED: Final = update(tenants).where(tenants.c.tenant == OF_TENANT)
+_TENANTS: Final = select(tenants.c.tenant).order_by(tenants.c.tenant)
+
+
+class Database:
+    """Connections to SQLite or PostgreSQL; any thread may use it, and any number of processes."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.is_sqlite: Final = engine.dialect.name == "sqlite"
+        # SQLite has one writer, whom another thread had better wait for than ask again and again.
+        self._writing = threading.Lock()
+        self._open = threading.local()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def tenants(self) -> tuple[str, ...]:
+        """Return the tenants that have stored something; raises `StoreUnusable`."""
+        with translated(), self._engine.connect() as connection:
+            return tuple(connection.execute(_TENANTS).scalars())
+
+    @contextmanager
+    def transaction(self, tenant: str, *, writes: bool) -> Iterator[Connection]:
+        """Make everything inside happen, or nothing; one inside another belongs to the outer.
+
+        Raises `StoreUnusable`.
+        """
+        outer: tuple[Connection, str, bool] | None = getattr(self._open, "found", None)
+        if outer is not None:
+            connection, outer_tenant, may_write = outer
+            if outer_tenant != tenant or (writes and not may_write):
+                msg = "a transaction is begun within one of another tenant, or one that only reads"
+                raise RuntimeError(msg)
+            yield connection
+            return
+        with self._begun(tenant, writes=writes) as connection:
+            self._open.found = connection, tenant, writes
+            try:
+                yield connection
+            finally:
+                self._open.found = None
+
+    @contextmanager
+    def _begun(self, tenant: str, *, writes: bool) -> Iterator[Connection]:
+        is_alone = writes and self.is_sqlite
+        if is_alone:
+            self._writing.acquire()
+        try:
+            with translated(), self._engine.connect() as found:
+                connection = found.execution_options(**{_WRITES: writes})
+                with connection.begin():
+                    if not self.is_sqlite:
+                        setting = "SELECT set_config('store.tenant', %s, true)"
+                        connection.exec_driver_sql(setting, (tenant,))
+                        if writes:
+                            connection.execute(_LOCKED, {OF_TENANT.key: tenant})
+                    yield connection
+        finally:
+            if is_alone:
+                self._writing.release()
+
+    def forget_deleted(self, *, rewrites_keys: bool) -> bool:
+        """Leave nothing of deleted rows in the files; returns whether that succeeded at once.
+
+        `rewrites_keys`: a page of the keys that was split keeps what has moved to another one.
+        What another process that reads or a full disk keeps from it is left to the next call.
+        """
+        try:
+            with translated(), self._engine.connect() as found:
+                if self.is_sqlite:
+                    return _forget_in_files(found, rewrites_keys=rewrites_keys)
+                if rewrites_keys:
+                    connection = found.execution_options(isolation_level="AUTOCOMMIT")
+                    for name in ("subjects", "wraps"):
+                        connection.exec_driver_sql(f"VACUUM FULL {KEYS}.{name}")
+                return True
+        except StoreUnusable:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class TenantDatabase:
+    """What the database holds of one tenant: every statement is about its rows alone.
+
+    Every method raises `StoreUnusable`.
+    """
+
+    database: Database
+    tenant: str
+
+    def open(self) -> None:
+        """Make the tenant known."""
+        if self.one(_LOCKED) is None:
+            with self.writing():
+                if self.one(_LOCKED) is None:
+                    self.add(tenants, {"last_record": 0, "last_review": 0})
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let no other transaction of this tenant that writes overlap with the block."""
+        with self.database.transaction(self.tenant, writes=True):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let the block see all rows as they were at one moment."""
+        with self.database.transaction(self.tenant, writes=False):
+            yield
+
+    def all(self, query: Executable, **values: Value) -> Sequence[Found]:
+        """Return all rows of a query."""
+        with self.database.transaction(self.tenant, writes=False) as connection:
+            return connection.execute(query, {OF_TENANT.key: self.tenant, **values}).all()
+
+    def one(self, query: Executable, **values: Value) -> Found | None:
+        """Return the first row of a query, `None` where it has none."""
+        with self.database.transaction(self.tenant, writes=False) as connection:
+            return connection.execute(query, {OF_TENANT.key: self.tenant, **values}).first()
+
+    def run(self, statement: Executable, **values: Value) -> int:
+        """Change rows, and return how many."""
+        with self.database.transaction(self.tenant, writes=True) as connection:
+            done = connection.execute(statement, {OF_TENANT.key: self.tenant, **values})
+            return done.rowcount
+
+    def add(self, table: Table, *rows: Mapping[str, Value]) -> None:
+        """Add rows."""
+        with self.database.transaction(self.tenant, writes=True) as connection:
+            connection.execute(insert(table), [{"tenant": self.tenant, **row} for row in rows])
+
+    def numbers(self, name: str, count: int = 1) -> range:
+        """Return the next numbers of a counter of the tenant; none is given twice."""
+        with self.writing():
+            row = self.one(_LOCKED)
+            last = 0 if row is None else int(row._mapping[name])  # noqa: SLF001  its public way
+            self.run(_NUMBERED, **{name: last + count})
+        return range(last + 1, last + count + 1)
+
+
+def open_sqlite(folder: Path) -> Database:
+    """Open the two files of a folder, and make them where there are none, for their owner alone.
+
+    Raises `ConfigurationError` when they cannot be made, others can read them, or they are of
+    another version, and `StoreUnusable` when they cannot be read.
+    """
+    file, keys = folder / FILE_NAME, folder / KEYS_NAME
+    if not file.exists() and any(folder.glob(_EARLIER)):
+        msg = (
+            f"{str(folder)!r} has stored assessments of an earlier version: with that version "
+            "write `records export`, move the folder `records` elsewhere, and `records import` here"
+        )
+        raise ConfigurationError(msg)
+    if _holds_anything(file) and not _holds_anything(keys):
+        msg = f"{KEYS_NAME} is gone from {str(folder)!r}: put it back, or nothing can be read"
+        raise ConfigurationError(msg)
+    for path in (file, keys):
+        try:
+            make_private_file(path)
+        except OSError as error:
+            msg = (
+                f"the file of the stored assessments {str(path)!r} cannot be made: {error.strerror}"
+            )
+            raise ConfigurationError(msg) from None
+    engine = create_engine(
+        URL.create("sqlite", database=str(file)),
+        pool_size=_CONNECTIONS,
+        max_overflow=0,
+        connect_args={"timeout": _BUSY_SECONDS},
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: sqlite3.Connection, _record: object) -> None:
+        _set_up(connection, keys)
+
+    event.listen(engine, "begin", _begin)
+    return _ready(Database(engine), engine)
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES, True)
+    if writes is not None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _forget_in_files(found: Connection, *, rewrites_keys: bool) -> bool:
+    connection = found.execution_options(**{_WRITES: None})
+    if rewrites_keys:
+        connection.exec_driver_sql(f"VACUUM {KEYS}")
+    statements = [f"PRAGMA {schema}.wal_checkpoint(TRUNCATE)" for schema in ("main", KEYS)]
+    return not any([connection.exec_driver_sql(one).scalar() for one in statements])  # noqa: C419  both
+
+
+def _set_up(connection: sqlite3.Connection, keys: Path) -> None:
+    # Transactions are begun by name: the driver's own begin too late.
+    connection.isolation_level = None
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
+    connection.execute(f"ATTACH DATABASE ? AS {KEYS}", (str(keys),))
+    for name, value in {
+        # A file may come from somebody else: its own views and triggers call nothing.
+        "trusted_schema": "OFF",
+        "cell_size_check": "ON",
+        # Without it a row that is replaced would be deleted unseen by the triggers.
+        "recursive_triggers": "ON",
+        "foreign_keys": "ON",
+        # Nothing of it lies in a folder of the system, not even for a moment.
+        "temp_store": "MEMORY",
+    }.items():
+        connection.execute(f"PRAGMA {name} = {value}")
+    for schema in ("main", KEYS):
+        _use_side_file(connection, schema)
+        connection.execute(f"PRAGMA {schema}.synchronous = FULL")
+        # What is deleted is overwritten, not only forgotten.
+        connection.execute(f"PRAGMA {schema}.secure_delete = ON")
+        connection.execute(f"PRAGMA {schema}.journal_size_limit = {_MOST_JOURNAL_BYTES}")
+
+
+def _use_side_file(connection: sqlite3.Connection, schema: str) -> None:
+    """Write through a side file; SQLite itself waits for no other that opens a new file, too."""
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(f"PRAGMA {schema}.journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
+
+
+def _ready(database: Database, engine: Engine) -> Database:
+    """Return the database with its tables; raises `ConfigurationError` for another version."""
+    try:
+        with translated(), engine.begin() as connection:
+            found = inspect(connection).get_table_names()
+            if found and meta.name not in found:
+                msg = "the file of the stored assessments is a database of another program"
+                raise ConfigurationError(msg)
+            METADATA.create_all(connection)
+            for table in (meta, key_meta):
+                query = select(table.c.value).where(table.c.key == _VERSION)
+                version = connection.execute(query).scalar()
+                if version is None:
+                    row = {"key": _VERSION, "value": SCHEMA_VERSION}
+                    connection.execute(insert(table), row)
+                elif version != SCHEMA_VERSION:
+                    _refuse(version)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _refuse(version: object) -> None:
+    msg = (
+        f"the stored assessments have version {version!r}, this program knows {SCHEMA_VERSION}: "
+        "with the program's version that made them write `records export`, and with this one "
+        "`records import`"
+    )
+    raise ConfigurationError(msg)
+
+
+def is_there(folder: Path) -> bool:
+    """Return whether a folder has files of a store."""
+    return _holds_anything(folder / FILE_NAME)
+
+
+def _holds_anything(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0

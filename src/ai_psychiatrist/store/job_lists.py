@@ -1,0 +1,96 @@
+"""How far jobs are, one or many at once; nothing is opened for them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import and_, bindparam, func, select
+
+from ai_psychiatrist.domain.errors import NotFound
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.database import Found, TenantDatabase
+from ai_psychiatrist.store.jobs import JobPage, JobSummary, JobsWanted
+from ai_psychiatrist.store.listing import Cursor, Sort, read_cursor
+from ai_psychiatrist.store.records import level_of
+from ai_psychiatrist.store.rows import IS_RECORD
+from ai_psychiatrist.store.schema import OF_TENANT, jobs, records
+
+_OF_ONE: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
+_BEFORE: Final = records.alias("before")
+_POSITION: Final = (
+    select(func.count())
+    .where(
+        _BEFORE.c.tenant == records.c.tenant,
+        _BEFORE.c.state == RecordState.WAITING.value,
+        _BEFORE.c.seq <= records.c.seq,
+    )
+    .scalar_subquery()
+    .label("position")
+)
+_SHOWN: Final = (records, jobs.c.batch_id, jobs.c.place, jobs.c.ended_at, _POSITION)
+_ONE: Final = select(*_SHOWN).join_from(records, jobs, _OF_ONE, isouter=True).where(IS_RECORD)
+_ALL: Final = select(*_SHOWN).join_from(records, jobs, _OF_ONE).where(records.c.tenant == OF_TENANT)
+_COUNTS: Final = (
+    select(records.c.state, func.count().label("how_many"))
+    .join_from(records, jobs, _OF_ONE)
+    .where(records.c.tenant == OF_TENANT, jobs.c.batch_id == bindparam("of_batch"))
+    .group_by(records.c.state)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobLists:
+    """Those of a tenant."""
+
+    database: TenantDatabase
+
+    def one(self, record_id: str) -> JobSummary:
+        """Return how far a record is, also one that nobody waits for; raises `NotFound`."""
+        row = self.database.one(_ONE, of_record=record_id)
+        if row is None:
+            raise NotFound("assessment_not_found")
+        return _summary(row)
+
+    def page(self, wanted: JobsWanted) -> JobPage:
+        """Return a part of the list; raises `InputError` for a cursor of another list."""
+        query, is_batch = _ALL, wanted.batch_id is not None
+        if is_batch:
+            query = query.where(jobs.c.batch_id == wanted.batch_id)
+        if wanted.state is not None:
+            query = query.where(records.c.state == wanted.state.value)
+        if wanted.cursor is not None:
+            after = read_cursor(wanted.cursor, Sort.CREATED).seq
+            query = query.where(records.c.seq > after if is_batch else records.c.seq < after)
+        query = query.order_by(records.c.seq if is_batch else records.c.seq.desc())
+        rows = self.database.all(query.limit(wanted.limit + 1))
+        shown = rows[: wanted.limit]
+        cursor = None
+        if len(rows) > wanted.limit:
+            cursor = Cursor(sort=Sort.CREATED, value=0, seq=shown[-1].seq).written()
+        return JobPage(jobs=tuple(map(_summary, shown)), next=cursor)
+
+    def counts(self, batch_id: str) -> dict[RecordState, int]:
+        """Return how many jobs of a batch are how far; raises `NotFound`.
+
+        What was erased since is not counted.
+        """
+        rows = self.database.all(_COUNTS, of_batch=batch_id)
+        if not rows:
+            raise NotFound("batch_not_found")
+        found = {RecordState(row.state): int(row.how_many) for row in rows}
+        return {state: found.get(state, 0) for state in RecordState}
+
+
+def _summary(row: Found) -> JobSummary:
+    state = RecordState(row.state)
+    return JobSummary(
+        job_id=row.id,
+        created_at=datetime.fromisoformat(row.created_at),
+        state=state,
+        reason=row.reason,
+        danger=level_of(row.danger),
+        position=row.position if state is RecordState.WAITING else None,
+        batch_id=row.batch_id,
+        place=row.place,
+        ended_at=None if row.ended_at is None else datetime.fromisoformat(row.ended_at),
+    )

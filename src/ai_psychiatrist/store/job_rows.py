@@ -1,0 +1,299 @@
+"""The jobs of a tenant: taken by one process at a time, ended once, gone on with where one died."""
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import BindParameter, bindparam, delete, select, update
+
+from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.jobs import (
+    DANGER,
+    GIVEN_UP,
+    MOST_TAKEN,
+    EndedJob,
+    LeftByFailure,
+    NewJob,
+    TakenJob,
+)
+from ai_psychiatrist.store.records import WHOLE, Figures, StageEvent, columns_of
+from ai_psychiatrist.store.rows import (
+    IS_RECORD,
+    NOT_ERASED,
+    OF_RECORD,
+    REQUEST,
+    RESULT,
+    TRANSCRIPT,
+    RecordRows,
+    Seal,
+)
+from ai_psychiatrist.store.schema import OF_TENANT, calls, events, jobs, records
+
+_CALL: Final = "call"
+_MOST_WAITING: Final = 10_000
+
+_OF_RUNNER: Final[BindParameter[str]] = bindparam("of_runner")
+_IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
+_IS_WAITING: Final = records.c.state == RecordState.WAITING.value
+_IS_JOB: Final = (jobs.c.tenant == OF_TENANT) & (jobs.c.record_id == OF_RECORD)
+_RECORD_OF_JOB: Final = (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
+_HAS: Final = select(records.c.id).where(IS_RECORD)
+_IS_RUN: Final = _HAS.where(_IS_RUNNING)
+_IS_RUN_BY: Final = _IS_RUN.where(records.c.runner == _OF_RUNNER, NOT_ERASED)
+_CHANGE: Final = update(records).where(IS_RECORD)
+_TAKE: Final = _CHANGE.where(_IS_WAITING)
+_PUT_BACK: Final = _CHANGE.where(_IS_RUNNING, records.c.runner == _OF_RUNNER)
+_COUNT_TAKEN: Final = update(jobs).where(_IS_JOB).values(taken=jobs.c.taken + bindparam("further"))
+_ENDED: Final = update(jobs).where(_IS_JOB)
+_LEFT_BY: Final = (
+    select(records, jobs.c.taken)
+    .join_from(records, jobs, _RECORD_OF_JOB)
+    .where(records.c.tenant == OF_TENANT, _IS_RUNNING, records.c.runner == _OF_RUNNER)
+)
+_WAITING: Final = (
+    select(records.c.id, jobs.c.asked_by)
+    .join_from(records, jobs, _RECORD_OF_JOB, isouter=True)
+    .where(records.c.tenant == OF_TENANT, _IS_WAITING, NOT_ERASED)
+    .order_by(records.c.seq)
+    .limit(_MOST_WAITING)
+)
+_RUNNERS: Final = (
+    select(records.c.runner).distinct().where(records.c.tenant == OF_TENANT, _IS_RUNNING)
+)
+_EVENTS: Final = (
+    select(events)
+    .where(events.c.tenant == OF_TENANT, events.c.record_id == OF_RECORD)
+    .order_by(events.c.number)
+)
+_IS_CALL: Final = (calls.c.tenant == OF_TENANT) & (calls.c.record_id == OF_RECORD)
+_CALLS: Final = select(calls).where(_IS_CALL)
+_CALLS_GONE: Final = delete(calls).where(_IS_CALL)
+_CALL_GONE: Final = _CALLS_GONE.where(
+    calls.c.digest == bindparam("of_digest"), calls.c.occurrence == bindparam("of_occurrence")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedCall:
+    """A model call as it is written."""
+
+    record_id: str
+    digest: str
+    occurrence: int
+    body: bytes
+
+
+def sealed_call(record_id: str, call: ModelCall, seal: Seal) -> SealedCall:
+    """Return a call as it is written."""
+    return SealedCall(
+        record_id=record_id,
+        digest=call.digest,
+        occurrence=call.occurrence,
+        body=seal.put(call_bytes(call), *call_place(record_id, call.digest, call.occurrence)),
+    )
+
+
+def call_place(record_id: str, digest: str, occurrence: int) -> tuple[str, ...]:
+    """Return what a call is sealed for."""
+    return record_id, _CALL, digest, str(occurrence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRows:
+    """Those of a tenant; every change is one transaction."""
+
+    database: TenantDatabase
+    rows: RecordRows
+    now: Callable[[], str]
+
+    def insert(self, new: NewJob, subject_id: str, *, seq: int) -> None:
+        """Write a job that waits, inside the store's transaction."""
+        record_id = new.record.id
+        seal = self.rows.insert(new.record, subject_id, seq=seq, now=self.now())
+        caller = {"record_id": record_id, "asked_by": new.asked_by}
+        self.database.add(jobs, {**caller, "batch_id": new.batch_id, "place": new.place})
+        self.rows.put(record_id, REQUEST, new.request, seal)
+        self.tell(record_id, WHOLE, RecordState.WAITING.value)
+        if new.record.figures.danger is not None:
+            self.tell(record_id, DANGER, new.record.figures.danger.value)
+
+    def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
+        """Take a job that waits, or return how far it is.
+
+        Raises `NotFound`, and `ArtifactMismatch` once it is taken.
+        """
+        with self.database.writing():
+            row = self.rows.row(record_id)
+            state = RecordState.RUNNING.value
+            if not self.database.run(_TAKE, of_record=record_id, state=state, runner=runner):
+                return RecordState(row.state)
+            self.database.run(_COUNT_TAKEN, of_record=record_id, further=1)
+            self.tell(record_id, WHOLE, "begun")
+        with self.rows.readable(record_id):
+            seal = self.rows.seal(row.subject_id)
+            return TakenJob(
+                id=record_id,
+                transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
+                request=self.rows.take(record_id, REQUEST, seal),
+            )
+
+    def is_run_by(self, record_id: str, runner: str) -> bool:
+        """Return whether a job is still that process's: not cancelled, and not erased."""
+        found = self.database.one(_IS_RUN_BY, of_record=record_id, of_runner=runner)
+        return found is not None
+
+    def put_back(self, record_id: str, runner: str) -> None:
+        """Let a job wait again that its process has to leave; it counts as never taken."""
+        with self.database.writing():
+            if self._put_back(record_id, runner):
+                self.database.run(_COUNT_TAKEN, of_record=record_id, further=-1)
+
+    def finish(
+        self, record_id: str, runner: str, result: bytes, figures: Figures
+    ) -> EndedJob | None:
+        """Give a job its result; `None` where it was this process's no more, and has none of it."""
+        seal = self.rows.seal_of(record_id)
+        with self.database.writing():
+            row = self.rows.row(record_id)
+            if not self.is_run_by(record_id, runner):
+                return None
+            self.rows.put(record_id, RESULT, result, seal)
+            return self._end(row, RecordState.FINISHED, columns=columns_of(figures))
+
+    def fail(
+        self, record_id: str, runner: str, reason: str, left: LeftByFailure | None = None
+    ) -> EndedJob | None:
+        """Say why a job has no result; `None` where it was this process's no more."""
+        with self.database.writing():
+            if not self.is_run_by(record_id, runner):
+                return None
+            row = self.rows.row(record_id)
+            if left is None:
+                return self._end(row, RecordState.FAILED, reason)
+            self.rows.put(record_id, RESULT, left.account, self.rows.seal(row.subject_id))
+            return self._end(row, RecordState.FAILED, reason, {"danger": left.danger.rank})
+
+    def request(self, record_id: str) -> bytes:
+        """Return how a job was to be made; raises `ArtifactMismatch`."""
+        with self.rows.readable(record_id):
+            return self.rows.take(record_id, REQUEST, self.rows.seal_of(record_id))
+
+    def cancel(self, record_id: str) -> EndedJob | None:
+        """End a job; `None` where that was done before.
+
+        Raises `RequestConflict` for one that has ended.
+        """
+        with self.database.writing():
+            row = self.rows.row(record_id)
+            match RecordState(row.state):
+                case RecordState.CANCELLED:
+                    return None
+                case RecordState.WAITING | RecordState.RUNNING:
+                    return self._end(row, RecordState.CANCELLED)
+                case _:
+                    raise RequestConflict("job_over")
+
+    def waiting(self) -> dict[str, str]:
+        """Return jobs that wait, the oldest first, and who asked for each."""
+        return {str(row.id): row.asked_by or "" for row in self.database.all(_WAITING)}
+
+    def runners(self) -> frozenset[str]:
+        """Return the processes that say they are doing a job."""
+        return frozenset(str(row.runner) for row in self.database.all(_RUNNERS))
+
+    def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[EndedJob, ...]:
+        """Let wait again what a process left, all `but` what it still does.
+
+        Returns those that were given up instead, because their process died each time.
+        """
+        given_up: list[EndedJob] = []
+        with self.database.writing():
+            for row in self.database.all(_LEFT_BY, of_runner=runner):
+                if row.id in but:
+                    continue
+                if row.taken >= MOST_TAKEN:
+                    given_up.append(self._end(row, RecordState.FAILED, GIVEN_UP))
+                else:
+                    self._put_back(row.id, runner)
+        return tuple(given_up)
+
+    def tell(self, record_id: str, stage: str, outcome: str) -> None:
+        """Tell of a step, once; of a record that is deleted, of none.
+
+        Who goes on with what was broken off does it anew, and tells of it again.
+        """
+        with self.database.writing():
+            told = self.database.all(_EVENTS, of_record=record_id)
+            is_told = any((one.stage, one.outcome) == (stage, outcome) for one in told)
+            if is_told or self.database.one(_HAS, of_record=record_id) is None:
+                return
+            step = {"stage": stage, "outcome": outcome, "at": self.now()}
+            self.database.add(events, {"record_id": record_id, "number": 1 + len(told), **step})
+
+    def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
+        """Return the steps of a record after a number."""
+        return tuple(
+            StageEvent(number=row.number, stage=row.stage, outcome=row.outcome)
+            for row in self.database.all(_EVENTS, of_record=record_id)
+            if row.number > after
+        )
+
+    def calls(self, record_id: str) -> tuple[dict[tuple[str, int], ModelCall], Seal]:
+        """Return the kept calls of a job by digest and occurrence, and what seals further ones.
+
+        Raises `NotFound` and `ArtifactMismatch`.
+        """
+        seal = self.rows.seal_of(record_id)
+        known = {
+            (str(row.digest), int(row.occurrence)): call_in(
+                seal.take(row.body, *call_place(record_id, row.digest, row.occurrence))
+            )
+            for row in self.database.all(_CALLS, of_record=record_id)
+        }
+        return known, seal
+
+    def keep(self, call: SealedCall) -> None:
+        """Keep a call; of a job that has its end, or is erased, none."""
+        with self.database.writing():
+            if self.database.one(_IS_RUN, of_record=call.record_id) is None:
+                return
+            self.database.run(
+                _CALL_GONE,
+                of_record=call.record_id,
+                of_digest=call.digest,
+                of_occurrence=call.occurrence,
+            )
+            self.database.add(calls, asdict(call))
+
+    def _put_back(self, record_id: str, runner: str) -> int:
+        state = RecordState.WAITING.value
+        return self.database.run(
+            _PUT_BACK, of_record=record_id, of_runner=runner, state=state, runner=None
+        )
+
+    def _end(
+        self,
+        row: Found,
+        state: RecordState,
+        reason: str | None = None,
+        columns: Mapping[str, Value] = {},
+    ) -> EndedJob:
+        record_id, now = str(row.id), self.now()
+        ended = {"state": state.value, "reason": reason, "runner": None, **columns}
+        self.database.run(_CHANGE, of_record=record_id, **ended)
+        self.database.run(_ENDED, of_record=record_id, ended_at=now)
+        # Nobody goes on with it any more.
+        self.database.run(_CALLS_GONE, of_record=record_id)
+        self.tell(record_id, WHOLE, state.value)
+        return EndedJob(
+            id=record_id,
+            state=state,
+            reason=reason,
+            created_at=datetime.fromisoformat(row.created_at),
+            ended_at=datetime.fromisoformat(now),
+        )

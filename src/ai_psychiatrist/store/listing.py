@@ -1,0 +1,265 @@
+"""Lists of stored assessments, a page at a time, in an order that later additions do not shift.
+
+Nothing is opened for them.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    Subquery,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    not_,
+    select,
+    tuple_,
+)
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import Severity
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.store.database import Found, TenantDatabase
+from ai_psychiatrist.store.records import Candidate, ListedRecord, summary_in
+from ai_psychiatrist.store.schema import OF_TENANT, begun, records, shown
+
+
+class Sort(StrEnum):
+    """The order of a list: the newest, the widest belief, the gravest danger or the highest
+    possible total first; what has no figure comes last."""
+
+    CREATED = "created"
+    WIDTH = "width"
+    DANGER = "danger"
+    TOTAL = "total"
+
+
+class Rated(StrEnum):
+    """Whose committed ratings there are: `none` are nobody's, `mine` the caller's."""
+
+    NONE = "none"
+    ANY = "any"
+    MINE = "mine"
+    NOT_MINE = "not_mine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageWanted:
+    """Which part of a list is wanted, and for whom."""
+
+    rater: str
+    """`Principal.id` of whoever reads."""
+    limit: int = 50
+    cursor: str | None = None
+    sort: Sort = Sort.CREATED
+    band: Severity | None = None
+    """Totals that may lie in this band."""
+    unknown: int | None = None
+    """At least so many unknown items."""
+    danger: RiskLevel | None = None
+    """At least this level."""
+    state: RecordState | None = None
+    rated: Rated | None = None
+    hidden: frozenset[ReviewPhase] = frozenset()
+    """How far somebody is who gets no scores; no filter and no order tells them either."""
+
+    @property
+    def is_steered_by_scores(self) -> bool:
+        """Whether it tells of scores also by what is not in it, or by its length."""
+        has_filter = self.band is not None or self.unknown is not None
+        return has_filter or self.sort in {Sort.WIDTH, Sort.TOTAL}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordPage:
+    """A part of a list."""
+
+    records: tuple[ListedRecord, ...]
+    next: str | None
+    """Cursor of the part after it, `None` at the end."""
+    total: int
+    """How many the whole list has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """The last line of a page: its place in the order."""
+
+    sort: Sort
+    value: int
+    seq: int
+
+    def written(self) -> str:
+        """Return it as callers send it back."""
+        content = json.dumps([self.sort.value, self.value, self.seq]).encode()
+        return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def read_cursor(given: str, sort: Sort) -> Cursor:
+    """Return a cursor of such a list; raises `InputError` for anything else."""
+    try:
+        named, value, seq = json.loads(base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)))
+        # SQLite's integers have 64 bits.
+        is_stored = all(type(one) is int and abs(one) < 2**63 for one in (value, seq))
+        if named == sort.value and is_stored:
+            return Cursor(sort=sort, value=value, seq=seq)
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        pass
+    msg = "cursor has to be the `next` of a page in the same order; leave it out for the first page"
+    raise InputError(msg, field="cursor")
+
+
+_WITHOUT_FIGURE: Final = -1
+_OF_RATER: Final[BindParameter[str]] = bindparam("of_rater")
+STANDING: Final = case(
+    (begun.c.is_committed, ReviewPhase.REVEALED.value),
+    (begun.c.phase.is_not(None), begun.c.phase),
+    (shown.c.rater.is_not(None), ReviewPhase.SEEN.value),
+    else_=ReviewPhase.UNSEEN.value,
+).label("mine")
+"""How far the rater `of_rater` is with a record, in a query of `SEEN_BY`."""
+SEEN_BY: Final = records.outerjoin(
+    begun,
+    and_(
+        begun.c.tenant == records.c.tenant,
+        begun.c.record_id == records.c.id,
+        begun.c.rater == _OF_RATER,
+    ),
+).outerjoin(
+    shown,
+    and_(
+        shown.c.tenant == records.c.tenant,
+        shown.c.record_id == records.c.id,
+        shown.c.rater == _OF_RATER,
+    ),
+)
+_SEEN: Final = (
+    select(records, STANDING).select_from(SEEN_BY).where(records.c.tenant == OF_TENANT).subquery()
+)
+_CANDIDATES: Final = (
+    select(records.c.id, records.c.created_at, records.c.unknown_items, records.c.width, STANDING)
+    .select_from(SEEN_BY)
+    .where(records.c.tenant == OF_TENANT, records.c.state == RecordState.FINISHED.value)
+    .order_by(records.c.seq)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordLists:
+    """Those of a tenant."""
+
+    database: TenantDatabase
+
+    def page(self, wanted: PageWanted) -> RecordPage:
+        """Return a part of the list; raises `InputError` for a cursor of another list."""
+        query = _page(wanted)
+        with self.database.reading():
+            rows = self.database.all(query, of_rater=wanted.rater)
+            total = self._count(_listed(wanted), wanted.rater)
+        listed = rows[: wanted.limit]
+        cursor = None
+        if len(rows) > wanted.limit:
+            last = listed[-1]
+            cursor = Cursor(sort=wanted.sort, value=last.sort_key, seq=last.seq).written()
+        return RecordPage(records=tuple(map(_record, listed)), next=cursor, total=total)
+
+    def hidden(self, wanted: PageWanted) -> int:
+        """Return of how many in the whole list no score is given."""
+        listed = _listed(wanted).subquery()
+        return self._count(select(listed).where(listed.c.is_hidden), wanted.rater)
+
+    def lines(self, record_ids: Sequence[str], rater: str) -> tuple[ListedRecord, ...]:
+        """Return the lines of records in the order of their ids; what is gone has none."""
+        listed = _listed(PageWanted(rater=rater)).subquery()
+        query = select(listed).where(listed.c.id.in_(record_ids))
+        found = {row.id: row for row in self.database.all(query, of_rater=rater)}
+        return tuple(_record(found[one]) for one in record_ids if one in found)
+
+    def candidates(self, rater: str) -> tuple[Candidate, ...]:
+        """Return all finished records as the queue of a rater sees them."""
+        return tuple(
+            Candidate(
+                id=row.id,
+                created_at=datetime.fromisoformat(row.created_at),
+                phase=ReviewPhase(row.mine),
+                unknown_items=row.unknown_items,
+                width=row.width,
+            )
+            for row in self.database.all(_CANDIDATES, of_rater=rater)
+        )
+
+    def _count(self, query: Select[Any], rater: str) -> int:
+        row = self.database.one(select(func.count()).select_from(query.subquery()), of_rater=rater)
+        return 0 if row is None else int(row[0])
+
+
+def _page(wanted: PageWanted) -> Select[Any]:
+    """Return the query of a page and of one line more, by which the next page is told."""
+    listed = _listed(wanted).subquery()
+    keyed = select(listed, _sort_key(wanted.sort, listed).label("sort_key")).subquery()
+    query = select(keyed).order_by(keyed.c.sort_key.desc(), keyed.c.seq.desc())
+    if wanted.cursor is not None:
+        after = read_cursor(wanted.cursor, wanted.sort)
+        place = tuple_(keyed.c.sort_key, keyed.c.seq)
+        query = query.where(place < tuple_(literal(after.value), literal(after.seq)))
+    return query.limit(wanted.limit + 1)
+
+
+def _sort_key(sort: Sort, listed: Subquery) -> ColumnElement[int]:
+    if sort is Sort.CREATED:
+        return literal(0)
+    if sort is Sort.DANGER:
+        return func.coalesce(listed.c.danger, _WITHOUT_FIGURE)
+    figure = listed.c.width if sort is Sort.WIDTH else listed.c.total_max
+    return case((listed.c.is_hidden, _WITHOUT_FIGURE), else_=func.coalesce(figure, _WITHOUT_FIGURE))
+
+
+def _listed(wanted: PageWanted) -> Select[Any]:
+    is_hidden = _SEEN.c.mine.in_(sorted(phase.value for phase in wanted.hidden))
+    query = select(_SEEN, is_hidden.label("is_hidden"))
+    if wanted.band is not None:
+        band = literal(int(wanted.band))
+        query = query.where(
+            not_(is_hidden), band.between(_SEEN.c.severity_lower, _SEEN.c.severity_upper)
+        )
+    if wanted.unknown is not None:
+        query = query.where(not_(is_hidden), _SEEN.c.unknown_items >= wanted.unknown)
+    if wanted.danger is not None:
+        query = query.where(_SEEN.c.danger >= wanted.danger.rank)
+    if wanted.state is not None:
+        query = query.where(_SEEN.c.state == wanted.state.value)
+    if wanted.rated is not None:
+        query = query.where(_is_rated(wanted.rated))
+    return query
+
+
+def _is_rated(rated: Rated) -> ColumnElement[bool]:
+    is_mine = _SEEN.c.mine == ReviewPhase.REVEALED.value
+    match rated:
+        case Rated.NONE:
+            return _SEEN.c.raters == 0
+        case Rated.ANY:
+            return _SEEN.c.raters > 0
+        case Rated.MINE:
+            return is_mine
+        case Rated.NOT_MINE:
+            return not_(is_mine)
+
+
+def _record(row: Found) -> ListedRecord:
+    return ListedRecord(
+        summary=summary_in(row), phase=ReviewPhase(row.mine), is_hidden=bool(row.is_hidden)
+    )

@@ -1,0 +1,281 @@
+"""The tables: of assessments, their jobs and reviews, and of the keys that open their words.
+
+Every table names its tenant. Figures, ids and times stand in the clear, to be sorted by; what holds
+words is in columns named `body` and `sealed_name`, sealed. Times are ISO 8601 in UTC, all of one
+length, so that their order is that of the texts.
+"""
+
+from typing import Final
+
+from sqlalchemy import (
+    DDL,
+    BindParameter,
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    bindparam,
+    event,
+    text,
+)
+from sqlalchemy.sql.ddl import ExecutableDDLElement
+
+SCHEMA_VERSION: Final = 1
+KEYS: Final = "keys"
+"""Schema of the keys: a file of its own beside SQLite's, left out of backups of PostgreSQL."""
+OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
+"""Whose rows a statement is about; filled in by `TenantDatabase`."""
+
+METADATA: Final = MetaData()
+
+
+def _text(name: str, *, is_key: bool = False, may_be_null: bool = False) -> Column[str]:
+    return Column(name, Text, primary_key=is_key, nullable=may_be_null)
+
+
+def _tenant() -> Column[str]:
+    return _text("tenant", is_key=True)
+
+
+def _of_record(*, deletes: bool = True) -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["tenant", "record_id"],
+        ["records.tenant", "records.id"],
+        ondelete="CASCADE" if deletes else None,
+    )
+
+
+meta: Final = Table("meta", METADATA, _text("key", is_key=True), Column("value", Integer))
+# Each numbers its own, so that no number tells how much another tenant stores. Its row is locked by
+# whoever writes.
+tenants: Final = Table(
+    "tenants",
+    METADATA,
+    _tenant(),
+    Column("last_record", Integer, nullable=False),
+    Column("last_review", Integer, nullable=False),
+)
+
+records: Final = Table(
+    "records",
+    METADATA,
+    _tenant(),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    _text("id"),
+    _text("subject_id"),
+    _text("created_at"),
+    _text("state"),
+    _text("reason", may_be_null=True),
+    _text("runner", may_be_null=True),
+    _text("status", may_be_null=True),
+    Column("total_min", Integer),
+    Column("total_max", Integer),
+    Column("severity_lower", Integer),
+    Column("severity_upper", Integer),
+    Column("unknown_items", Integer),
+    Column("width", Integer),
+    Column("danger", Integer),
+    _text("models"),
+    Column("raters", Integer, nullable=False, server_default="0"),
+    Index("records_by_id", "tenant", "id", unique=True),
+    Index("records_by_subject", "tenant", "subject_id"),
+    Index("records_by_age", "tenant", "created_at"),
+    Index(
+        "records_without_end",
+        "tenant",
+        "state",
+        sqlite_where=text("state IN ('waiting', 'running')"),
+        postgresql_where=text("state IN ('waiting', 'running')"),
+    ),
+)
+# Apart, so that a list of thousands reads no page of them.
+bodies: Final = Table(
+    "bodies",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("part", is_key=True),
+    Column("body", LargeBinary, nullable=False),
+    _of_record(),
+)
+events: Final = Table(
+    "events",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    _text("at"),
+    _text("stage"),
+    _text("outcome"),
+    _of_record(),
+)
+jobs: Final = Table(
+    "jobs",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("asked_by"),
+    _text("batch_id", may_be_null=True),
+    Column("place", Integer),
+    Column("taken", Integer, nullable=False, server_default="0"),
+    _text("ended_at", may_be_null=True),
+    _of_record(),
+    Index("jobs_by_batch", "tenant", "batch_id", "place"),
+)
+calls: Final = Table(
+    "calls",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("digest", is_key=True),
+    Column("occurrence", Integer, primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
+    _of_record(),
+)
+idempotency: Final = Table(
+    "idempotency",
+    METADATA,
+    _tenant(),
+    _text("asked_by", is_key=True),
+    _text("key_digest", is_key=True),
+    _text("fingerprint"),
+    _text("at"),
+    _text("runner", may_be_null=True),
+    _text("record_id", may_be_null=True),
+    _text("batch_id", may_be_null=True),
+    _of_record(),
+    Index("idempotency_by_record", "tenant", "record_id"),
+)
+shown: Final = Table(
+    "shown",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("rater", is_key=True),
+    _of_record(),
+)
+begun: Final = Table(
+    "begun",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("rater", is_key=True),
+    _text("phase"),
+    _text("at"),
+    Column("is_committed", Boolean, nullable=False),
+    _of_record(),
+)
+reviews: Final = Table(
+    "reviews",
+    METADATA,
+    _tenant(),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    _text("record_id"),
+    _text("rater"),
+    _text("at"),
+    _text("kind"),
+    _text("place"),
+    Column("body", LargeBinary, nullable=False),
+    _of_record(),
+    Index("reviews_by_record", "tenant", "record_id"),
+    Index(
+        "one_commitment",
+        "tenant",
+        "record_id",
+        "rater",
+        unique=True,
+        sqlite_where=text("kind = 'committed'"),
+        postgresql_where=text("kind = 'committed'"),
+    ),
+)
+erased: Final = Table(
+    "erased",
+    METADATA,
+    _tenant(),
+    _text("subject_id", is_key=True),
+    _text("erased_at"),
+    Column("records", Integer, nullable=False),
+)
+
+key_meta: Final = Table(
+    "meta", METADATA, _text("key", is_key=True), Column("value", Integer), schema=KEYS
+)
+tenant_keys: Final = Table(
+    "tenants",
+    METADATA,
+    _tenant(),
+    Column("generation", Integer, nullable=False),
+    Column("is_wiping_due", Boolean, nullable=False),
+    schema=KEYS,
+)
+# The tenant's key, once for each key of the installation that opens it.
+wraps: Final = Table(
+    "wraps",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("wrapped", LargeBinary, nullable=False),
+    Index("wraps_by_tenant", "tenant"),
+    schema=KEYS,
+)
+subjects: Final = Table(
+    "subjects",
+    METADATA,
+    _tenant(),
+    _text("id", is_key=True),
+    Column("name_digest", LargeBinary),
+    Column("sealed_name", LargeBinary),
+    Column("wrapped", LargeBinary, nullable=False),
+    _text("created_at"),
+    Index("subjects_by_name", "tenant", "name_digest", unique=True),
+    schema=KEYS,
+)
+
+_OPEN_TO_ALL_TENANTS: Final = frozenset({meta, tenants, key_meta})
+_IS_TENANTS: Final = "tenant = current_setting('store.tenant', true)"
+_APPEND_ONLY: Final = (reviews, events)
+
+
+def _after_create(table: Table, statement: str, *, dialect: str) -> None:
+    event.listen(table, "after_create", _ddl(statement, dialect=dialect))
+
+
+def _ddl(statement: str, *, dialect: str) -> ExecutableDDLElement:
+    return DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
+
+
+event.listen(
+    METADATA,
+    "before_create",
+    _ddl(
+        "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql"
+        " AS $$ BEGIN RAISE EXCEPTION 'append-only'; END $$",
+        dialect="postgresql",
+    ),
+)
+for _table in _APPEND_ONLY:
+    _after_create(
+        _table,
+        "CREATE TRIGGER %(table)s_never_change BEFORE UPDATE ON %(table)s"
+        " BEGIN SELECT RAISE(ABORT, '%(table)s are append-only'); END",
+        dialect="sqlite",
+    )
+    _after_create(
+        _table,
+        "CREATE TRIGGER never_change BEFORE UPDATE ON %(table)s"
+        " FOR EACH ROW EXECUTE FUNCTION refuse_change()",
+        dialect="postgresql",
+    )
+for _table in METADATA.tables.values():
+    if _table not in _OPEN_TO_ALL_TENANTS:
+        for _statement in (
+            "ALTER TABLE %(fullname)s ENABLE ROW LEVEL SECURITY",
+            "ALTER TABLE %(fullname)s FORCE ROW LEVEL SECURITY",
+            f"CREATE POLICY own ON %(fullname)s USING ({_IS_TENANTS})",
+        ):
+            _after_create(_table, _statement, dialect="postgresql")

@@ -1,0 +1,182 @@
+"""The stored assessments of one tenant: every change is one transaction."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from sqlalchemy import func, select
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.contents import transcript_in
+from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase
+from ai_psychiatrist.store.erasing import Erasing
+from ai_psychiatrist.store.errors import store_full
+from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey, IdempotencyRows
+from ai_psychiatrist.store.job_lists import JobLists
+from ai_psychiatrist.store.job_rows import JobRows
+from ai_psychiatrist.store.jobs import NewJob
+from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.keys import TenantKeys
+from ai_psychiatrist.store.listing import RecordLists
+from ai_psychiatrist.store.opened_records import OpenedRecords
+from ai_psychiatrist.store.records import NewRecord, Record, RecordSummary, summary_in
+from ai_psychiatrist.store.review_rows import ReviewRows
+from ai_psychiatrist.store.rows import RESULT, TRANSCRIPT, RecordRows
+from ai_psychiatrist.store.schema import OF_TENANT, records, tenant_keys
+
+_TRIES: Final = 3
+_COUNT: Final = select(func.count()).where(records.c.tenant == OF_TENANT)
+_HAS_KEY: Final = select(tenant_keys).where(tenant_keys.c.tenant == OF_TENANT)
+_UNUSED: Final = timedelta(hours=1)
+"""A younger key that opens nothing may be that of a record which is just being stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreLimits:
+    """Bounds of what a tenant stores."""
+
+    keep: timedelta = timedelta(days=365)
+    """How long an assessment is kept after it was begun."""
+    max_records: int = 100_000
+    keep_keys: timedelta = timedelta(hours=25)
+    """How long a key of a request is known after it came; a sweep comes each hour."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Store:
+    """Assessments at rest; any thread may call it, and any number of processes.
+
+    Every method may raise `StoreUnusable`; those that read words, `ArtifactMismatch`; those that
+    are given an id, `NotFound`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        keys: StoreKeys,
+        tenant: str,
+        *,
+        limits: StoreLimits | None = None,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        """Make a key of the tenant where there is none.
+
+        Raises `ConfigurationError` where no key of the installation opens what is stored.
+        """
+        own = TenantDatabase(database, tenant)
+        own.open()
+        self._database, self._limits, self._clock = own, limits or StoreLimits(), clock
+        if own.one(_HAS_KEY) is None and self._count():
+            msg = f"{KEYS_NAME} lost the keys of {tenant!r}: put it back, or nothing can be read"
+            raise ConfigurationError(msg)
+        self.keys = TenantKeys(own, keys)
+        """What opens the words."""
+        self._rows = RecordRows(database=own, keys=self.keys)
+        self.lists = RecordLists(database=own)
+        """Lines of many records, without their words."""
+        self.jobs = JobRows(database=own, rows=self._rows, now=self._now)
+        """Those that are being made, or are to be, with their steps and model calls."""
+        self.job_lists = JobLists(database=own)
+        """How far jobs are."""
+        self.idempotency = IdempotencyRows(database=own, now=self._now)
+        """Which request came with which key."""
+        self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
+        """What raters said."""
+        self.erasing = Erasing(database=own, keys=self.keys, rows=self._rows, now=self._now)
+        """What is removed."""
+        self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows)
+        """Everything that is stored, for another store."""
+
+    def refuse_full(self, *, further: int = 1) -> None:
+        """Raise `StoreUnusable` when there is no room for so many further records."""
+        if self._count() + further > self._limits.max_records:
+            raise store_full()
+
+    def add(self, new: NewRecord, *, key: IdempotencyKey | None = None) -> RecordSummary:
+        """Store an assessment, the answer of a request with that key; raises `StoreUnusable`."""
+
+        def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
+            self._rows.insert(new, subject_ids[0], seq=numbers[0], now=self._now())
+            if key is not None:
+                self.idempotency.answer(key, Answered(record_id=new.id))
+
+        self._add([new], write)
+        return self.summary(new.id)
+
+    def add_jobs(self, new: Sequence[NewJob], *, key: IdempotencyKey | None = None) -> None:
+        """Store jobs that wait, all or none, the answer of a request with that key.
+
+        Those of a batch name it. Raises `StoreUnusable`.
+        """
+
+        def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
+            for job, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
+                self.jobs.insert(job, subject_id, seq=seq)
+            if key is not None:
+                batch_id = new[0].batch_id
+                record_id = new[0].record.id if batch_id is None else None
+                self.idempotency.answer(key, Answered(record_id=record_id, batch_id=batch_id))
+
+        self._add([job.record for job in new], write)
+
+    def _add(
+        self, new: Sequence[NewRecord], write: Callable[[Sequence[str], Sequence[int]], None]
+    ) -> None:
+        now = self._now()
+        for _ in range(_TRIES):
+            self.refuse_full(further=len(new))
+            # Keys first: a power cut may leave behind either of SQLite's two files.
+            with self._database.writing():
+                subject_ids = [self.keys.subject(one.subject, now=now) for one in new]
+            with self._database.writing():
+                if self.keys.has_all(subject_ids):
+                    write(subject_ids, self._database.numbers("last_record", len(new)))
+                    return
+            # Erased in between: they are other subjects from now on.
+        raise store_full()
+
+    def summary(self, record_id: str) -> RecordSummary:
+        """Return what of a record stands in clear."""
+        return summary_in(self._rows.row(record_id))
+
+    def get(self, record_id: str) -> Record:
+        """Return a record with its words."""
+        summary = self.summary(record_id)
+        result = b""
+        with self._rows.readable(record_id):
+            seal = self._rows.seal(summary.subject_id)
+            text = self._rows.take(record_id, TRANSCRIPT, seal)
+            has_failed = summary.state is RecordState.FAILED
+            if summary.state is RecordState.FINISHED or (
+                has_failed and self._rows.has(record_id, RESULT)
+            ):
+                result = self._rows.take(record_id, RESULT, seal)
+        return Record(summary=summary, result=result, transcript=transcript_in(text))
+
+    def sweep(self) -> int:
+        """Remove what was kept as long as it may be, and what a broken erasing left."""
+        now = self._clock()
+        self.idempotency.sweep(_written(now - self._limits.keep_keys))
+        oldest = _written(now - self._limits.keep)
+        return self.erasing.sweep(oldest, before=_written(now - _UNUSED))
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Let nothing else happen to the records between what is done inside."""
+        return self._database.writing()
+
+    def _count(self) -> int:
+        row = self._database.one(_COUNT)
+        return 0 if row is None else int(row[0])
+
+    def _now(self) -> str:
+        return _written(self._clock())
+
+
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,196 @@
+"""Jobs in the store: taken by one process, ended once, taken up again, and sealed."""
+
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.fakes.refusals import refused
+from tests.unit.store.stored import RESULT, TRANSCRIPT, WORD, Clock, figures, open_store
+
+from ai_psychiatrist.domain.failures import CallPath
+from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
+from ai_psychiatrist.store.job_rows import sealed_call
+from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, NewJob, TakenJob
+from ai_psychiatrist.store.records import NewRecord
+from ai_psychiatrist.store.store import Store, StoreLimits
+
+REQUEST = f'{{"said": "{WORD}"}}'.encode()
+CALL = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply=f'"{WORD}"')
+KEY = IdempotencyKey(asked_by="ann", digest="k", fingerprint="f")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(open_store(tmp_path)) as opened:
+        yield opened
+
+
+def job(name: str = "one", *, batch_id: str | None = None, place: int | None = None) -> NewJob:
+    record = NewRecord(id=name, transcript=TRANSCRIPT, subject=f"subject of {name}")
+    return NewJob(record=record, request=REQUEST, asked_by="ann", batch_id=batch_id, place=place)
+
+
+def keep(store: Store, name: str = "one", call: ModelCall = CALL) -> None:
+    store.jobs.keep(sealed_call(name, call, store.jobs.calls(name)[1]))
+
+
+def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: Store) -> None:
+    store.add_jobs([job()])
+    with ThreadPoolExecutor() as pool:
+        sent = [pool.submit(store.jobs.take, "one", runner) for runner in "abcdef"]
+    taken = [one.result() for one in sent]
+    (won,) = [one for one in taken if isinstance(one, TakenJob)]
+    assert (won.transcript, won.request) == (TRANSCRIPT, REQUEST)
+    assert taken.count(RecordState.RUNNING) == 5
+
+
+def test_calls_are_found_again_by_the_next_process_and_gone_at_the_end(store: Store) -> None:
+    store.add_jobs([job()])
+    store.jobs.take("one", "a")
+    again = replace(CALL, occurrence=1)
+    keep(store)
+    keep(store, call=again)
+    assert store.jobs.take_from("a") == ()
+    store.jobs.take("one", "b")
+    assert store.jobs.calls("one")[0] == {("d", 0): CALL, ("d", 1): again}
+    assert store.jobs.finish("one", "b", RESULT, figures())
+    assert store.jobs.calls("one")[0] == {}
+    keep(store)
+    assert store.jobs.calls("one")[0] == {}
+    assert store.get("one").result == RESULT
+
+
+def test_who_lost_a_job_can_neither_finish_nor_fail_it(store: Store) -> None:
+    store.add_jobs([job()])
+    store.jobs.take("one", "a")
+    store.jobs.take_from("a")
+    store.jobs.take("one", "b")
+    assert not store.jobs.finish("one", "a", RESULT, figures())
+    assert not store.jobs.fail("one", "a", "late")
+    store.jobs.put_back("one", "a")
+    assert store.jobs.is_run_by("one", "b")
+
+
+def test_what_is_cancelled_stays_so(store: Store) -> None:
+    store.add_jobs([job()])
+    store.jobs.take("one", "a")
+    keep(store)
+    ended = store.jobs.cancel("one")
+    assert ended is not None
+    assert store.jobs.cancel("one") is None
+    assert not store.jobs.finish("one", "a", RESULT, figures())
+    assert store.jobs.take("one", "b") is RecordState.CANCELLED
+    assert store.jobs.take_from("a") == ()
+    assert store.jobs.calls("one")[0] == {}
+    assert store.job_lists.one("one").ended_at is not None
+
+
+def test_a_finished_job_cannot_be_cancelled(store: Store) -> None:
+    store.add_jobs([job()])
+    store.jobs.take("one", "a")
+    store.jobs.finish("one", "a", RESULT, figures())
+    with refused("job_over"):
+        store.jobs.cancel("one")
+
+
+def test_a_job_is_given_up_after_its_process_died_so_often(store: Store) -> None:
+    store.add_jobs([job(), job("other")])
+    for number in range(1, MOST_TAKEN + 1):
+        store.jobs.take("one", "a")
+        if number == 1:
+            store.jobs.put_back("one", "a")
+            store.jobs.take("one", "a")
+        given_up = store.jobs.take_from("a")
+        assert [one.id for one in given_up] == (["one"] if number == MOST_TAKEN else [])
+    told = store.job_lists.one("one")
+    assert (told.state, told.reason) == (RecordState.FAILED, GIVEN_UP)
+    assert list(store.jobs.waiting()) == ["other"]
+
+
+def test_what_a_process_still_does_is_not_taken_from_it(store: Store) -> None:
+    store.add_jobs([job(), job("left")])
+    for name in ("one", "left"):
+        store.jobs.take(name, "a")
+    store.jobs.take_from("a", but={"one"})
+    assert list(store.jobs.waiting()) == ["left"]
+
+
+def test_steps_are_told_once_though_they_are_done_twice(store: Store) -> None:
+    store.add_jobs([job()])
+    for runner in "ab":
+        store.jobs.take("one", runner)
+        store.jobs.tell("one", "scores", "finished")
+        store.jobs.take_from(runner)
+    told = [(event.number, event.outcome) for event in store.jobs.events("one")]
+    assert told == [(1, "waiting"), (2, "begun"), (3, "finished")]
+
+
+def test_nothing_of_a_job_can_be_read_once_it_is_erased(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path)) as store:
+        store.add_jobs([job()], key=None)
+        store.jobs.take("one", "a")
+        keep(store)
+        store.erasing.erase("one")
+        with refused("assessment_not_found"):
+            store.jobs.calls("one")
+        assert not store.jobs.is_run_by("one", "a")
+    with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file:
+        for table in ("jobs", "calls", "bodies", "events"):
+            assert file.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)  # noqa: S608
+    assert all(WORD.encode() not in path.read_bytes() for path in tmp_path.glob("*.sqlite*"))
+
+
+def test_a_job_whose_erasing_broke_off_is_nobodys(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path)) as store:
+        store.add_jobs([job(), job("begun"), job("other")])
+        store.jobs.take("begun", "a")
+        with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:
+            begun = "SELECT 'local', subject_id, '', 0 FROM records WHERE id != 'other'"
+            file.execute(f"INSERT INTO erased {begun}")
+        assert list(store.jobs.waiting()) == ["other"]
+        with refused("assessment_not_found"):
+            store.jobs.take("one", "a")
+        assert not store.jobs.is_run_by("begun", "a")
+        assert store.jobs.fail("begun", "a", "late") is None
+        assert store.sweep() == 2
+
+
+def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path, limits=StoreLimits(max_records=2))) as store:
+        three = [job(name, batch_id="b", place=place) for place, name in enumerate("xyz")]
+        with refused("assessments_full"):
+            store.add_jobs(three)
+        with refused("batch_not_found"):
+            store.job_lists.counts("b")
+        store.add_jobs(three[:2])
+        assert store.job_lists.counts("b")[RecordState.WAITING] == 2
+        assert [store.job_lists.one(name).position for name in "xy"] == [1, 2]
+
+
+def test_a_key_stands_for_one_request_until_it_is_forgotten(tmp_path: Path) -> None:
+    clock = Clock()
+    with closing(open_store(tmp_path, clock=clock)) as store:
+        assert store.idempotency.begin(KEY, "a") is None
+        with refused("key_under_way"):
+            store.idempotency.begin(KEY, "b")
+        store.idempotency.forget_all_of("a")
+        assert store.idempotency.begin(KEY, "b") is None
+        store.add_jobs([job()], key=KEY)
+        store.idempotency.forget(KEY)
+        assert store.idempotency.begin(KEY, "b") == Answered(record_id="one")
+        with refused("key_of_another"):
+            store.idempotency.begin(replace(KEY, fingerprint="other"), "b")
+        assert store.idempotency.begin(replace(KEY, asked_by="ben"), "b") is None
+        clock.now += timedelta(hours=24)
+        store.sweep()
+        assert store.idempotency.begin(KEY, "b") == Answered(record_id="one")
+        clock.now += timedelta(hours=2)
+        store.sweep()
+        assert store.idempotency.begin(KEY, "b") is None
