@@ -15,11 +15,15 @@ from tests.fakes.participant_incident import Step, lead_incidents
 from tests.fakes.participant_interviews import Conducted, conduct
 from tests.sweeps import SIMULATED_INCIDENTS, SIMULATED_INTERVIEWS
 
+from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.interview.store.interview_store import InterviewStore
+from ai_psychiatrist.store.database import open_sqlite
+from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.store import Store
 
 ASKS_OF_REFUSED: Final = 2
 """A protocol ends when each open item was asked for as often as it allows, which is twice."""
@@ -39,11 +43,12 @@ def opened_store() -> Iterator[InterviewStore]:
     """Open a store; what it holds is gone afterwards."""
     folder = str(_IN_MEMORY) if _IN_MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(dir=folder) as name:
-        store = InterviewStore.open(Path(name) / "interviews.sqlite")
+        database = open_sqlite(Path(name))
         try:
-            yield store
+            keys = StoreKeys(own=Path(name) / "own.key")
+            yield InterviewStore(Store(database, keys, LOCAL.tenant).interviews)
         finally:
-            store.close()
+            database.close()
 
 
 def simulate(count: int, *, is_in_danger: bool = False) -> tuple[Conducted, ...]:

@@ -100,8 +100,9 @@ def attack_with_files(folder: Path) -> Iterator[Verdict]:
     stored = folder / "300_P"
     stored.mkdir(parents=True)
     os.mkfifo(stored / "300_TRANSCRIPT.csv")
-    store = folder / "interviews.sqlite"
-    settings = {"DATA_TRANSCRIPTS_DIR": str(folder), "INTERVIEW_STORE_FILE": str(store)}
+    state = folder / "state"
+    store = state / "store.sqlite"
+    settings = {"DATA_TRANSCRIPTS_DIR": str(folder), "DATA_STATE_DIR": str(state)}
     with attacked(settings) as server:
         assess = [of_text("/full_pipeline", _TEXT)] * 20
         begin = posted("/v1/interviews", {"protocol": "phq8"})

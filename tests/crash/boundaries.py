@@ -32,7 +32,8 @@ class Boundaries:
             connection.set_trace_callback(self._see_statement)
             return connection
 
-        sqlite3.connect = traced  # type: ignore[assignment]
+        # SQLAlchemy calls it by the name of the module that holds it.
+        sqlite3.connect = sqlite3.dbapi2.connect = traced  # type: ignore[assignment]
 
     def _see(self, event: str, _: tuple[object, ...]) -> None:
         if event == "os.rename":

@@ -14,9 +14,9 @@ from pydantic_ai.usage import RequestUsage
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.domain.interview import AnswerKind, Question
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
-from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from tests.fakes.interview_replies import good_reply

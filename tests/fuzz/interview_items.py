@@ -13,11 +13,12 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AnswerKind
 from ai_psychiatrist.domain.interview_items import ItemOutcome, ItemSource, Proposal
 from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.phq8.free_answers import is_agreement
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.interview.store.interview_store import InterviewStore
+from tests.fakes.interview_stores import open_interviews
 from tests.fakes.participant import answer_texts
 from tests.fuzz.hostile import REMARKS, unicode_text
 from tests.fuzz.interview_models import InterviewSession, session
@@ -187,7 +188,7 @@ def run_item_interviews(seeds: Iterable[int], state_dir: Path) -> Tally:
 
     log = io.StringIO()
     with TemporaryDirectory(dir=state_dir) as folder, redirect_stderr(log):
-        store = InterviewStore.open(Path(folder) / "interviews.sqlite")
+        store = open_interviews(Path(folder))
         try:
             return asyncio.run(run(store, log))
         finally:

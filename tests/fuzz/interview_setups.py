@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.llm.endpoints import CallRetries
 from ai_psychiatrist.llm.settings import OutputModeSetting, PydanticAISettings
+from tests.fakes.interview_stores import OwnInterviewStore, open_interviews
 from tests.fakes.noted_agents import NotedAgents
 from tests.fuzz.interview_models import MODELS, RATIONALE, fuzz_chain
 
@@ -44,9 +45,9 @@ SETUPS: Final[Mapping[str, Setup]] = {
 }
 
 
-def open_store(folder: Path, number: int) -> InterviewStore:
+def open_store(folder: Path, number: int) -> OwnInterviewStore:
     """Open the store of one setup."""
-    return InterviewStore.open(folder / f"interviews-{number}.sqlite")
+    return open_interviews(folder / f"interviews-{number}")
 
 
 def service_of(setup: Setup, store: InterviewStore) -> InterviewService:

@@ -23,8 +23,6 @@ _FILES: Final = (
     "audit/local.sqlite",
     "audit-heads/local.head",
     "digest.key",
-    "interviews.key",
-    "interviews.sqlite",
     "records.key",
     "store.sqlite",
     "keys.sqlite",
@@ -51,14 +49,14 @@ _TOLD: Final[Mapping[str, tuple[tuple[str, str, str, Any], ...]]] = {
         ("audit-shown", "GET", PLACE, None),
         ("audit-changed", "POST", "/full_pipeline", _BODY),
     ),
-    "interviews.sqlite": (("interviews", "POST", HERE, {"protocol": "phq8"}),),
+    "store.sqlite": (("interviews", "POST", HERE, {"protocol": "phq8"}),),
     "records.key": (
         ("records-read", "GET", PLACE, None),
         ("records-made", "POST", "/full_pipeline", {"transcript_text": DANGER}),
     ),
 }
 """Which problems are kept as a whole: damaged file, and what is then asked."""
-_NEW_WHERE_GONE: Final = frozenset({"access.sqlite", "interviews.sqlite"})
+_NEW_WHERE_GONE: Final = frozenset({"access.sqlite"})
 """Files that are begun anew without a word."""
 
 
@@ -116,8 +114,7 @@ async def _altered(
     place = folder / "altered"
     shutil.copytree(folder / "whole", place)
     state = place / "state"
-    for name in ("interviews.sqlite", "store.sqlite"):
-        _change_blobs(state / name)
+    _change_blobs(state / "store.sqlite")
     async with calling(place, _SETTINGS) as client:
         talk = Talk(client=client, name="broken/altered", cases=cases)
         talk.masks[interview["interview_id"]] = "<interview>"

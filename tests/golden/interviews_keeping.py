@@ -1,16 +1,14 @@
 """What is kept of interviews: left and gone on with, listed, deleted, and refused."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from tests.golden.answer import Answer
-from tests.golden.interviews_models import calling_tools
 from tests.golden.interviews_own import write_protocol
 from tests.golden.interviews_ways import answer_of, hold, ids_in
-from tests.golden.ways import REPOSITORY, model_server, scratch
+from tests.golden.ways import scratch
 
 _PHQ8: Final = ("--protocol", "phq8", "--json")
 _NOBODY: Final = "x" * 31 + "7"
@@ -47,8 +45,6 @@ def answers() -> Iterator[Answer]:
         yield from _listed_and_deleted(folder)
     with scratch() as folder:
         yield from _settings(folder)
-    with scratch() as folder:
-        yield from _of_an_earlier_version(folder)
 
 
 def _by_steps(folder: Path) -> Iterator[Answer]:
@@ -98,9 +94,9 @@ def _listed_and_deleted(folder: Path) -> Iterator[Answer]:
     steps = [hold(folder, "list"), hold(folder, "--resume", ids[1])]
     steps += [hold(folder, "delete", ids[1]), hold(folder, "delete", ids[1])]
     steps += [hold(folder, "list"), hold(folder, "--resume", ids[1])]
-    (folder / "state" / "interviews.key").rename(folder / "key")
+    (folder / "state" / "records.key").rename(folder / "key")
     steps += [hold(folder, "list"), hold(folder, "--resume", ids[0])]
-    shutil.move(folder / "key", folder / "state" / "interviews.key")
+    shutil.move(folder / "key", folder / "state" / "records.key")
     steps += [hold(folder, "--resume", ids[0], said=["stop"])]
     yield answer_of("kept/list/five", folder, *steps, masks=order)
 
@@ -112,7 +108,6 @@ def _settings(folder: Path) -> Iterator[Answer]:
         "no_days": {"INTERVIEW_KEEP_DAYS": "0"},
         "seven_days": {"INTERVIEW_KEEP_DAYS": "7"},
         "own_file": {"INTERVIEW_STORE_FILE": str(folder / "other.sqlite")},
-        "no_folder": {"INTERVIEW_STORE_FILE": str(folder / "nowhere" / "x" / "other.sqlite")},
         "no_key": {"LEDGER_KEY_FILE": str(folder / "no.key")},
         "baseline": {"INTERVIEW_MODEL": "baseline"},
         "unknown_model": {"INTERVIEW_MODEL": "nobody:fake"},
@@ -123,23 +118,5 @@ def _settings(folder: Path) -> Iterator[Answer]:
         times = 2 if name == "one_at_most" else 1
         held = [hold(folder, *_PHQ8, said=["stop"], settings=settings) for _ in range(times)]
         yield answer_of(f"kept/settings/{name}", folder, *held)
-    (folder / "state" / "interviews.sqlite").write_bytes(b"no database")
+    (folder / "state" / "store.sqlite").write_bytes(b"no database")
     yield answer_of("kept/settings/no_database", folder, hold(folder, "list"))
-
-
-def _of_an_earlier_version(folder: Path) -> Iterator[Answer]:
-    """Yield interviews that an earlier version of the program kept."""
-    kept = REPOSITORY / "tests" / "data" / "interviews_version_2"
-    (folder / "state").mkdir(mode=0o700)
-    for name in ("interviews.sqlite", "interviews.key"):
-        shutil.copy(kept / name, folder / "state" / name)
-        (folder / "state" / name).chmod(0o600)
-    ids = [one["id"] for one in json.loads((kept / "interviews.json").read_text("utf-8")).values()]
-    with model_server(calling_tools()) as (_, named):
-        settings = {**named, "INTERVIEW_KEEP_DAYS": "36500", "DANGER_MODEL": "off"}
-        steps = [hold(folder, "list", settings=settings)]
-        for each in ids:
-            resume = ("--resume", each, "--json")
-            steps.append(hold(folder, *resume, said=["2", "stop"], settings=settings))
-    order = {each: f"<number {number}>" for number, each in enumerate(ids, start=1)}
-    yield answer_of("kept/of_version_2", folder, *steps, masks=order)

@@ -634,7 +634,7 @@ def test_callers_who_leave_cost_no_further_call_and_leave_no_interview(tmp_path:
             models.server.script = calling_tools()
             assert begin(client, "incident", inputs=INCIDENT)["state"] == "awaiting"
             assert len(models.requests) == 5 + 2
-            with closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as file:
+            with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file:
                 assert file.execute("SELECT COUNT(*) FROM interviews").fetchone() == (1,)
 
 
@@ -761,19 +761,19 @@ def test_expired_interview_is_not_found_and_removed_at_the_next_start(tmp_path: 
     settings = settings_with(tmp_path)
     with client_of(settings) as client:
         interview = begin(client)
-        with closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as file, file:
+        with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:
             file.execute("UPDATE interviews SET kept_from = '2020-01-01'")
         response = client.get(f"/v1/interviews/{interview['interview_id']}")
         assert_problem(response, 404, "interview_not_found")
         assert_problem(posted(client, interview, option_id="a1"), 404, "interview_not_found")
-    with client_of(settings), closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as file:
+    with client_of(settings), closing(sqlite3.connect(tmp_path / "store.sqlite")) as file:
         wait_until(lambda: file.execute("SELECT COUNT(*) FROM interviews").fetchone() == (0,))
 
 
 def test_store_that_another_program_holds_keeps_no_assessment_waiting(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path)) as client, ThreadPoolExecutor(40) as pool:
         interview = begin(client)
-        with closing(sqlite3.connect(tmp_path / "interviews.sqlite")) as other:
+        with closing(sqlite3.connect(tmp_path / "store.sqlite")) as other:
             other.execute("BEGIN IMMEDIATE")
             waiting = [pool.submit(posted, client, interview, option_id="a1") for _ in range(40)]
             assessed = client.post("/full_pipeline", json={"transcript_text": TRANSCRIPT})
@@ -786,22 +786,21 @@ def test_store_that_another_program_holds_keeps_no_assessment_waiting(tmp_path: 
 def test_key_that_others_can_read_is_told_in_the_log_alone(tmp_path: Path) -> None:
     with Serving(tmp_path, {}) as serving, client_at(serving.url) as client:
         begin(client)
-    key = tmp_path / "state" / "interviews.key"
+    key = tmp_path / "state" / "records.key"
     key.chmod(0o644)
     with Serving(tmp_path, {}) as serving:
         with client_at(serving.url) as client:
             response = client.post("/v1/interviews", json={"protocol": "phq8"})
             assert_problem(response, 503, "interviews_unavailable")
-            assert "interviews.key" not in response.text
+            assert "records.key" not in response.text
         done = serving.stop()
     assert "chmod 600" in done.err
     assert key.read_text() not in done.err
 
 
 def test_server_that_cannot_keep_interviews_still_assesses(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder")
-    settings = settings_with(tmp_path, INTERVIEW_STORE_FILE=str(tmp_path / "file" / "interviews"))
-    with client_of(settings) as client:
+    (tmp_path / "store.sqlite").mkdir()
+    with client_of(settings_with(tmp_path)) as client:
         response = client.post("/v1/interviews", json={"protocol": "phq8"})
         assert_problem(response, 503, "interviews_unavailable")
         assert str(tmp_path) not in response.text
@@ -811,4 +810,4 @@ def test_server_that_cannot_keep_interviews_still_assesses(tmp_path: Path) -> No
 def test_server_that_holds_no_interview_makes_no_file(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path)) as client:
         client.get("/healthz")
-    assert not list(tmp_path.glob("interviews*"))
+    assert not list(tmp_path.glob("*.sqlite*"))

@@ -7,7 +7,7 @@ import pytest
 
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.interview.store.interview_store import InterviewStore
+from tests.fakes.interview_stores import open_interviews
 from tests.fakes.participant import Style, answer_texts
 from tests.fakes.participant_incident import Step, lead_incidents
 from tests.fakes.participant_interviews import Conducted, conduct, is_repeated
@@ -36,7 +36,7 @@ def _conducted(folder: Path, count: int, *, is_in_danger: bool = False) -> list[
             for seed in range(count)
         ]
 
-    store = InterviewStore.open(folder / "interviews.sqlite")
+    store = open_interviews(folder)
     try:
         return asyncio.run(lead())
     finally:
@@ -92,7 +92,7 @@ def test_danger_ends_the_interview_in_its_own_turn(tmp_path: Path, is_whole: boo
 
 def test_turns_about_an_incident_wait_for_few_calls(tmp_path: Path, is_whole: bool) -> None:
     count = SIMULATED_INCIDENTS.size(is_whole=is_whole)
-    store = InterviewStore.open(tmp_path / "interviews.sqlite")
+    store = open_interviews(tmp_path)
     try:
         costs = asyncio.run(lead_incidents(store, count, is_combined=False))
     finally:

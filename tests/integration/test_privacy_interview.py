@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
-from ai_psychiatrist.interview.ids import id_hash
+from ai_psychiatrist.store.interviews import id_hash
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.interview_model import calling_tools, tool_call, with_arguments

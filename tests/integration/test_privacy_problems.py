@@ -187,7 +187,7 @@ def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
     path = f"/v1/interviews/{begun['interview_id']}"
     post("", {"protocol": "phq8"})
     yield post("", {"protocol": "phq8", "inputs": {}})
-    with closing(sqlite3.connect(folder / "state" / "interviews.sqlite")) as file, file:
+    with closing(sqlite3.connect(folder / "state" / "store.sqlite")) as file, file:
         file.execute("UPDATE interviews SET body = ?", (CANARY.encode(),))
     yield client.get(path, params=QUERY)
     assert client.delete(path).is_success
@@ -247,7 +247,8 @@ def test_no_problem_repeats_anything_of_its_request(tmp_path: Path) -> None:
             with client_at(second.url) as hurried:
                 problems.append(assess(hurried))
             late = second.stop()
-    nowhere = {"INTERVIEW_STORE_FILE": "serve.err/a"} | model_at("http://127.0.0.1:1")
+    (tmp_path / "elsewhere" / "store.sqlite").mkdir(parents=True)
+    nowhere = {"DATA_STATE_DIR": "elsewhere"} | model_at("http://127.0.0.1:1")
     with Serving(tmp_path, nowhere) as serving:
         with client_at(serving.url) as client:
             problems.append(client.get("/readyz", params=QUERY))

@@ -41,7 +41,6 @@ async def lifespan(
         )
         stack.enter_context(services.active())
         await services.open_references()
-        await stack.enter_async_context(services.tenant_interviews.tended())
         await stack.enter_async_context(services.stores.tended())
         if not settings.risk.is_crisis_line_set:
             logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)

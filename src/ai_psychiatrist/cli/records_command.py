@@ -23,7 +23,6 @@ from ai_psychiatrist.store.records import RecordSummary
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
-from ai_psychiatrist.wiring.interviews import opened_interviews, stored_interviews
 from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
 
@@ -110,8 +109,10 @@ def sweep() -> None:
     with _stores(settings) as stores:
         for tenant in stores.tenants():
             with audited(settings, tenant, Action.RECORDS_SWEPT):
-                count = stores.open(tenant).sweep()
-            typer.echo(f"{tenant}: removed {count} assessments")
+                removed = stores.open(tenant).sweep()
+            typer.echo(f"{tenant}: removed {removed.assessments} assessments")
+            if removed.interviews:
+                typer.echo(f"{tenant}: removed {removed.interviews} interviews")
 
 
 @records_app.command("rotate-key")
@@ -152,10 +153,10 @@ def export(
     to take in, and to be deleted then. Keys of callers and the audit trail stay where they are.
     """
     settings = _settings()
-    with _stores(settings) as stores, stored_interviews(settings, tenant) as interviews:
-        store = _known(stores, tenant) if interviews is None else stores.open(tenant)
+    with _stores(settings) as stores:
+        store = _known(stores, tenant)
         with audited(settings, tenant, Action.RECORDS_EXPORTED), writing_to(out, field="--out"):
-            written = write_export(out, tenant, store, interviews)
+            written = write_export(out, tenant, store)
     for record_id in written.unreadable:
         typer.echo(f"{record_id} cannot be read: its key is gone, or it is damaged", err=True)
     typer.echo(f"assessments: {written.assessments}, interviews: {written.interviews}")
@@ -180,11 +181,8 @@ def import_records(
         named = tenant_in(file)
         owner = named if tenant is None else tenant
         store = stores.open(owner)
-        with (
-            opened_interviews(settings, owner) as interviews,
-            audited(settings, owner, Action.RECORDS_IMPORTED),
-        ):
-            taken = take_in(file, store, interviews)
+        with audited(settings, owner, Action.RECORDS_IMPORTED):
+            taken = take_in(file, store)
     typer.echo(f"assessments: {taken.assessments}, interviews: {taken.interviews}")
     if taken.were_there:
         typer.echo(f"there already, and left as they are: {taken.were_there}")

@@ -16,6 +16,7 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 logger = get_logger(__name__)
 
 RETIRED: Final = {
+    "INTERVIEW_STORE_FILE": "is gone: interviews are in the store in DATA_STATE_DIR; remove it",
     "API_MAX_TOTAL_CHARS": "is gone: five transcripts of API_MAX_TRANSCRIPT_CHARS are worked on at "
     "a time; remove it",
     "BATCH_MOST_BYTES": "is gone: BATCH_MOST_CALLS bounds a batch; remove it",

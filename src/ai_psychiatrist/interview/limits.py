@@ -1,7 +1,6 @@
-"""How much an interview may cost, and all of them together."""
+"""How much an interview may cost."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,15 +13,3 @@ class InterviewLimits:
     max_answer_characters: int = 4_000
     speculates: bool = True
     """Whether the next question is asked for while an offered answer is worked in."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreLimits:
-    """Bounds of all interviews that are kept."""
-
-    keep: timedelta = timedelta(days=30)
-    """How long an interview is kept after its last change."""
-    max_stored: int = 10_000
-    """Interviews."""
-    max_bytes: int = 1_073_741_824
-    """Of the file; a new interview has to fit in."""

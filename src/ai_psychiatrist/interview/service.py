@@ -24,13 +24,13 @@ from ai_psychiatrist.interview.engine.danger import DangerReader
 from ai_psychiatrist.interview.errors import protocol_changed
 from ai_psychiatrist.interview.ids import check_id, make_id
 from ai_psychiatrist.interview.interview_log import log_interview
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot, snapshot_of
-from ai_psychiatrist.interview.store.interview_store import InterviewStore
 from ai_psychiatrist.interview.stored_steps import StoredSteps
 from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_input
 
@@ -184,12 +184,6 @@ class InterviewService:
         One that cannot be read is marked.
         """
         return await self._stored.run(lambda store: store.list())
-
-    async def remove_expired(self) -> None:
-        """Remove the interviews that were kept as long as they may be."""
-        removed = await self._stored.run(lambda store: store.remove_expired())
-        if removed:
-            logger.info("interviews_expired", count=removed)
 
     def _new(
         self,

@@ -35,10 +35,6 @@ class InterviewSettings(Options):
         gt=0,
         description="Longest wait for one turn; the answer is kept for a later try.",
     )
-    store_file: Path | None = Field(
-        default=None,
-        description="Their encrypted database; empty: interviews.sqlite in DATA_STATE_DIR.",
-    )
     keep_days: int = Field(
         default=30,
         ge=1,
@@ -53,7 +49,7 @@ class InterviewSettings(Options):
     max_stored_bytes: int = Field(
         default=1_073_741_824,
         ge=1_048_576,
-        description="Most bytes that their file may have for a further one to be begun.",
+        description="Most bytes that all of them may take for a further one to be begun.",
     )
     protocols: CommaList[Path] = Field(
         default=(),

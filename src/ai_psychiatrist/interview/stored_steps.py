@@ -13,9 +13,9 @@ from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.errors import store_unusable
 from ai_psychiatrist.interview.interview_log import report_hold
+from ai_psychiatrist.interview.interview_store import InterviewStore, TakenAnswer
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.record import Interview
-from ai_psychiatrist.interview.store.interview_store import InterviewStore, TakenAnswer
 
 T = TypeVar("T")
 

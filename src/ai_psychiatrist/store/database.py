@@ -43,8 +43,8 @@ Found: TypeAlias = Row[Any]
 FILE_NAME: Final = "store.sqlite"
 KEYS_NAME: Final = "keys.sqlite"
 
-_EARLIER: Final = "records/*/assessments.sqlite"
-_BUSY_SECONDS: Final = 10.0
+_EARLIER: Final = ("records/*/assessments.sqlite", "interviews.sqlite", "interviews/*.sqlite")
+_BUSY_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = 0.01
 _CONNECTIONS: Final = 8
 _MOST_JOURNAL_BYTES: Final = 1_048_576
@@ -202,14 +202,11 @@ def open_sqlite(folder: Path) -> Database:
     another version, and `StoreUnusable` when they cannot be read.
     """
     file, keys = folder / FILE_NAME, folder / KEYS_NAME
-    if not file.exists() and any(folder.glob(_EARLIER)):
+    for earlier in (path for pattern in _EARLIER for path in folder.glob(pattern)):
         msg = (
-            f"{str(folder)!r} has stored assessments of an earlier version: with that version "
-            "write `records export`, move the folder `records` elsewhere, and `records import` here"
+            f"{str(earlier)!r} is a store of an earlier version: with that version write "
+            "`records export`, move the file elsewhere, and `records import` here"
         )
-        raise ConfigurationError(msg)
-    if _holds_anything(file) and not _holds_anything(keys):
-        msg = f"{KEYS_NAME} is gone from {str(folder)!r}: put it back, or nothing can be read"
         raise ConfigurationError(msg)
     for path in (file, keys):
         try:
@@ -321,8 +318,5 @@ def _refuse(version: object) -> None:
 
 def is_there(folder: Path) -> bool:
     """Return whether a folder has files of a store."""
-    return _holds_anything(folder / FILE_NAME)
-
-
-def _holds_anything(path: Path) -> bool:
+    path = folder / FILE_NAME
     return path.is_file() and path.stat().st_size > 0

@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.store.database import TenantDatabase
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.rows import IS_RECORD, RecordRows
-from ai_psychiatrist.store.schema import OF_TENANT, erased, records, subjects
+from ai_psychiatrist.store.schema import OF_TENANT, erased, interviews, records, subjects
 
 _OF_SUBJECT: Final[BindParameter[str]] = bindparam("of_subject")
 _IS_OWN: Final = records.c.tenant == OF_TENANT
@@ -38,6 +38,11 @@ _WITHOUT_RECORDS: Final = select(subjects.c.id).where(
     not_(
         select(records)
         .where(records.c.tenant == subjects.c.tenant, records.c.subject_id == subjects.c.id)
+        .exists()
+    ),
+    not_(
+        select(interviews)
+        .where(interviews.c.tenant == subjects.c.tenant, interviews.c.subject_id == subjects.c.id)
         .exists()
     ),
 )

@@ -202,6 +202,70 @@ erased: Final = Table(
     Column("records", Integer, nullable=False),
 )
 
+interviews: Final = Table(
+    "interviews",
+    METADATA,
+    _tenant(),
+    _text("id_hash", is_key=True),
+    _text("subject_id"),
+    Column("sealed_id", LargeBinary, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    _text("created_at"),
+    _text("updated_at"),
+    _text("kept_from"),
+    _text("protocol"),
+    _text("protocol_version"),
+    _text("protocol_digest"),
+    _text("state"),
+    Column("turns", Integer, nullable=False),
+    Column("model_calls", Integer, nullable=False),
+    _text("end_reason", may_be_null=True),
+    Column("has_danger", Integer, nullable=False),
+    Index("interviews_by_age", "tenant", "kept_from"),
+)
+
+
+def _of_interview() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["tenant", "id_hash"], ["interviews.tenant", "interviews.id_hash"], ondelete="CASCADE"
+    )
+
+
+# What an interview began with never changes and may be large: it is written once.
+origins: Final = Table(
+    "origins",
+    METADATA,
+    _tenant(),
+    _text("id_hash", is_key=True),
+    Column("body", LargeBinary, nullable=False),
+    _of_interview(),
+)
+answers: Final = Table(
+    "answers",
+    METADATA,
+    _tenant(),
+    _text("id_hash", is_key=True),
+    _text("key_hash", is_key=True),
+    Column("turn", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    _text("recorded_at"),
+    _of_interview(),
+    Index("one_answer_a_turn", "tenant", "id_hash", "turn", unique=True),
+)
+# What the interview was after each turn: what a repeated key is answered with.
+turns: Final = Table(
+    "turns",
+    METADATA,
+    _tenant(),
+    _text("id_hash", is_key=True),
+    _text("key_hash", is_key=True),
+    Column("version", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    _text("recorded_at"),
+    _of_interview(),
+)
+
 key_meta: Final = Table(
     "meta", METADATA, _text("key", is_key=True), Column("value", Integer), schema=KEYS
 )
@@ -238,7 +302,7 @@ subjects: Final = Table(
 
 _OPEN_TO_ALL_TENANTS: Final = frozenset({meta, tenants, key_meta})
 _IS_TENANTS: Final = "tenant = current_setting('store.tenant', true)"
-_APPEND_ONLY: Final = (reviews, events)
+_APPEND_ONLY: Final = (reviews, events, origins, answers, turns)
 
 
 def _after_create(table: Table, statement: str, *, dialect: str) -> None:

@@ -1,4 +1,4 @@
-"""The stored assessments of one tenant: every change is one transaction."""
+"""What one tenant stores, assessments and interviews: every change is one transaction."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +15,7 @@ from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey, IdempotencyRows
+from ai_psychiatrist.store.interviews import InterviewBounds, InterviewRows
 from ai_psychiatrist.store.job_lists import JobLists
 from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.jobs import NewJob
@@ -25,11 +26,14 @@ from ai_psychiatrist.store.opened_records import OpenedRecords
 from ai_psychiatrist.store.records import NewRecord, Record, RecordSummary, summary_in
 from ai_psychiatrist.store.review_rows import ReviewRows
 from ai_psychiatrist.store.rows import RESULT, TRANSCRIPT, RecordRows
-from ai_psychiatrist.store.schema import OF_TENANT, records, tenant_keys
+from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, tenant_keys
 
 _TRIES: Final = 3
 _COUNT: Final = select(func.count()).where(records.c.tenant == OF_TENANT)
 _HAS_KEY: Final = select(tenant_keys).where(tenant_keys.c.tenant == OF_TENANT)
+_ANYTHING: Final = [
+    select(table.c.tenant).where(table.c.tenant == OF_TENANT) for table in (records, interviews)
+]
 _UNUSED: Final = timedelta(hours=1)
 """A younger key that opens nothing may be that of a record which is just being stored."""
 
@@ -43,6 +47,14 @@ class StoreLimits:
     max_records: int = 100_000
     keep_keys: timedelta = timedelta(hours=25)
     """How long a key of a request is known after it came; a sweep comes each hour."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """How much a sweep removed."""
+
+    assessments: int
+    interviews: int
 
 
 def _now() -> datetime:
@@ -63,6 +75,7 @@ class Store:
         tenant: str,
         *,
         limits: StoreLimits | None = None,
+        bounds: InterviewBounds | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         """Make a key of the tenant where there is none.
@@ -72,8 +85,8 @@ class Store:
         own = TenantDatabase(database, tenant)
         own.open()
         self._database, self._limits, self._clock = own, limits or StoreLimits(), clock
-        if own.one(_HAS_KEY) is None and self._count():
-            msg = f"{KEYS_NAME} lost the keys of {tenant!r}: put it back, or nothing can be read"
+        if own.one(_HAS_KEY) is None and any(map(own.one, _ANYTHING)):
+            msg = f"{KEYS_NAME} has no keys of {tenant!r}: put it back, or nothing can be read"
             raise ConfigurationError(msg)
         self.keys = TenantKeys(own, keys)
         """What opens the words."""
@@ -88,6 +101,10 @@ class Store:
         """Which request came with which key."""
         self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
         """What raters said."""
+        self.interviews = InterviewRows(
+            database=own, keys=self.keys, bounds=bounds or InterviewBounds(), clock=clock
+        )
+        """Interviews, from their first question to their report."""
         self.erasing = Erasing(database=own, keys=self.keys, rows=self._rows, now=self._now)
         """What is removed."""
         self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows)
@@ -159,12 +176,15 @@ class Store:
                 result = self._rows.take(record_id, RESULT, seal)
         return Record(summary=summary, result=result, transcript=transcript_in(text))
 
-    def sweep(self) -> int:
+    def sweep(self) -> Swept:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
         now = self._clock()
         self.idempotency.sweep(_written(now - self._limits.keep_keys))
         oldest = _written(now - self._limits.keep)
-        return self.erasing.sweep(oldest, before=_written(now - _UNUSED))
+        return Swept(
+            interviews=self.interviews.remove_expired(),
+            assessments=self.erasing.sweep(oldest, before=_written(now - _UNUSED)),
+        )
 
     def at_once(self) -> AbstractContextManager[None]:
         """Let nothing else happen to the records between what is done inside."""

@@ -17,6 +17,7 @@ from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
 from ai_psychiatrist.store.database import Database, is_there, open_sqlite
 from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy, store_unusable
+from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import EndedJob
 from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.lock import run_lock
@@ -42,9 +43,16 @@ class Stores:
     A process that stores nothing makes no file.
     """
 
-    def __init__(self, folder: Path, keys: StoreKeys, limits: StoreLimits) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        keys: StoreKeys,
+        limits: StoreLimits,
+        interviews: InterviewBounds,
+    ) -> None:
         """`folder`: of the files."""
-        self._folder, self._keys, self._limits = folder, keys, limits
+        self._folder, self._keys = folder, keys
+        self._limits, self._interviews = limits, interviews
         self._threads = WorkerThreads(count=_THREADS, seconds=_SECONDS)
         self._opening = WorkerThreads(count=1, seconds=_SECONDS)
         self._lock = threading.RLock()
@@ -79,8 +87,13 @@ class Stores:
             raise ConfigurationError(TENANT_CURE)
         with self._lock:
             if tenant not in self._opened:
-                store = Store(self._opened_database(), self._keys, tenant, limits=self._limits)
-                self._opened[tenant] = store
+                self._opened[tenant] = Store(
+                    self._opened_database(),
+                    self._keys,
+                    tenant,
+                    limits=self._limits,
+                    bounds=self._interviews,
+                )
             return self._opened[tenant]
 
     def tenants(self) -> tuple[str, ...]:
@@ -159,8 +172,10 @@ class Stores:
             except StoreUnusable as error:
                 _log(error)
             else:
-                if removed:
-                    logger.info("records_removed", count=removed)
+                if removed.assessments:
+                    logger.info("records_removed", count=removed.assessments)
+                if removed.interviews:
+                    logger.info("interviews_expired", count=removed.interviews)
 
     def _forget_dead(self) -> None:
         """Remove the names of killed processes that left nothing to go on with."""

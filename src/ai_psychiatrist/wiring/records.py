@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.store import StoreLimits
 from ai_psychiatrist.store.stores import KEY_NAME, Stores
@@ -21,5 +22,10 @@ def stores_of(settings: Settings) -> Stores:
         limits=StoreLimits(
             keep=timedelta(days=settings.store.keep_days),
             max_records=settings.store.max_records,
+        ),
+        interviews=InterviewBounds(
+            keep=timedelta(days=settings.interview.keep_days),
+            max_stored=settings.interview.max_stored,
+            max_bytes=settings.interview.max_stored_bytes,
         ),
     )

@@ -114,11 +114,13 @@ class Services:
         # A tenth of a second that only those wait for who hold interviews.
         from ai_psychiatrist.wiring.interviews import TenantInterviews  # noqa: PLC0415
 
-        return TenantInterviews(self.settings, self.interviewers, self.interview_danger)
+        return TenantInterviews(
+            self.settings, self.stores, self.interviewers, self.interview_danger
+        )
 
     @cached_property
     def stores(self) -> "Stores":
-        """Assessments that are stored, each tenant's apart."""
+        """Assessments and interviews that are stored, each tenant's apart."""
         from ai_psychiatrist.wiring.records import stores_of  # noqa: PLC0415  few store any
 
         return stores_of(self.settings)
@@ -148,8 +150,8 @@ class Services:
         return token_verifier(self.settings.auth)
 
     def close(self) -> None:
-        """Close what was opened of interviews, records, keys, and trails."""
-        for name in ("stores", "audit", "entrance", "tenant_interviews"):
+        """Close what was opened of records, keys, and trails."""
+        for name in ("stores", "audit", "entrance"):
             if self.__dict__.get(name) is not None:
                 self.__dict__[name].close()
 

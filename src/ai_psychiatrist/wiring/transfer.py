@@ -12,7 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, NotFound
 from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 from ai_psychiatrist.infrastructure.private_files import write_new
-from ai_psychiatrist.interview.store.interview_store import InterviewStore, OpenedInterview
+from ai_psychiatrist.interview.interview_store import InterviewStore
+from ai_psychiatrist.store.interviews import OpenedInterview
 from ai_psychiatrist.store.opened_records import OpenedRecord
 from ai_psychiatrist.store.store import Store
 
@@ -44,22 +45,18 @@ class TakenIn:
     were_there: int = 0
 
 
-def write_export(
-    path: Path, tenant: str, store: Store, interviews: InterviewStore | None
-) -> Written:
+def write_export(path: Path, tenant: str, store: Store) -> Written:
     """Write a new file that its owner alone can read; raises `OSError`.
 
     Its first line says what it is, its last how much it holds: without that one it is not whole.
     """
     written = Written()
-    lines = _lines(written, tenant, store, interviews)
+    lines = _lines(written, tenant, store)
     write_new(path, (f"{json.dumps(line)}\n".encode() for line in lines))
     return written
 
 
-def _lines(
-    written: Written, tenant: str, store: Store, interviews: InterviewStore | None
-) -> Iterator[dict[str, object]]:
+def _lines(written: Written, tenant: str, store: Store) -> Iterator[dict[str, object]]:
     at = datetime.now(UTC).isoformat(timespec="seconds")
     yield {"kind": "records", "format": FORMAT, "tenant": tenant, "at": at}
     for record_id in store.opened.ids():
@@ -73,7 +70,7 @@ def _lines(
             continue
         written.assessments += 1
         yield {"kind": "assessment", **asdict(record)}
-    for interview in () if interviews is None else interviews.opened():
+    for interview in store.interviews.opened():
         if interview is None:
             written.unreadable += ("an interview",)
         else:
@@ -107,13 +104,13 @@ def tenant_in(path: Path) -> str:
     return str(head["tenant"])
 
 
-def take_in(path: Path, store: Store, interviews: InterviewStore) -> TakenIn:
+def take_in(path: Path, store: Store) -> TakenIn:
     """Store what a file holds, each thing by itself, and nothing that is there already.
 
     Raises `InputError`, and `StoreUnusable`; what was stored before stays, and is passed over the
     next time.
     """
-    taken = TakenIn()
+    taken, interviews = TakenIn(), InterviewStore(store.interviews)
     for line in _read(path):
         match line.pop("kind"):
             case "assessment":

@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.fakes.interview_stores import open_interviews
+
 from ai_psychiatrist.domain.interview import AnswerKind, Question
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput, ItemOutcome
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.protocol import InterviewProtocol, load_protocol
 from ai_psychiatrist.interview.service import (
     AnswerSubmission,
@@ -18,7 +21,6 @@ from ai_psychiatrist.interview.service import (
     InterviewService,
 )
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.interview.store.interview_store import InterviewStore
 
 INCIDENT_INPUTS: Mapping[str, str | int] = {
     "title": "The kettle",
@@ -112,7 +114,7 @@ def desk(
     protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
 ) -> Iterator[Desk]:
     """Open a service over a file, as a program does that starts."""
-    store = InterviewStore.open(path / "interviews.sqlite")
+    store = open_interviews(path)
     try:
         service = InterviewService(protocols, store, agents, danger=danger, limits=limits)
         yield Desk(service, store)

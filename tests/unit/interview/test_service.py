@@ -21,6 +21,7 @@ from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import ALLOWED_KEYS
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 from ai_psychiatrist.interview.ids import make_id
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
@@ -361,14 +362,14 @@ def test_reading_asks_no_model_and_resuming_tries_one_step_once(tmp_path: Path) 
 
 
 def test_a_store_that_hangs_is_told_and_does_not_hold_up_the_threads_of_others(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = threading.Event()
 
     async def work(at: Desk) -> None:
         await at.begin()
         at.service._stored._threads = WorkerThreads(count=1, seconds=0.05)
-        at.store.load = lambda _: free.wait()  # type: ignore[method-assign, assignment, return-value]
+        monkeypatch.setattr(InterviewStore, "load", lambda *_: free.wait())
         found = await asyncio.gather(*(at.read() for _ in range(40)), return_exceptions=True)
         assert {type(one) for one in found} == {StoreUnusable}
         assert await asyncio.to_thread(lambda: "free") == "free"

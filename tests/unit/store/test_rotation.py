@@ -88,7 +88,7 @@ def test_whoever_is_killed_while_storing_leaves_sound_files(tmp_path: Path) -> N
         process.wait(PATIENCE_SECONDS)
     with closing(open_store(tmp_path)) as store:
         assert all(store.get(one).result == RESULT for one in told)
-        assert store.sweep() == 0
+        assert store.sweep().assessments == 0
 
 
 def test_after_a_second_rotation_the_new_key_alone_opens(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_an_erasing_that_broke_off_is_gone_on_with(tmp_path: Path, is_key_gone: 
             with refused("assessment_not_found"):
                 read(anna.id)
         assert store.get(ben.id).result == RESULT
-        assert store.sweep() == 1
+        assert store.sweep().assessments == 1
         assert subjects_in(tmp_path) == {ben.subject_id}
         assert store.get(ben.id).result == RESULT
 
@@ -331,7 +331,7 @@ def test_what_is_older_than_it_may_be_is_swept_with_its_keys(tmp_path: Path) -> 
         with refused("assessments_full"):
             store.add(new_record())
         clock.now += timedelta(days=2)
-        assert store.sweep() == 1
+        assert store.sweep().assessments == 1
         assert subjects_in(tmp_path) == {new.subject_id}
         with refused("assessment_not_found"):
             store.summary(old.id)
@@ -402,10 +402,10 @@ def test_a_key_that_opens_nothing_is_swept_in_time(tmp_path: Path) -> None:
     with closing(open_store(tmp_path, clock=clock)) as store:
         store.add(new_record("Anna"))
         store.keys.subject("Ben", now=clock.now.isoformat(timespec="milliseconds"))
-        assert store.sweep() == 0
+        assert store.sweep().assessments == 0
         assert len(subjects_in(tmp_path)) == 2
         clock.now += timedelta(hours=2)
-        assert store.sweep() == 0
+        assert store.sweep().assessments == 0
         assert len(subjects_in(tmp_path)) == 1
 
 

@@ -159,7 +159,7 @@ def test_a_job_whose_erasing_broke_off_is_nobodys(tmp_path: Path) -> None:
             store.jobs.take("one", "a")
         assert not store.jobs.is_run_by("begun", "a")
         assert store.jobs.fail("begun", "a", "late") is None
-        assert store.sweep() == 2
+        assert store.sweep().assessments == 2
 
 
 def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:

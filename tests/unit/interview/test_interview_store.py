@@ -2,7 +2,9 @@
 
 import os
 import secrets
+import sqlite3
 import stat
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -14,7 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fakes.interview_stores import open_interviews
 from tests.fakes.refusals import refused
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.interview.scripted_agents import ANALYSIS
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
@@ -26,12 +30,10 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, Message, MessageSpeaker
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.ids import check_id, id_hash, make_id
-from ai_psychiatrist.interview.limits import StoreLimits
+from ai_psychiatrist.interview.ids import check_id, make_id
+from ai_psychiatrist.interview.interview_store import InterviewStore, TakenAnswer
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
-from ai_psychiatrist.interview.state_hash import state_hash, to_bytes
-from ai_psychiatrist.interview.store.interview_store import InterviewStore, TakenAnswer
-from ai_psychiatrist.interview.store.serialization import (
+from ai_psychiatrist.interview.serialization import (
     after_turn,
     from_bytes,
     origin_bytes,
@@ -39,7 +41,8 @@ from ai_psychiatrist.interview.store.serialization import (
     turn_bytes,
     whole,
 )
-from ai_psychiatrist.ledger.store.database import Database
+from ai_psychiatrist.interview.state_hash import state_hash, to_bytes
+from ai_psychiatrist.store.interviews import InterviewBounds, id_hash
 from ai_psychiatrist.store.key_files import StoreKeys
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
@@ -81,7 +84,7 @@ class Clock:
 @contextmanager
 def opened(folder: Path, keys: StoreKeys | None = None, **options: Any) -> Iterator[InterviewStore]:
     """Open the store of a folder."""
-    store = InterviewStore.open(folder / "interviews.sqlite", keys, **options)
+    store = open_interviews(folder, keys=keys, **options)
     try:
         yield store
     finally:
@@ -97,7 +100,7 @@ def written_key(path: Path) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[InterviewStore]:
-    opened = InterviewStore.open(tmp_path / "state" / "interviews.sqlite")
+    opened = open_interviews(tmp_path / "state")
     yield opened
     opened.close()
 
@@ -111,9 +114,9 @@ def sealed_in(folder: Path, interview_id: str) -> list[bytes]:
     """Return all that the file holds of an interview, as it stands there."""
     hashed = (id_hash(interview_id),)
     tables = ("interviews", "origins", "answers", "turns")
-    with closing(Database(folder / "state" / "interviews.sqlite")) as database:
+    with closing(sqlite3.connect(folder / "state" / "store.sqlite")) as database:
         found = [
-            database.fetch(f"SELECT body FROM {table} WHERE id_hash = ?", hashed)  # noqa: S608
+            database.execute(f"SELECT body FROM {table} WHERE id_hash = ?", hashed).fetchall()  # noqa: S608
             for table in tables
         ]
     return [bytes(body) for ((body,),) in found]
@@ -159,16 +162,15 @@ def test_the_file_is_its_owners_alone(store: InterviewStore, tmp_path: Path) -> 
     folder = tmp_path / "state"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
-    assert "interviews.key" in {path.name for path in folder.iterdir()}
+    assert "own.key" in {path.name for path in folder.iterdir()}
 
 
 def test_what_was_stored_is_there_after_the_file_was_opened_again(tmp_path: Path) -> None:
-    path = tmp_path / "interviews.sqlite"
-    first = InterviewStore.open(path)
+    first = open_interviews(tmp_path)
     kept = interview(end_reason=EndReason.STOPPED)
     first.add(kept)
     first.close()
-    second = InterviewStore.open(path)
+    second = open_interviews(tmp_path)
     assert second.load(kept.id) == kept
     second.close()
 
@@ -223,20 +225,14 @@ def test_what_is_deleted_leaves_nothing_behind(store: InterviewStore, tmp_path: 
     assert [row.id for row in store.list()] == [kept.id]
 
 
-def test_what_is_deleted_is_overwritten_in_the_file(store: InterviewStore) -> None:
-    ((is_on,),) = store._database.fetch("PRAGMA secure_delete")
-    assert is_on == 1
-
-
 def test_answers_are_never_changed(store: InterviewStore, tmp_path: Path) -> None:
     before = interview()
     store.add(before)
     store.save(following(before), answer=taken("k1"), finished_key="k1")
-    other = Database(tmp_path / "state" / "interviews.sqlite")
-    for table in ("origins", "answers", "turns"):
-        with pytest.raises(Exception, match="SQLITE_CONSTRAINT"):
-            other.execute(f"UPDATE {table} SET body = x'00'")  # noqa: S608  fixed names
-    other.close()
+    with closing(sqlite3.connect(tmp_path / "state" / "store.sqlite")) as other:
+        for table in ("origins", "answers", "turns"):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                other.execute(f"UPDATE {table} SET body = x'00'")  # noqa: S608  fixed names
 
 
 @pytest.mark.parametrize(
@@ -254,9 +250,9 @@ def test_a_broken_row_hides_no_other(
     whole, broken = interview(), interview()
     store.add(whole)
     store.add(broken)
-    other = Database(tmp_path / "state" / "interviews.sqlite")
-    other.execute("UPDATE interviews SET body = ? WHERE id_hash = ?", (body, id_hash(broken.id)))
-    other.close()
+    with closing(sqlite3.connect(tmp_path / "state" / "store.sqlite")) as other, other:
+        change = "UPDATE interviews SET body = ? WHERE id_hash = ?"
+        other.execute(change, (body, id_hash(broken.id)))
     assert {row.id: row.is_readable for row in store.list()} == {whole.id: True, broken.id: False}
     with pytest.raises(ArtifactMismatch) as error:
         store.load(broken.id)
@@ -308,7 +304,7 @@ def test_of_programs_that_start_at_once_all_use_one_key(tmp_path: Path) -> None:
         list(pool.map(load, range(8)))
     with opened(tmp_path, StoreKeys(own=tmp_path / "own.key")) as store:
         assert [one.is_readable for one in store.list()] == [True] * 8
-    assert {path.name for path in tmp_path.iterdir()} == {"own.key", "interviews.sqlite"}
+    assert {path.name for path in tmp_path.iterdir()} == {"own.key", "store.sqlite", "keys.sqlite"}
 
 
 def lose(path: Path) -> None:
@@ -355,11 +351,12 @@ def test_a_key_that_cannot_be_trusted_is_refused_and_never_replaced(
     spoil(keys.own)
     spoilt = keys.own.is_file() and keys.own.read_bytes()
     with pytest.raises(ConfigurationError, match=cure) as error:
-        InterviewStore.open(tmp_path / "interviews.sqlite", keys)
+        open_interviews(tmp_path, keys=keys)
     assert written.decode() not in str(error.value)
     assert (keys.own.is_file() and keys.own.read_bytes()) == spoilt
 
 
+@pytest.mark.parametrize("name", ["store.sqlite", "keys.sqlite"])
 @pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
 @pytest.mark.parametrize(
     ("spoil", "cure"),
@@ -367,21 +364,21 @@ def test_a_key_that_cannot_be_trusted_is_refused_and_never_replaced(
     ids=["open-to-others", "link", "pipe"],
 )
 def test_a_file_that_others_could_read_or_swap_is_refused(
-    spoil: Callable[[Path], object], cure: str, ending: str, tmp_path: Path
+    spoil: Callable[[Path], object], cure: str, name: str, ending: str, tmp_path: Path
 ) -> None:
     with opened(tmp_path):
         pass
-    path = tmp_path / f"interviews.sqlite{ending}"
+    path = tmp_path / f"{name}{ending}"
     path.touch(0o600)
     spoil(path)
     with pytest.raises(ConfigurationError, match=cure):
-        InterviewStore.open(tmp_path / "interviews.sqlite")
+        open_interviews(tmp_path)
 
 
 def test_a_link_where_the_file_would_be_made_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "interviews.sqlite").symlink_to(tmp_path / "planted")
+    (tmp_path / "store.sqlite").symlink_to(tmp_path / "planted")
     with pytest.raises(ConfigurationError, match="link"):
-        InterviewStore.open(tmp_path / "interviews.sqlite")
+        open_interviews(tmp_path)
     assert not (tmp_path / "planted").exists()
 
 
@@ -390,7 +387,7 @@ def test_a_folder_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
     folder.mkdir()
     folder.chmod(0o770)
     with pytest.raises(ConfigurationError, match="chmod go-w"):
-        InterviewStore.open(folder / "interviews.sqlite")
+        open_interviews(folder)
     assert list(folder.iterdir()) == []
 
 
@@ -400,7 +397,7 @@ def test_a_sealed_interview_cannot_be_put_in_the_place_of_another(
     mine, theirs = interview(), interview()
     store.add(mine)
     store.add(theirs)
-    with closing(Database(tmp_path / "state" / "interviews.sqlite")) as other:
+    with closing(sqlite3.connect(tmp_path / "state" / "store.sqlite")) as other, other:
         other.execute(
             "UPDATE interviews SET body = (SELECT body FROM interviews WHERE id_hash = ?)"
             " WHERE id_hash = ?",
@@ -433,12 +430,12 @@ def test_a_large_beginning_is_stored_once(tmp_path: Path) -> None:
         assert first.after is not None
         assert (first.after.turn, len(first.after.messages)) == (1, 1)
     assert largest < 1.5 * len(evidence) + 8 * 4 * len(said)
-    assert (tmp_path / "interviews.sqlite").stat().st_size < 1.1 * len(evidence)
+    assert (tmp_path / "store.sqlite").stat().st_size < 1.15 * len(evidence)
 
 
 def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None:
     clock = Clock()
-    with opened(tmp_path, limits=StoreLimits(keep=timedelta(days=2)), clock=clock) as store:
+    with opened(tmp_path, bounds=InterviewBounds(keep=timedelta(days=2)), clock=clock) as store:
         old, used = interview(), interview()
         store.add(old)
         store.add(used)
@@ -450,14 +447,14 @@ def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None
             store.load(old.id)
         assert store.load(used.id) == used
         assert [one.id for one in store.list()] == [used.id]
-        assert (store.remove_expired(), store.remove_expired()) == (1, 0)
+        assert (store.rows.remove_expired(), store.rows.remove_expired()) == (1, 0)
         assert id_hash(old.id).encode() not in at_rest(tmp_path)
 
 
 def test_no_more_interviews_are_kept_than_may_be(tmp_path: Path) -> None:
     clock = Clock()
-    limits = StoreLimits(max_stored=2, keep=timedelta(days=2))
-    with opened(tmp_path, limits=limits, clock=clock) as store:
+    bounds = InterviewBounds(max_stored=2, keep=timedelta(days=2))
+    with opened(tmp_path, bounds=bounds, clock=clock) as store:
         first, second, third = (interview() for _ in range(3))
         store.add(first)
         store.add(second)
@@ -473,7 +470,7 @@ def test_no_more_interviews_are_kept_than_may_be(tmp_path: Path) -> None:
 
 def test_no_more_bytes_are_kept_than_may_be(tmp_path: Path) -> None:
     large = {"summary": "x" * 200_000}
-    with opened(tmp_path, limits=StoreLimits(max_bytes=500_000)) as store:
+    with opened(tmp_path, bounds=InterviewBounds(max_bytes=500_000)) as store:
         first = interview(inputs=large)
         store.add(first)
         store.add(interview(inputs=large))
@@ -487,33 +484,23 @@ def test_no_more_bytes_are_kept_than_may_be(tmp_path: Path) -> None:
 def test_a_store_that_another_program_holds_is_told_within_seconds(
     store: InterviewStore, tmp_path: Path
 ) -> None:
-    ((milliseconds,),) = store._database.fetch("PRAGMA busy_timeout")
-    assert 0 < milliseconds <= 5_000
-    store._database.fetch("PRAGMA busy_timeout = 1")
-    with (
-        closing(Database(tmp_path / "state" / "interviews.sqlite")) as other,
-        other.transaction(),
-        pytest.raises(StoreUnusable),
-    ):
-        store.add(interview())
+    with closing(sqlite3.connect(tmp_path / "state" / "store.sqlite")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        begun = time.monotonic()
+        with refused("interviews_unavailable"):
+            store.add(interview())
+        assert time.monotonic() - begun < PATIENCE_SECONDS
+        other.rollback()
+    store.add(interview())
 
 
-def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "interviews.sqlite"
-    InterviewStore.open(path).close()
-    other = Database(path)
-    other.execute("UPDATE meta SET value = 99 WHERE key = 'schema_version'")
-    other.close()
-    with pytest.raises(ConfigurationError, match="99"):
-        InterviewStore.open(path)
-
-
-def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "interviews.sqlite"
+@pytest.mark.parametrize("name", ["store.sqlite", "keys.sqlite"])
+def test_a_file_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
+    open_interviews(tmp_path).close()
+    path = tmp_path / name
     path.write_text("this is not a database, however long it goes on " * 40, encoding="utf-8")
-    path.chmod(0o600)
     with pytest.raises(StoreUnusable):
-        InterviewStore.open(path)
+        open_interviews(tmp_path)
 
 
 @pytest.mark.parametrize(

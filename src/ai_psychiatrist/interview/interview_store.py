@@ -1,0 +1,178 @@
+"""Interviews as the service stores and finds them: their shape for the rows of the store."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, StoreUnusable
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.interview.errors import store_full, store_unusable
+from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.interview.serialization import (
+    after_turn,
+    origin_bytes,
+    state_bytes,
+    turn_bytes,
+    whole,
+)
+from ai_psychiatrist.interview.snapshot import InterviewListing
+from ai_psychiatrist.store.database import Value
+from ai_psychiatrist.store.interviews import (
+    InterviewRows,
+    Keyed,
+    ListedInterview,
+    OpenedInterview,
+    StoredInterview,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenAnswer:
+    """An answer as it is put down beside the interview."""
+
+    key: str
+    turn: int
+    sent: bytes
+    """What was sent; tells another answer under the same key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAnswer:
+    """What is stored under an idempotency key."""
+
+    sent: bytes
+    after: Interview | None
+    """The interview after its turn, `None` while the turn is not done."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterviewStore:
+    """Interviews at rest; any thread may call it, and any number of processes.
+
+    Every method may raise `StoreUnusable`; those that read, `ArtifactMismatch`.
+    """
+
+    rows: InterviewRows
+
+    def add(self, interview: Interview) -> None:
+        """Put down a new interview; raises `StoreUnusable` when there is no room for it."""
+        stored = StoredInterview(origin=origin_bytes(interview), state=state_bytes(interview))
+        with translated():
+            if not self.rows.add(interview.id, stored, _columns(interview)):
+                raise store_full()
+
+    def load(self, interview_id: str) -> Interview:
+        """Return an interview; raises `NotFound`."""
+        with translated():
+            stored = self.rows.load(interview_id)
+        return whole(interview_id, origin=stored.origin, state=stored.state)
+
+    def save(
+        self,
+        interview: Interview,
+        *,
+        answer: TakenAnswer | None = None,
+        finished_key: str | None = None,
+    ) -> None:
+        """Replace an interview by its next version, with what else belongs to the step.
+
+        `answer`: the answer that the step took. `finished_key`: the key of the answer whose turn
+        the step ends. Raises `RequestConflict` when the stored version is not the one before, and
+        `NotFound`; then nothing is written.
+        """
+        taken = turn = None
+        if answer is not None:
+            taken = Keyed(key=answer.key, number=answer.turn, content=answer.sent)
+        if finished_key is not None:
+            grown = turn_bytes(interview)
+            turn = Keyed(key=finished_key, number=interview.version, content=grown)
+        with translated():
+            self.rows.replace(
+                interview.id,
+                state_bytes(interview),
+                _columns(interview),
+                version=interview.version - 1,
+                answer=taken,
+                turn=turn,
+            )
+
+    def known(self, interview_id: str, key: str) -> KnownAnswer | None:
+        """Return what is stored under an idempotency key of an interview."""
+        with translated():
+            found = self.rows.known(interview_id, key)
+        if found is None:
+            return None
+        sent, turn = found
+        if turn is None:
+            return KnownAnswer(sent=sent, after=None)
+        return KnownAnswer(sent=sent, after=after_turn(self.load(interview_id), turn))
+
+    def delete(self, interview_id: str) -> None:
+        """Remove an interview and all that belongs to it; raises `NotFound`."""
+        with translated():
+            self.rows.delete(interview_id)
+
+    def list(self) -> tuple[InterviewListing, ...]:
+        """Return all interviews, those that are held first, then the latest.
+
+        One that cannot be read is marked.
+        """
+        with translated():
+            return tuple(map(_listing, self.rows.list()))
+
+    def take_in(self, given: OpenedInterview) -> bool:
+        """Store an interview that another store gave; `False` for one that is there already.
+
+        Raises `InputError` for what no store gave, and then nothing of it is stored.
+        """
+        try:
+            whole(given.id, origin=given.origin.encode(), state=given.state.encode())
+            with translated():
+                return self.rows.take_in(given)
+        except (ArtifactMismatch, LookupError, ValueError):
+            # Their texts may hold what was given.
+            msg = "an interview in it is not as `records export` writes it"
+            raise InputError(msg, field="FILE") from None
+
+
+def _columns(interview: Interview) -> dict[str, Value]:
+    """Return what of an interview can be asked for without its key: nothing that anybody said."""
+    return {
+        "version": interview.version,
+        "protocol": interview.protocol.id,
+        "state": interview.state.value,
+        "protocol_version": interview.protocol.version,
+        "protocol_digest": interview.protocol.digest,
+        "turns": interview.turn,
+        "model_calls": interview.spent.calls,
+        "end_reason": None if interview.end_reason is None else interview.end_reason.value,
+        "has_danger": int(interview.danger is not None),
+    }
+
+
+def _listing(listed: ListedInterview) -> InterviewListing:
+    row = listed.row
+    known = [state.value for state in InterviewState]
+    is_readable = listed.is_readable and row.state in known
+    return InterviewListing(
+        id=listed.id,
+        protocol_id=row.protocol,
+        state=InterviewState(row.state) if is_readable else InterviewState.FAILED,
+        version=row.version,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        is_readable=is_readable,
+    )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Say of interviews what the store says of all that it keeps."""
+    try:
+        yield
+    except StoreUnusable as error:
+        if error.problem_code == "assessments_unavailable":
+            raise store_unusable() from None
+        raise
+    except ArtifactMismatch:
+        raise ArtifactMismatch(problem_code="interview_unreadable") from None
