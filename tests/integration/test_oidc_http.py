@@ -15,14 +15,16 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from ai_psychiatrist.access.oidc.key_cache import (
+from ai_psychiatrist.access.oidc import (
     FRESH_SECONDS,
+    MOST_BYTES,
     PAUSE_SECONDS,
     STALE_SECONDS,
     KeyCache,
+    KeysUnreadable,
+    PublicKeys,
+    fetch_keys,
 )
-from ai_psychiatrist.access.oidc.key_sources import fetch_keys
-from ai_psychiatrist.access.oidc.public_keys import MOST_BYTES, KeysUnreadable, PublicKeys
 from ai_psychiatrist.config import load_settings, refuse_contradictions
 from ai_psychiatrist.domain.errors import ConfigurationError
 from tests.fakes.http_connection import HttpCall, in_thread, listening, response_head
@@ -178,6 +180,8 @@ def _hostile() -> dict[str, str]:
         "two parts": ".".join(good.split(".")[:2]),
         "five parts": ".".join([good, "a", "b"]),
         "dots": "..",
+        "a header that is a list": base64.urlsafe_b64encode(b'["alg","typ"]').decode() + ".e30.AA",
+        "a type that is a list": made_by_hand({"alg": "RS256", "typ": ["at+jwt"]}),
         "deep": base64.urlsafe_b64encode(b"[" * 4_000).decode() + ".e30.",
     }
 
@@ -293,6 +297,14 @@ def test_weak_and_foreign_keys_of_a_set_are_left_out() -> None:
     assert keys.find("ec") is not None
     assert keys.find("weak") is None
     assert keys.find("enc") is None
+
+
+@pytest.mark.parametrize("key", [RSA, EC], ids=["RSA", "EC"])
+def test_private_parts_of_keys_are_not_kept(key: RSAKey | ECKey) -> None:
+    written = json.dumps({"keys": [key.as_dict(private=True)]}).encode()
+    kept = PublicKeys(written).find(key.kid)
+    assert kept is not None
+    assert not kept.is_private
 
 
 @pytest.mark.parametrize(
