@@ -123,11 +123,11 @@ def test_a_token_lets_its_holder_in_with_tenant_and_scopes_and_without_a_name(
     "text",
     [
         token({"alg": "ES256", "kid": "ec"}, EC),
-        token({"typ": "JWT"}),
+        token({"typ": "application/AT+JWT"}),
         token(aud=["another", AUDIENCE]),
         token(scope=["read"]),
     ],
-    ids=["ES256", "JWT", "several audiences", "a list of scopes"],
+    ids=["ES256", "a type in full", "several audiences", "a list of scopes"],
 )
 def test_tokens_that_are_as_they_should_be_are_taken(client: httpx.Client, text: str) -> None:
     assert ask(client, text).status_code == 200
@@ -155,7 +155,10 @@ def _hostile() -> dict[str, str]:
         "no key id": token({"kid": None}),
         "a key id of the other kind": token({"kid": "ec"}),
         "a critical header": made_by_hand({"alg": "RS256", "crit": ["b64"], "b64": False}),
-        "an ID of another type": token({"typ": "logout+jwt"}),
+        "another type": token({"typ": "logout+jwt"}),
+        "JWT, which ID tokens are": token({"typ": "JWT"}),
+        "an ID token's nonce": token(nonce="n"),
+        "an ID token's hash": token(at_hash="h"),
         "no type": token({"typ": None}),
         "expired": token(exp=now - 120),
         "without an end": token(exp=None),
@@ -190,6 +193,22 @@ def _hostile() -> dict[str, str]:
 def test_a_token_that_is_made_up_opens_nothing(client: httpx.Client, text: str) -> None:
     answer = ask(client, text)
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+
+
+def test_the_type_jwt_is_taken_where_it_is_set_and_an_id_token_is_not(tmp_path: Path) -> None:
+    (tmp_path / "keys.json").write_bytes(key_set(RSA))
+    environment = auth(tmp_path, AUTH_OIDC_TOKEN_TYPES="at+jwt, JWT")
+    with client_of(settings_with(tmp_path / "state", **environment)) as client:
+        taken = [token({"typ": "JWT"}), token(), token({"typ": "JWT"}, typ="Bearer")]
+        assert [ask(client, one).status_code for one in taken] == [200] * 3
+        of_id = [
+            token({"typ": "JWT"}, nonce="n"),
+            token({"typ": "JWT"}, nonce=""),
+            token({"typ": "JWT"}, at_hash="h"),
+            token({"typ": "JWT"}, c_hash="h"),
+            token({"typ": "JWT"}, typ="ID"),
+        ]
+        assert [ask(client, one).status_code for one in of_id] == [401] * 5
 
 
 def test_a_token_without_scopes_opens_nothing_that_asks_for_one(client: httpx.Client) -> None:
@@ -320,6 +339,7 @@ def test_private_parts_of_keys_are_not_kept(key: RSAKey | ECKey) -> None:
         ({"AUTH_OIDC_JWKS_URL": "https://u:p@issuer.example/keys"}, "no user"),
         ({"AUTH_OIDC_ALGORITHMS": "RS256,HS256"}, "AUTH_OIDC_ALGORITHMS"),
         ({"AUTH_OIDC_ALGORITHMS": "none"}, "AUTH_OIDC_ALGORITHMS"),
+        ({"AUTH_OIDC_TOKEN_TYPES": "JTW"}, "AUTH_OIDC_TOKEN_TYPES"),
     ],
 )
 def test_settings_that_would_let_the_wrong_ones_in_are_refused(

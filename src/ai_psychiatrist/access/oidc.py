@@ -33,8 +33,8 @@ PAUSE_SECONDS: Final = 60.0
 MOST_BYTES: Final = 262_144
 """Of a set of keys."""
 
-_PUBLIC_PARTS: Final = ("kty", "kid", "n", "e", "crv", "x", "y")
-_TYPES: Final = frozenset({"at+jwt", "application/at+jwt", "jwt"})
+_OF_ID_TOKENS: Final = frozenset({"nonce", "at_hash", "c_hash"})
+"""Claims that no access token has: who logs in at another service gets an ID token, too."""
 _MALFORMED: Final = (
     errors.JoseError,
     LookupError,
@@ -61,7 +61,11 @@ class PublicKeys:
             for entry in json.loads(written)["keys"]:
                 with suppress(*_MALFORMED):
                     # Private parts are not wanted, and not kept.
-                    public = {name: entry[name] for name in _PUBLIC_PARTS if name in entry}
+                    public = {
+                        name: entry[name]
+                        for name in ("kty", "kid", "n", "e", "crv", "x", "y")
+                        if name in entry
+                    }
                     if entry.get("use", "sig") == "sig" and _is_strong(public):
                         keys.append(JWKRegistry.import_key(public))
         if not keys:
@@ -88,8 +92,7 @@ def read_keys(path: Path) -> PublicKeys:
     try:
         return PublicKeys(read_regular(path, most_bytes=MOST_BYTES))
     except OSError as error:
-        msg = f"AUTH_OIDC_JWKS_FILE cannot be read: {reason_of(error)}"
-        raise KeysUnreadable(msg) from None
+        raise KeysUnreadable(f"AUTH_OIDC_JWKS_FILE cannot be read: {reason_of(error)}") from None
 
 
 async def fetch_keys(url: str) -> PublicKeys:
@@ -112,8 +115,8 @@ async def fetch_keys(url: str) -> PublicKeys:
         status = (
             f" {error.response.status_code}" if isinstance(error, httpx2.HTTPStatusError) else ""
         )
-        msg = f"AUTH_OIDC_JWKS_URL gives no keys: {type(error).__name__}{status}"
-        raise KeysUnreadable(msg) from None
+        reason = f"{type(error).__name__}{status}"
+        raise KeysUnreadable(f"AUTH_OIDC_JWKS_URL gives no keys: {reason}") from None
 
 
 class KeyCache:
@@ -140,8 +143,11 @@ class KeyCache:
         return self._known(key_id, STALE_SECONDS)
 
     def _known(self, key_id: str | None, oldest_seconds: float) -> Key | None:
-        is_usable = self._clock() - self._loaded_at < oldest_seconds
-        return self._keys.find(key_id) if self._keys is not None and is_usable else None
+        return (
+            self._keys.find(key_id)
+            if self._keys is not None and self._clock() - self._loaded_at < oldest_seconds
+            else None
+        )
 
 
 class TokenVerifier:
@@ -172,7 +178,8 @@ class TokenVerifier:
             # Keys that a header brings along, or says where to fetch, are never looked at.
             if (
                 header["alg"] not in self._settings.oidc_algorithms
-                or header["typ"].casefold() not in _TYPES
+                or header["typ"].casefold().removeprefix("application/")
+                not in self._settings.oidc_token_types
                 or "crit" in header
             ):
                 raise errors.UnsupportedHeaderError
@@ -180,6 +187,8 @@ class TokenVerifier:
                 raise errors.InvalidKeyIdError
             claims = jwt.decode(token, key, self._settings.oidc_algorithms).claims
             self._rules.validate(claims)
+            if claims.get("typ") == "ID" or not _OF_ID_TOKENS.isdisjoint(claims):
+                raise errors.InvalidClaimError("typ")
             return self._principal(claims)
         except _MALFORMED as error:
             # A code of the library, never its words.
