@@ -166,8 +166,7 @@ def test_logins_and_those_that_fail_leave_rows_without_the_key(tmp_path: Path) -
         assert client.post("/v1/session", json={"key": key}).status_code == 201
     refused = shown(tmp_path, "--tenant", "_nobody")
     assert [(row["actor"], row["action"], row["outcome"]) for row in refused] == [
-        ("nobody", "session_begun", "401"),
-        ("nobody", "session_begun", "401"),
+        ("nobody", "logins_refused", "2")
     ]
     rows = [row for row in shown(tmp_path, "--tenant", "one") if row["actor"] != "command"]
     assert [(row["action"], row["outcome"]) for row in rows] == [("session_begun", "201")]
@@ -183,7 +182,47 @@ def test_logins_that_fail_again_and_again_are_not_heard(tmp_path: Path) -> None:
         assert tries[-1].json()["code"] == "too_many_logins"
         assert 0 < int(tries[-1].headers["retry-after"]) <= 301
         assert client.get("/healthz").status_code == 200
-    assert len(shown(tmp_path, "--tenant", "_nobody")) == 10
+    assert [row["outcome"] for row in shown(tmp_path, "--tenant", "_nobody")] == ["11"]
+
+
+@pytest.mark.parametrize(
+    ("method", "sent"),
+    [
+        ("POST", {"json": {"key": 1}}),
+        ("POST", {"json": []}),
+        ("POST", {"content": b"{"}),
+        ("POST", {"data": {"rater": "A"}}),
+        ("DELETE", {}),
+    ],
+    ids=["a key that is none", "a list", "no JSON", "a form", "an end of no session"],
+)
+def test_whatever_strangers_send_is_counted_and_written_down_once(
+    tmp_path: Path, method: str, sent: dict[str, Any]
+) -> None:
+    """Else the disk would be theirs to fill."""
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    with client_of(settings) as client:
+        for _ in range(10):
+            assert client.request(method, "/v1/session", **sent).status_code in {303, 401, 400, 422}
+        assert not list((tmp_path / "state").glob("audit/*"))
+        answer = client.post("/v1/session", json={"key": "aip_a_b"})
+        assert answer.json()["code"] == "too_many_logins"
+    assert [(row["action"], row["outcome"]) for row in shown(tmp_path, "--tenant", "_nobody")] == [
+        ("logins_refused", "11")
+    ]
+
+
+def test_what_strangers_are_refused_is_not_lost_where_the_trail_takes_no_row(
+    tmp_path: Path,
+) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    head = tmp_path / "state" / "audit-heads" / "_nobody.head"
+    head.parent.mkdir(parents=True)
+    head.write_bytes(b"forged")
+    with client_of(settings) as client:
+        assert client.post("/v1/session", json={"key": "aip_a_b"}).status_code == 401
+        head.unlink()
+    assert [row["outcome"] for row in shown(tmp_path, "--tenant", "_nobody")] == ["1"]
 
 
 def test_keys_made_and_revoked_by_command_leave_rows(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ class Authentication:
             failures: FailedLogins = scope["app"].state.failed_logins
             seconds = failures.seconds_to_wait(address_of(scope))
             if seconds:
+                failures.unrecorded += 1
                 raise Problem("too_many_logins", headers={"Retry-After": str(seconds)})
         return given
 
