@@ -1,7 +1,8 @@
 """Who did what leaves a row before it is answered, and nothing is shown where no row can be."""
 
 import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import TEXT
 
 NO_INTERVIEW = "A" * 32
+KEY_OPTIONS = ("--name", "ward", "--scope", "read")
 _UNDER_TWO_NAMES = {
     RouteKey("GET", "/health"): "about the service",
     RouteKey("GET", "/healthz"): "about the service",
@@ -286,3 +288,90 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         *(("assessment_erased", "begun"), ("assessment_erased", "failed")),
     ]
     assert run(["audit", "verify"], tmp_path).code == 0
+
+
+def _overwrite(state: Path) -> None:
+    (state / "audit" / "local.sqlite").write_bytes(b"nothing of use " * 400)
+
+
+def _forge_head(state: Path) -> None:
+    (state / "audit-heads" / "local.head").write_bytes(b"forged")
+
+
+def _leave_no_room(state: Path) -> None:
+    """As on a full disk: no file can be made where the trail is."""
+    shutil.rmtree(state / "audit")
+    (state / "audit").write_bytes(b"")
+
+
+BROKEN = pytest.mark.parametrize(
+    "spoil", [_overwrite, _forge_head, _leave_no_room], ids=["overwritten", "forged head", "full"]
+)
+
+
+@BROKEN
+def test_a_key_is_revoked_whatever_became_of_the_trail(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    made = [json.loads(run(["keys", "create", *KEY_OPTIONS, "--json"], tmp_path).out) for _ in "12"]
+    spoil(tmp_path / "state")
+    done = run(["keys", "revoke", made[0]["id"]], tmp_path)
+    assert (done.code, done.out) == (1, f"revoked {made[0]['id']}\n")
+    (told,) = done.err.splitlines()
+    assert told.startswith("warning: done, but the audit trail took no row: ")
+    listed = run(["keys", "list", "--json"], tmp_path)
+    assert listed.code == 0
+    states = {key["id"]: key["state"] for key in json.loads(listed.out)}
+    assert states == {made[0]["id"]: "revoked", made[1]["id"]: "live"}
+    assert run(["keys", "revoke", "000000000000"], tmp_path).code == 2
+    refused = run(["keys", "create", *KEY_OPTIONS], tmp_path)
+    assert (refused.code, refused.out) == (2, "")
+
+
+@BROKEN
+def test_records_are_erased_whatever_became_of_the_trail_and_nothing_else_is_done(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
+    with client_of(settings) as client:
+        for subject in "123":
+            body = {"transcript_text": TEXT, "subject": subject}
+            assert client.post("/v1/assessments", json=body).status_code == 201
+    lines = [json.loads(line) for line in _listed(tmp_path)]
+    spoil(tmp_path / "state")
+    for words in ([lines[0]["assessment_id"]], ["--subject", lines[1]["subject_id"]]):
+        done = run(["records", "erase", *words], tmp_path)
+        assert (done.code, done.out.startswith("erased 1 assessment")) == (1, True)
+        assert len(done.err.splitlines()) == 1
+    assert [json.loads(line)["assessment_id"] for line in _listed(tmp_path)] == [
+        lines[2]["assessment_id"]
+    ]
+    for words in (["sweep"], ["rotate-key"], ["export", "--out", "all.jsonl"]):
+        assert run(["records", *words], tmp_path).code == 2
+
+
+def _listed(folder: Path) -> list[str]:
+    return run(["records", "list", "--json"], folder).out.splitlines()
+
+
+@BROKEN
+def test_a_server_whose_trail_takes_no_row_is_not_ready(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
+    with client_of(settings) as client:
+        assert client.get("/v1/jobs").status_code == 200
+        assert client.get("/readyz").status_code == 200
+    spoil(tmp_path / "state")
+    with client_of(settings) as client:
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["code"]) == (503, "audit_unavailable")
+        assert client.get("/v1/jobs").status_code == 503
+
+
+def test_a_server_whose_keys_cannot_be_read_is_not_ready(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "access.sqlite").write_bytes(b"nothing of use " * 400)
+    with client_of(settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")) as client:
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["code"]) == (503, "entrance_unusable")

@@ -10,12 +10,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict
 
+from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.api.authorization import known_principal, requires
 from ai_psychiatrist.api.dependencies import ServicesOf, jobs_of
 from ai_psychiatrist.api.lifespan import state_fault
 from ai_psychiatrist.api.problems import ModelProblem, Problem, causes_field
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.wiring import Services
 
 _LOOK_SECONDS: Final = 1.0
@@ -63,7 +65,19 @@ class StateLook:
 
 
 def _problem_of_state(services: Services) -> str | None:
-    return None if state_fault(services.settings) is None else "state_unwritable"
+    """Return the code of the problem with which requests would be refused, if they would be."""
+    if state_fault(services.settings) is not None:
+        return "state_unwritable"
+    try:
+        services.audit.require_whole()
+    except AuditUnusable:
+        return "audit_unavailable"
+    try:
+        # A file that is not there is made by the first login, and not by whoever asks for this.
+        services.entrance.require_readable()
+    except AssessmentServiceError:
+        return "entrance_unusable"
+    return None
 
 
 @router.get("/health", dependencies=[requires()])
@@ -85,10 +99,10 @@ async def check_liveness() -> Alive:
 
 @router.get(
     "/readyz",
-    responses={503: {"description": "An agent has no model, or the state folder no room."}},
+    responses={503: {"description": "The code names what requests would be refused for."}},
 )
 async def check_readiness(request: Request, services: ServicesOf) -> Alive:
-    """Say whether agents have models that would answer, and the state folder can be written."""
+    """Say whether requests can be served: models, the state folder, the audit trail, keys."""
     look: StateLook = request.app.state.state_look
     if (problem := await look.current(services)) is not None:
         raise Problem(problem)

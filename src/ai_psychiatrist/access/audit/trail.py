@@ -89,6 +89,11 @@ class AuditTrail:
                     self._head_file.write(end)
         return Head(n=row.n, digest=row.digest)
 
+    def require_whole(self) -> None:
+        """Raise `AuditUnusable` where `append` would, as far as reading tells."""
+        with _translated():
+            self._checked_end()
+
     def rows(self, *, last: int | None = None) -> Iterator[Row]:
         """Yield the rows in their order: all, or the last ones."""
         first = 0 if last is None else self._count() - last

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +55,13 @@ class Trails:
         """Return whose trails there are, those included of which a head alone is left."""
         files = [*self._folder.glob(f"*{_ENDING}"), *self._heads.glob("*.head")]
         return sorted({path.stem for path in files if _has_trail(path.stem)})
+
+    def require_whole(self) -> None:
+        """Raise `AuditUnusable` where a tenant's trail takes no row."""
+        for tenant in self.tenants():
+            if tenant != NO_TENANT:
+                with closing(self.reading(tenant)) as trail:
+                    trail.require_whole()
 
     def reading(self, tenant: str) -> AuditTrail:
         """Open a trail to read it; the caller closes it."""
@@ -111,11 +119,8 @@ class Trails:
     def _checked_rows(self, tenant: str, seals: Seals, heads: tuple[Head, ...]) -> Checked:
         if not (self._folder / f"{tenant}{_ENDING}").exists():
             return check_rows((), seals, heads)
-        trail = self.reading(tenant)
-        try:
+        with closing(self.reading(tenant)) as trail:
             return check_rows(trail.rows(), seals, heads)
-        finally:
-            trail.close()
 
     def _head_file(self, tenant: str) -> HeadFile:
         seals = Seals(tenant=tenant, key=self._key())
