@@ -121,7 +121,13 @@ def test_the_trail_is_checked_by_the_command(client: httpx.Client, tmp_path: Pat
     head = run(["audit", "head"], tmp_path).out.strip()
     assert head.startswith("1:")
     whole = run(["audit", "verify", "--head", head], tmp_path)
-    assert (whole.code, whole.out) == (0, f"local: holds, head {head}\n")
+    against = "checked against the head that is kept here"
+    assert (whole.code, whole.out) == (
+        0,
+        f"local: holds, head {head}; {against} and the head given\n",
+    )
+    alone = run(["audit", "verify"], tmp_path)
+    assert (alone.code, alone.out) == (0, f"local: holds, head {head}; {against}\n")
     other = run(["audit", "verify", "--head", f"2:{'0' * 64}"], tmp_path)
     assert (other.code, other.out) == (1, "local: row 2: missing\n")
     wrong = run(["audit", "verify", "--head", "last"], tmp_path)
@@ -298,6 +304,10 @@ def _forge_head(state: Path) -> None:
     (state / "audit-heads" / "local.head").write_bytes(b"forged")
 
 
+def _remove_head(state: Path) -> None:
+    (state / "audit-heads" / "local.head").unlink()
+
+
 def _leave_no_room(state: Path) -> None:
     """As on a full disk: no file can be made where the trail is."""
     shutil.rmtree(state / "audit")
@@ -305,8 +315,24 @@ def _leave_no_room(state: Path) -> None:
 
 
 BROKEN = pytest.mark.parametrize(
-    "spoil", [_overwrite, _forge_head, _leave_no_room], ids=["overwritten", "forged head", "full"]
+    "spoil",
+    [_overwrite, _forge_head, _remove_head, _leave_no_room],
+    ids=["overwritten", "forged head", "head gone", "full"],
 )
+
+
+def test_the_broken_trail_of_one_tenant_hides_no_other_from_the_check(tmp_path: Path) -> None:
+    for tenant in ("a-ward", "b-ward", "c-ward"):
+        made = run(["keys", "create", *KEY_OPTIONS, "--tenant", tenant], tmp_path)
+        assert made.code == 0, made.err
+    audit = tmp_path / "state" / "audit"
+    (audit / "a-ward.sqlite").write_bytes(b"nothing of use " * 400)
+    (audit / "b-ward.sqlite").write_bytes(b"")
+    done = run(["audit", "verify"], tmp_path)
+    broken, empty, whole = done.out.splitlines()
+    assert (done.code, done.err) == (1, "")
+    assert (broken, empty) == ("a-ward: file unreadable", "b-ward: file unreadable")
+    assert whole.startswith("c-ward: holds, head 2:")
 
 
 @BROKEN

@@ -26,11 +26,15 @@ class Fault(StrEnum):
     """This installation did not write the head."""
     HEAD_MISSING = "head missing"
     """The trail has rows, and the file of its head is gone."""
+    HEAD_UNREADABLE = "head unreadable"
+    """The file of the head cannot be read."""
+    UNREADABLE = "file unreadable"
+    """The file of the rows is none of a trail, or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A fault and where it is: numbers of the first and the last row, 0 for the head's file."""
+    """A fault and where it is: numbers of the first and the last row, 0 for a whole file."""
 
     fault: Fault
     first: int

@@ -76,16 +76,25 @@ class Trails:
         return self._head_file(_checked(tenant)).read()
 
     def check(self, tenant: str, *, noted: tuple[Head, ...] = ()) -> Checked:
-        """Check a whole trail. `noted`: heads that somebody kept elsewhere."""
+        """Check a whole trail, as far as it can be read. `noted`: heads that were kept elsewhere.
+
+        Raises `AuditUnusable` where there is no key to check any trail with.
+        """
         head_file = self._head_file(_checked(tenant))
         more: list[Finding] = []
         try:
             head = head_file.read()
-        except HeadForged:
+        except AuditUnusable as error:
             head = None
-            more.append(Finding(fault=Fault.HEAD_FORGED, first=0, last=0))
+            is_forged = isinstance(error, HeadForged)
+            fault = Fault.HEAD_FORGED if is_forged else Fault.HEAD_UNREADABLE
+            more.append(Finding(fault=fault, first=0, last=0))
         heads = tuple(one for one in (head, *noted) if one is not None)
-        checked = self._checked_rows(tenant, head_file.seals, heads)
+        try:
+            checked = self._checked_rows(tenant, head_file.seals, heads)
+        except AuditUnusable:
+            unreadable = Finding(fault=Fault.UNREADABLE, first=0, last=0)
+            return Checked(end=None, findings=(unreadable, *more))
         last = 0 if checked.end is None else checked.end.n
         if head is None and not more and last:
             more.append(Finding(fault=Fault.HEAD_MISSING, first=last, last=last))
