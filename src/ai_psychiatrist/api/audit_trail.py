@@ -171,11 +171,12 @@ async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
 
 
 def _count_failure(scope: Scope, status: int) -> None:
-    """Count a login, or an end of a session, that was refused for what the caller sent."""
+    """Count a login that was refused; of a stranger also a malformed one, and an end of none."""
     failures: FailedLogins = scope["app"].state.failed_logins
-    if 400 <= status < 500:
+    is_stranger = known_principal(scope) is None
+    if scope["state"].get(LOGIN_REFUSED) or (is_stranger and 400 <= status < 500):
         failures.failed(address_of(scope))
-    if known_principal(scope) is None:
+    if is_stranger:
         failures.unrecorded += 1
 
 

@@ -39,10 +39,12 @@ class Finding:
     fault: Fault
     first: int
     last: int
+    reason: str = ""
+    """Why a file cannot be read."""
 
     def __str__(self) -> str:
         if not self.first:
-            return str(self.fault)
+            return f"{self.fault}: {self.reason}" if self.reason else str(self.fault)
         rows = f"row {self.first}" if self.first == self.last else f"rows {self.first}-{self.last}"
         return f"{rows}: {self.fault}"
 

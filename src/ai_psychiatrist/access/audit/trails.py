@@ -88,12 +88,13 @@ class Trails:
             head = None
             is_forged = isinstance(error, HeadForged)
             fault = Fault.HEAD_FORGED if is_forged else Fault.HEAD_UNREADABLE
-            more.append(Finding(fault=fault, first=0, last=0))
+            reason = "" if is_forged else str(error)
+            more.append(Finding(fault=fault, first=0, last=0, reason=reason))
         heads = tuple(one for one in (head, *noted) if one is not None)
         try:
             checked = self._checked_rows(tenant, head_file.seals, heads)
-        except AuditUnusable:
-            unreadable = Finding(fault=Fault.UNREADABLE, first=0, last=0)
+        except AuditUnusable as error:
+            unreadable = Finding(fault=Fault.UNREADABLE, first=0, last=0, reason=str(error))
             return Checked(end=None, findings=(unreadable, *more))
         last = 0 if checked.end is None else checked.end.n
         if head is None and not more and last:
