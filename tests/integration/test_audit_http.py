@@ -1,7 +1,8 @@
 """Who did what leaves a row before it is answered, and nothing is shown where no row can be."""
 
 import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import TEXT
 
 NO_INTERVIEW = "A" * 32
+KEY_OPTIONS = ("--name", "ward", "--scope", "read")
 _UNDER_TWO_NAMES = {
     RouteKey("GET", "/health"): "about the service",
     RouteKey("GET", "/healthz"): "about the service",
@@ -119,7 +121,13 @@ def test_the_trail_is_checked_by_the_command(client: httpx.Client, tmp_path: Pat
     head = run(["audit", "head"], tmp_path).out.strip()
     assert head.startswith("1:")
     whole = run(["audit", "verify", "--head", head], tmp_path)
-    assert (whole.code, whole.out) == (0, f"local: holds, head {head}\n")
+    against = "checked against the head that is kept here"
+    assert (whole.code, whole.out) == (
+        0,
+        f"local: holds, head {head}; {against} and the head given\n",
+    )
+    alone = run(["audit", "verify"], tmp_path)
+    assert (alone.code, alone.out) == (0, f"local: holds, head {head}; {against}\n")
     other = run(["audit", "verify", "--head", f"2:{'0' * 64}"], tmp_path)
     assert (other.code, other.out) == (1, "local: row 2: missing\n")
     wrong = run(["audit", "verify", "--head", "last"], tmp_path)
@@ -166,8 +174,7 @@ def test_logins_and_those_that_fail_leave_rows_without_the_key(tmp_path: Path) -
         assert client.post("/v1/session", json={"key": key}).status_code == 201
     refused = shown(tmp_path, "--tenant", "_nobody")
     assert [(row["actor"], row["action"], row["outcome"]) for row in refused] == [
-        ("nobody", "session_begun", "401"),
-        ("nobody", "session_begun", "401"),
+        ("nobody", "logins_refused", "2")
     ]
     rows = [row for row in shown(tmp_path, "--tenant", "one") if row["actor"] != "command"]
     assert [(row["action"], row["outcome"]) for row in rows] == [("session_begun", "201")]
@@ -183,7 +190,47 @@ def test_logins_that_fail_again_and_again_are_not_heard(tmp_path: Path) -> None:
         assert tries[-1].json()["code"] == "too_many_logins"
         assert 0 < int(tries[-1].headers["retry-after"]) <= 301
         assert client.get("/healthz").status_code == 200
-    assert len(shown(tmp_path, "--tenant", "_nobody")) == 10
+    assert [row["outcome"] for row in shown(tmp_path, "--tenant", "_nobody")] == ["11"]
+
+
+@pytest.mark.parametrize(
+    ("method", "sent"),
+    [
+        ("POST", {"json": {"key": 1}}),
+        ("POST", {"json": []}),
+        ("POST", {"content": b"{"}),
+        ("POST", {"data": {"rater": "A"}}),
+        ("DELETE", {}),
+    ],
+    ids=["a key that is none", "a list", "no JSON", "a form", "an end of no session"],
+)
+def test_whatever_strangers_send_is_counted_and_written_down_once(
+    tmp_path: Path, method: str, sent: dict[str, Any]
+) -> None:
+    """Else the disk would be theirs to fill."""
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    with client_of(settings) as client:
+        for _ in range(10):
+            assert client.request(method, "/v1/session", **sent).status_code in {303, 401, 400, 422}
+        assert not list((tmp_path / "state").glob("audit/*"))
+        answer = client.post("/v1/session", json={"key": "aip_a_b"})
+        assert answer.json()["code"] == "too_many_logins"
+    assert [(row["action"], row["outcome"]) for row in shown(tmp_path, "--tenant", "_nobody")] == [
+        ("logins_refused", "11")
+    ]
+
+
+def test_what_strangers_are_refused_is_not_lost_where_the_trail_takes_no_row(
+    tmp_path: Path,
+) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    head = tmp_path / "state" / "audit-heads" / "_nobody.head"
+    head.parent.mkdir(parents=True)
+    head.write_bytes(b"forged")
+    with client_of(settings) as client:
+        assert client.post("/v1/session", json={"key": "aip_a_b"}).status_code == 401
+        head.unlink()
+    assert [row["outcome"] for row in shown(tmp_path, "--tenant", "_nobody")] == ["1"]
 
 
 def test_keys_made_and_revoked_by_command_leave_rows(tmp_path: Path) -> None:
@@ -249,3 +296,112 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         *(("assessment_erased", "begun"), ("assessment_erased", "failed")),
     ]
     assert run(["audit", "verify"], tmp_path).code == 0
+
+
+def _overwrite(state: Path) -> None:
+    (state / "audit" / "local.sqlite").write_bytes(b"nothing of use " * 400)
+
+
+def _forge_head(state: Path) -> None:
+    (state / "audit-heads" / "local.head").write_bytes(b"forged")
+
+
+def _remove_head(state: Path) -> None:
+    (state / "audit-heads" / "local.head").unlink()
+
+
+def _leave_no_room(state: Path) -> None:
+    """As on a full disk: no file can be made where the trail is."""
+    shutil.rmtree(state / "audit")
+    (state / "audit").write_bytes(b"")
+
+
+BROKEN = pytest.mark.parametrize(
+    "spoil",
+    [_overwrite, _forge_head, _remove_head, _leave_no_room],
+    ids=["overwritten", "forged head", "head gone", "full"],
+)
+
+
+def test_the_broken_trail_of_one_tenant_hides_no_other_from_the_check(tmp_path: Path) -> None:
+    for tenant in ("a-ward", "b-ward", "c-ward"):
+        made = run(["keys", "create", *KEY_OPTIONS, "--tenant", tenant], tmp_path)
+        assert made.code == 0, made.err
+    audit = tmp_path / "state" / "audit"
+    (audit / "a-ward.sqlite").write_bytes(b"nothing of use " * 400)
+    (audit / "b-ward.sqlite").write_bytes(b"")
+    done = run(["audit", "verify"], tmp_path)
+    broken, empty, whole = done.out.splitlines()
+    assert (done.code, done.err) == (1, "")
+    assert broken.startswith("a-ward: file unreadable: ")
+    assert broken.endswith("SQLITE_NOTADB; look at the disk and at the file's rights")
+    assert empty.startswith("b-ward: file unreadable: ")
+    assert whole.startswith("c-ward: holds, head 2:")
+
+
+@BROKEN
+def test_a_key_is_revoked_whatever_became_of_the_trail(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    made = [json.loads(run(["keys", "create", *KEY_OPTIONS, "--json"], tmp_path).out) for _ in "12"]
+    spoil(tmp_path / "state")
+    done = run(["keys", "revoke", made[0]["id"]], tmp_path)
+    assert (done.code, done.out) == (1, f"revoked {made[0]['id']}\n")
+    (told,) = done.err.splitlines()
+    assert told.startswith("warning: done, but the audit trail took no row: ")
+    listed = run(["keys", "list", "--json"], tmp_path)
+    assert listed.code == 0
+    states = {key["id"]: key["state"] for key in json.loads(listed.out)}
+    assert states == {made[0]["id"]: "revoked", made[1]["id"]: "live"}
+    assert run(["keys", "revoke", "000000000000"], tmp_path).code == 2
+    refused = run(["keys", "create", *KEY_OPTIONS], tmp_path)
+    assert (refused.code, refused.out) == (2, "")
+
+
+@BROKEN
+def test_records_are_erased_whatever_became_of_the_trail_and_nothing_else_is_done(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
+    with client_of(settings) as client:
+        for subject in "123":
+            body = {"transcript_text": TEXT, "subject": subject}
+            assert client.post("/v1/assessments", json=body).status_code == 201
+    lines = [json.loads(line) for line in _listed(tmp_path)]
+    spoil(tmp_path / "state")
+    for words in ([lines[0]["assessment_id"]], ["--subject", lines[1]["subject_id"]]):
+        done = run(["records", "erase", *words], tmp_path)
+        assert (done.code, done.out.startswith("erased 1 assessment")) == (1, True)
+        assert len(done.err.splitlines()) == 1
+    assert [json.loads(line)["assessment_id"] for line in _listed(tmp_path)] == [
+        lines[2]["assessment_id"]
+    ]
+    for words in (["sweep"], ["rotate-key"], ["export", "--out", "all.jsonl"]):
+        assert run(["records", *words], tmp_path).code == 2
+
+
+def _listed(folder: Path) -> list[str]:
+    return run(["records", "list", "--json"], folder).out.splitlines()
+
+
+@BROKEN
+def test_a_server_whose_trail_takes_no_row_is_not_ready(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
+    with client_of(settings) as client:
+        assert client.get("/v1/jobs").status_code == 200
+        assert client.get("/readyz").status_code == 200
+    spoil(tmp_path / "state")
+    with client_of(settings) as client:
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["code"]) == (503, "audit_unavailable")
+        assert client.get("/v1/jobs").status_code == 503
+
+
+def test_a_server_whose_keys_cannot_be_read_is_not_ready(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "access.sqlite").write_bytes(b"nothing of use " * 400)
+    with client_of(settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")) as client:
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["code"]) == (503, "entrance_unusable")

@@ -15,14 +15,16 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from ai_psychiatrist.access.oidc.key_cache import (
+from ai_psychiatrist.access.oidc import (
     FRESH_SECONDS,
+    MOST_BYTES,
     PAUSE_SECONDS,
     STALE_SECONDS,
     KeyCache,
+    KeysUnreadable,
+    PublicKeys,
+    fetch_keys,
 )
-from ai_psychiatrist.access.oidc.key_sources import fetch_keys
-from ai_psychiatrist.access.oidc.public_keys import MOST_BYTES, KeysUnreadable, PublicKeys
 from ai_psychiatrist.config import load_settings, refuse_contradictions
 from ai_psychiatrist.domain.errors import ConfigurationError
 from tests.fakes.http_connection import HttpCall, in_thread, listening, response_head
@@ -121,11 +123,11 @@ def test_a_token_lets_its_holder_in_with_tenant_and_scopes_and_without_a_name(
     "text",
     [
         token({"alg": "ES256", "kid": "ec"}, EC),
-        token({"typ": "JWT"}),
+        token({"typ": "application/AT+JWT"}),
         token(aud=["another", AUDIENCE]),
         token(scope=["read"]),
     ],
-    ids=["ES256", "JWT", "several audiences", "a list of scopes"],
+    ids=["ES256", "a type in full", "several audiences", "a list of scopes"],
 )
 def test_tokens_that_are_as_they_should_be_are_taken(client: httpx.Client, text: str) -> None:
     assert ask(client, text).status_code == 200
@@ -153,7 +155,10 @@ def _hostile() -> dict[str, str]:
         "no key id": token({"kid": None}),
         "a key id of the other kind": token({"kid": "ec"}),
         "a critical header": made_by_hand({"alg": "RS256", "crit": ["b64"], "b64": False}),
-        "an ID of another type": token({"typ": "logout+jwt"}),
+        "another type": token({"typ": "logout+jwt"}),
+        "JWT, which ID tokens are": token({"typ": "JWT"}),
+        "an ID token's nonce": token(nonce="n"),
+        "an ID token's hash": token(at_hash="h"),
         "no type": token({"typ": None}),
         "expired": token(exp=now - 120),
         "without an end": token(exp=None),
@@ -178,6 +183,8 @@ def _hostile() -> dict[str, str]:
         "two parts": ".".join(good.split(".")[:2]),
         "five parts": ".".join([good, "a", "b"]),
         "dots": "..",
+        "a header that is a list": base64.urlsafe_b64encode(b'["alg","typ"]').decode() + ".e30.AA",
+        "a type that is a list": made_by_hand({"alg": "RS256", "typ": ["at+jwt"]}),
         "deep": base64.urlsafe_b64encode(b"[" * 4_000).decode() + ".e30.",
     }
 
@@ -186,6 +193,22 @@ def _hostile() -> dict[str, str]:
 def test_a_token_that_is_made_up_opens_nothing(client: httpx.Client, text: str) -> None:
     answer = ask(client, text)
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+
+
+def test_the_type_jwt_is_taken_where_it_is_set_and_an_id_token_is_not(tmp_path: Path) -> None:
+    (tmp_path / "keys.json").write_bytes(key_set(RSA))
+    environment = auth(tmp_path, AUTH_OIDC_TOKEN_TYPES="at+jwt, JWT")
+    with client_of(settings_with(tmp_path / "state", **environment)) as client:
+        taken = [token({"typ": "JWT"}), token(), token({"typ": "JWT"}, typ="Bearer")]
+        assert [ask(client, one).status_code for one in taken] == [200] * 3
+        of_id = [
+            token({"typ": "JWT"}, nonce="n"),
+            token({"typ": "JWT"}, nonce=""),
+            token({"typ": "JWT"}, at_hash="h"),
+            token({"typ": "JWT"}, c_hash="h"),
+            token({"typ": "JWT"}, typ="ID"),
+        ]
+        assert [ask(client, one).status_code for one in of_id] == [401] * 5
 
 
 def test_a_token_without_scopes_opens_nothing_that_asks_for_one(client: httpx.Client) -> None:
@@ -295,6 +318,14 @@ def test_weak_and_foreign_keys_of_a_set_are_left_out() -> None:
     assert keys.find("enc") is None
 
 
+@pytest.mark.parametrize("key", [RSA, EC], ids=["RSA", "EC"])
+def test_private_parts_of_keys_are_not_kept(key: RSAKey | ECKey) -> None:
+    written = json.dumps({"keys": [key.as_dict(private=True)]}).encode()
+    kept = PublicKeys(written).find(key.kid)
+    assert kept is not None
+    assert not kept.is_private
+
+
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
@@ -308,6 +339,7 @@ def test_weak_and_foreign_keys_of_a_set_are_left_out() -> None:
         ({"AUTH_OIDC_JWKS_URL": "https://u:p@issuer.example/keys"}, "no user"),
         ({"AUTH_OIDC_ALGORITHMS": "RS256,HS256"}, "AUTH_OIDC_ALGORITHMS"),
         ({"AUTH_OIDC_ALGORITHMS": "none"}, "AUTH_OIDC_ALGORITHMS"),
+        ({"AUTH_OIDC_TOKEN_TYPES": "JTW"}, "AUTH_OIDC_TOKEN_TYPES"),
     ],
 )
 def test_settings_that_would_let_the_wrong_ones_in_are_refused(

@@ -161,6 +161,7 @@ DEFAULTS = {
     "AUTH_OIDC_JWKS_URL": "",
     "AUTH_OIDC_JWKS_FILE": "",
     "AUTH_OIDC_ALGORITHMS": "RS256,ES256",
+    "AUTH_OIDC_TOKEN_TYPES": "at+jwt",
     "AUTH_OIDC_TENANT_CLAIM": "tenant",
     "AUTH_OIDC_SCOPE_CLAIM": "scope",
     "API_TLS_CERT_FILE": "",

@@ -39,6 +39,11 @@ class Entrance:
         """The sessions; raises as `keys` does."""
         return self._open().sessions
 
+    def require_readable(self) -> None:
+        """Raise as `keys` does where the file is there and cannot be read."""
+        if self._path.exists():
+            self.keys.knows("")
+
     def close(self) -> None:
         """Close the file, if it was opened."""
         with self._lock:

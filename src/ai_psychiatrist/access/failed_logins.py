@@ -25,6 +25,8 @@ class FailedLogins:
     """Counts failures by address, those of the latest addresses alone."""
 
     clock: Callable[[], float] = time.monotonic
+    unrecorded: int = 0
+    """Requests of strangers that were refused, and that no row of the audit trail counts yet."""
     _by_network: OrderedDict[str, _Failures] = field(default_factory=OrderedDict)
 
     def seconds_to_wait(self, address: str) -> int:

@@ -21,10 +21,12 @@ LIFE_SECONDS: Final = 12 * 3600
 IDLE_SECONDS: Final = 3600
 """Since the last request."""
 TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+MOST_OF_ONE: Final = 100
+"""Sessions at once of one key, or of one rater's name; then the one not used for longest ends."""
+MOST_SESSIONS: Final = 10_000
+"""Kept at once; then one of the same key or name ends, or where it has none the oldest of all."""
 
 _TOKEN_BYTES: Final = 32
-_MOST_SESSIONS: Final = 10_000
-"""Kept at once; then the one that was not used for longest ends."""
 _MOST_NAME_CHARACTERS: Final = 60
 _NOT_IN_SLUG: Final = re.compile(r"[\W_]+")
 _SHOWN_AS_OTHERS: Final = frozenset({"program", "you"})
@@ -89,9 +91,21 @@ class SessionStore:
         token, now = secrets.token_urlsafe(_TOKEN_BYTES), self._clock()
         with self._database.transaction():
             self._database.execute(
-                "DELETE FROM sessions WHERE began_at <= ? OR used_at <= ? OR token_hash IN "
-                "(SELECT token_hash FROM sessions ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
-                (now - LIFE_SECONDS, now - IDLE_SECONDS, _MOST_SESSIONS - 1),
+                "DELETE FROM sessions WHERE began_at <= :began OR used_at <= :used "
+                "OR token_hash IN (SELECT token_hash FROM sessions "
+                "WHERE key_id IS :key_id AND rater IS :rater "
+                "ORDER BY used_at DESC, rowid DESC LIMIT -1 OFFSET :of_one) "
+                "OR token_hash IN (SELECT token_hash FROM sessions "
+                "ORDER BY key_id IS :key_id AND rater IS :rater, "
+                "used_at DESC, rowid DESC LIMIT -1 OFFSET :of_all)",
+                {
+                    "began": now - LIFE_SECONDS,
+                    "used": now - IDLE_SECONDS,
+                    "key_id": key_id,
+                    "rater": rater,
+                    "of_one": MOST_OF_ONE - 1,
+                    "of_all": MOST_SESSIONS - 1,
+                },
             )
             self._database.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",

@@ -55,6 +55,10 @@ class AuthSettings(Options):
     oidc_algorithms: CommaList[str] = Field(
         default=("RS256", "ES256"), description="Algorithms of signatures that are taken."
     )
+    oidc_token_types: CommaList[str] = Field(
+        default=("at+jwt",),
+        description="Types of tokens (`typ`) that are taken; JWT as well for some providers.",
+    )
     oidc_tenant_claim: str = Field(
         default="tenant", description="The claim that names whose records the holder works with."
     )
@@ -69,3 +73,12 @@ class AuthSettings(Options):
             msg = f"the algorithms are {', '.join(_ALGORITHMS)}; none and HS256 prove nothing"
             raise ValueError(msg)
         return algorithms
+
+    @field_validator("oidc_token_types")
+    @classmethod
+    def _are_of_access_tokens(cls, types: tuple[str, ...]) -> tuple[str, ...]:
+        folded = tuple(map(str.casefold, types))
+        if not folded or not set(folded) <= {"at+jwt", "jwt"}:
+            msg = "the types of access tokens are at+jwt and JWT"
+            raise ValueError(msg)
+        return folded

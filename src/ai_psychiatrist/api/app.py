@@ -151,6 +151,7 @@ def _make_state(app: FastAPI, settings: Settings, opened: Services | None) -> No
     app.state.services = opened
     app.state.stopping = Stopping()
     app.state.failed_logins = FailedLogins()
+    app.state.state_look = status.StateLook()
     app.state.example_lock = asyncio.Lock()
     app.state.slots = SharedMemory(
         slots, share=max(1, int(slots * _SLOTS_OF_ONE)) if is_shared else None

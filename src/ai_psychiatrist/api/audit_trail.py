@@ -1,11 +1,12 @@
 """Nothing stored is shown, changed, exported or erased without a row in the audit trail."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ai_psychiatrist.access.audit.entry import BEGUN, Action
 from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.trails import NO_TENANT, Trails
+from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.api.audited_actions import (
     ACTIONS,
     ACTIONS_WHERE_STORED,
@@ -57,6 +59,17 @@ async def record_reading(request: Request, participant_id: int) -> None:
         raise Problem("audit_unavailable", _NOT_SHOWN)
 
 
+async def record_refused_logins(app: FastAPI) -> None:
+    """Add one row for all that strangers were refused since the last one, if anything was."""
+    failures: FailedLogins = app.state.failed_logins
+    count = failures.unrecorded
+    if count:
+        trails, action = app.state.services.audit, Action.LOGINS_REFUSED
+        row = partial(trails.record, NO_TENANT, actor=_NOBODY, action=action, outcome=str(count))
+        if await _is_written(row):
+            failures.unrecorded -= count
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Deed:
     """What a request does, and to which record."""
@@ -73,7 +86,8 @@ _PATHS: Final = {key: compile_path(key.path)[0] for key in _ALL_ACTIONS}
 class AuditedRequests:
     """ASGI middleware: an answer leaves only once its row is written.
 
-    A change has a row before it begins, and one that says how it ended.
+    A change has a row before it begins, and one that says how it ended. Whoever is not known has
+    no rows of their own: they could fill the disk. What they are refused is counted.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -95,6 +109,8 @@ class AuditedRequests:
                 is_begun = True
                 record_id = deed.record_id or _told_record(scope, message)
                 status = _REFUSED if scope["state"].get(LOGIN_REFUSED) else message["status"]
+                if deed.action in ANSWERED_ANYWAY:
+                    _count_failure(scope, status)
                 is_refused = not await _write(
                     scope, replace(deed, record_id=record_id), str(status)
                 )
@@ -137,20 +153,36 @@ def _told_record(scope: Scope, start: Message) -> str:
 
 
 async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
-    """Return whether the row is on the disk."""
+    """Return whether the row is on the disk, or there has to be none."""
     trails: Trails = scope["app"].state.services.audit
     principal = known_principal(scope)
-    try:
-        await _WRITERS.run(
-            partial(
-                trails.record,
-                NO_TENANT if principal is None else principal.tenant,
-                actor=_NOBODY if principal is None else principal.id,
-                action=deed.action,
-                outcome=outcome,
-                record_id=deed.record_id or (address_of(scope) if principal is None else ""),
-            )
+    if principal is None:
+        return True
+    return await _is_written(
+        partial(
+            trails.record,
+            principal.tenant,
+            actor=principal.id,
+            action=deed.action,
+            outcome=outcome,
+            record_id=deed.record_id,
         )
+    )
+
+
+def _count_failure(scope: Scope, status: int) -> None:
+    """Count a login that was refused; of a stranger also a malformed one, and an end of none."""
+    failures: FailedLogins = scope["app"].state.failed_logins
+    is_stranger = known_principal(scope) is None
+    if scope["state"].get(LOGIN_REFUSED) or (is_stranger and 400 <= status < 500):
+        failures.failed(address_of(scope))
+    if is_stranger:
+        failures.unrecorded += 1
+
+
+async def _is_written(record: Callable[[], object]) -> bool:
+    try:
+        await _WRITERS.run(record)
     except (AuditUnusable, WorkTimedOut) as error:
         logger.error("audit_not_written", error_type=type(error).__name__, reason=str(error))
         return False

@@ -1,7 +1,7 @@
 """Who calls: nothing of a request is read before it is known whom it comes from."""
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -11,7 +11,6 @@ from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.access.key_text import START, read_key
 from ai_psychiatrist.access.keys import Key
-from ai_psychiatrist.access.oidc.token_verifier import TokenVerifier
 from ai_psychiatrist.access.sessions import TOKEN, Session
 from ai_psychiatrist.api.authorization import (
     COOKIE_BEHIND_TLS,
@@ -32,6 +31,9 @@ from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.infrastructure.options import is_address_of_others, is_of_this_machine
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.access.oidc import TokenVerifier
 
 logger = get_logger(__name__)
 
@@ -97,6 +99,7 @@ class Authentication:
             failures: FailedLogins = scope["app"].state.failed_logins
             seconds = failures.seconds_to_wait(address_of(scope))
             if seconds:
+                failures.unrecorded += 1
                 raise Problem("too_many_logins", headers={"Retry-After": str(seconds)})
         return given
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from tempfile import TemporaryFile
 from typing import Final
@@ -11,12 +12,13 @@ from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
+from ai_psychiatrist.api.audit_trail import record_refused_logins
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.shape import DESCRIBING
 from ai_psychiatrist.infrastructure.given_files import reason_of
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
+from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, MINUTE_SECONDS, repeating
 from ai_psychiatrist.wiring import Services, bootstrap_apart
 from ai_psychiatrist.wiring.jobs import open_jobs
 
@@ -52,6 +54,9 @@ async def lifespan(
             await stack.enter_async_context(repeating(warn_it_is_open, HOUR_SECONDS))
         stack.callback(setattr, app.state, "services", opened)
         app.state.services = services
+        stack.push_async_callback(record_refused_logins, app)
+        recording = partial(record_refused_logins, app)
+        await stack.enter_async_context(repeating(recording, MINUTE_SECONDS))
         app.state.jobs = await stack.enter_async_context(open_jobs(services))
         # Last: what is loaded until here may parse source, which two threads cannot do at once.
         reading = to_thread.run_sync(_read_ahead, services)

@@ -115,7 +115,6 @@ async def begin_session(
 ) -> Response:
     """Begin a session: its cookie is set, and the one that there was ends."""
     failures: FailedLogins = request.app.state.failed_logins
-    address = address_of(request.scope)
     entrance, before = services.entrance, session_of(request)
     is_required = services.settings.auth.required
     is_form = content_type(request.scope) == FORM_TYPE
@@ -126,11 +125,10 @@ async def begin_session(
         raise Problem("entrance_unusable") from None
     except (InputError, Problem):
         request.scope["state"][LOGIN_REFUSED] = True
-        failures.failed(address)
         if not is_form:
             raise
         return RedirectResponse(f"{root}/login?refused=1", 303)
-    failures.succeeded(address)
+    failures.succeeded(address_of(request.scope))
     request.scope["state"][PRINCIPAL] = session.principal
     if before is not None:
         await KEY_READERS.run(lambda: entrance.sessions.end(before))

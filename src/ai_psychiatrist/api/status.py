@@ -1,18 +1,26 @@
 """The routes that say how the service is."""
 
-from typing import Literal
+import math
+import time
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict
 
+from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.api.authorization import known_principal, requires
 from ai_psychiatrist.api.dependencies import ServicesOf, jobs_of
 from ai_psychiatrist.api.lifespan import state_fault
 from ai_psychiatrist.api.problems import ModelProblem, Problem, causes_field
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.wiring import Services
+
+_LOOK_SECONDS: Final = 1.0
 
 router = APIRouter(tags=["status"])
 
@@ -39,6 +47,39 @@ class Alive(BaseModel):
     """Always the same."""
 
 
+@dataclass(slots=True)
+class StateLook:
+    """What of the state folder cannot be used; a look writes a file, and anybody may ask."""
+
+    problem: str | None = None
+    """The code of a problem."""
+    at: float = -math.inf
+
+    async def current(self, services: Services) -> str | None:
+        """Return what a look of this second found, or while it lasts the one before."""
+        now = time.monotonic()
+        if now - self.at >= _LOOK_SECONDS:
+            self.at = now
+            self.problem = await to_thread.run_sync(_problem_of_state, services)
+        return self.problem
+
+
+def _problem_of_state(services: Services) -> str | None:
+    """Return the code of the problem with which requests would be refused, if they would be."""
+    if state_fault(services.settings) is not None:
+        return "state_unwritable"
+    try:
+        services.audit.require_whole()
+    except AuditUnusable:
+        return "audit_unavailable"
+    try:
+        # A file that is not there is made by the first login, and not by whoever asks for this.
+        services.entrance.require_readable()
+    except AssessmentServiceError:
+        return "entrance_unusable"
+    return None
+
+
 @router.get("/health", dependencies=[requires()])
 async def read_health(services: ServicesOf) -> Health:
     """Say which models would answer; always 200, so use /readyz to take a server out."""
@@ -58,12 +99,13 @@ async def check_liveness() -> Alive:
 
 @router.get(
     "/readyz",
-    responses={503: {"description": "An agent has no model, or the state folder no room."}},
+    responses={503: {"description": "The code names what requests would be refused for."}},
 )
 async def check_readiness(request: Request, services: ServicesOf) -> Alive:
-    """Say whether agents have models that would answer, and the state folder can be written."""
-    if await to_thread.run_sync(state_fault, services.settings) is not None:
-        raise Problem("state_unwritable")
+    """Say whether requests can be served: models, the state folder, the audit trail, keys."""
+    look: StateLook = request.app.state.state_look
+    if (problem := await look.current(services)) is not None:
+        raise Problem(problem)
     unready = await services.connections.unready()
     agents = [agent for agent in services.unready_agents(unready) if agent not in OPTIONAL_AGENTS]
     if agents:

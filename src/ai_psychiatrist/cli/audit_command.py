@@ -31,7 +31,8 @@ Examples:
 
   ai-psychiatrist audit verify --tenant clinic --head 128:5f0c…
 
-Exit status: 0 every row is there as it was written, 1 something is wrong, 2 bad input.
+Exit status: 0 every row is there as it was written, 1 something is wrong, or a file cannot be read,
+2 bad input. Rows and head that were put back together are found only with a head kept elsewhere.
 """
 SHOW_EXAMPLES: Final = """
 Examples:
@@ -71,8 +72,10 @@ def verify(
         tenants = [tenant or LOCAL.tenant] if tenant or noted else trails.tenants()
         checked = {name: _checked(trails, name, noted) for name in tenants}
     with writing_output():
+        against = "the head that is kept here" + (" and the head given" if noted else "")
         for name, one in checked.items():
-            lines = [str(finding) for finding in one.findings] or [f"holds, head {one.end}"]
+            whole = f"holds, head {one.end or 'of no row yet'}; checked against {against}"
+            lines = [str(finding) for finding in one.findings] or [whole]
             if one.unanswered:
                 lines.append(f"{one.unanswered} at the end of requests that were never answered")
             typer.echo("\n".join(f"{name}: {line}" for line in lines))

@@ -15,7 +15,7 @@ from ai_psychiatrist.access.audit.entry import Action
 from ai_psychiatrist.access.clock import seconds_now, written_time
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, refuse_unusable
-from ai_psychiatrist.cli.audited import audited
+from ai_psychiatrist.cli.audited import audited, audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
@@ -57,7 +57,8 @@ Examples:
 
 The key, and every session that was begun with it, ends at once, in servers that run as well.
 
-Exit status: 0 revoked, 2 there is no such key.
+Exit status: 0 revoked, 1 revoked without a row in the audit trail, which takes none, 2 there is no
+such key.
 """
 
 _DURATION: Final = re.compile(r"([1-9]\d{0,5})([mhd])")
@@ -140,9 +141,9 @@ def revoke(
     """Let a key open nothing any more."""
     with _store() as (keys, settings), writing_output():
         tenant = keys.get(key_id).principal.tenant
-        with audited(settings, tenant, Action.KEY_REVOKED, key_id):
+        with audited_if_possible(settings, tenant, Action.KEY_REVOKED, key_id):
             key = _described(keys.revoke(key_id))
-        typer.echo(orjson.dumps(key) if is_json else f"revoked {key.id}")
+            typer.echo(orjson.dumps(key) if is_json else f"revoked {key.id}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from ai_psychiatrist.access.audit.entry import Action
-from ai_psychiatrist.cli.audited import audited
+from ai_psychiatrist.cli.audited import audited, audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
@@ -43,8 +43,8 @@ Examples:
 
   ai-psychiatrist records import everything.jsonl
 
-A server may run meanwhile. Exit status: 0 done, 1 something stored cannot be read, 2 bad input or
-settings.
+A server may run meanwhile. Exit status: 0 done, 1 something stored cannot be read, or was erased
+without a row in the audit trail, which takes none; 2 bad input or settings.
 """
 
 _LINES: Final = 500
@@ -83,23 +83,26 @@ def erase(
     ] = None,
     tenant: TenantOption = LOCAL.tenant,
 ) -> None:
-    """Erase an assessment, or a subject: its key is destroyed, so that copies tell nothing."""
+    """Erase an assessment, or a subject: its key is destroyed, so that copies tell nothing.
+
+    Where the audit trail takes no row it erases all the same, says so, and ends with status 1.
+    """
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
     settings = _settings()
     with _stores(settings) as stores:
         store = _known(stores, tenant)
         if subject is not None:
-            with audited(settings, tenant, Action.SUBJECT_ERASED, subject):
+            with audited_if_possible(settings, tenant, Action.SUBJECT_ERASED, subject):
                 ids = store.erasing.ids_of(subject)
                 forget_told(settings.data.state_dir, jobs_named(tenant, ids))
                 count = store.erasing.erase_subject(subject)
-            typer.echo(f"erased {count} assessments of the subject")
+                typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
-            with audited(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
+            with audited_if_possible(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
                 forget_told(settings.data.state_dir, jobs_named(tenant, [assessment_id]))
                 store.erasing.erase(assessment_id)
-            typer.echo("erased 1 assessment")
+                typer.echo("erased 1 assessment")
 
 
 @records_app.command()

@@ -1,6 +1,8 @@
 """What settings cannot mean together, or on this machine; found before anything starts."""
 
-from ai_psychiatrist.access.oidc.issuer_settings import refuse_unusable_issuer
+from importlib.util import find_spec
+
+from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.config.settings import Settings
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
@@ -40,7 +42,7 @@ def refuse_contradictions(settings: Settings) -> None:
         _refuse_other_machines(settings)
     signing_keys(settings.jobs_webhook)
     signer_of(settings.certificate.key_file)
-    refuse_unusable_issuer(settings.auth)
+    _refuse_unusable_issuer(settings.auth)
 
 
 def _refuse_other_machines(settings: Settings) -> None:
@@ -52,3 +54,28 @@ def _refuse_other_machines(settings: Settings) -> None:
     require_local_embedder(embedder, models, ollama=settings.ollama, openai=settings.openai)
     if models.http_proxy is not None:
         require_local(models, "the proxy", models.http_proxy, setting="MODEL_HTTP_PROXY")
+
+
+def _refuse_unusable_issuer(auth: AuthSettings) -> None:
+    """Refuse an identity provider whose tokens could never be checked."""
+    sources = (auth.oidc_jwks_file, auth.oidc_jwks_url)
+    if auth.oidc_issuer is None:
+        if auth.oidc_audience is not None or sources != (None, None):
+            msg = "set AUTH_OIDC_ISSUER as well, or leave out the other AUTH_OIDC_ settings"
+            raise ConfigurationError(msg)
+        return
+    faults = {
+        "AUTH_REQUIRED=true: without it no token is looked at": not auth.required,
+        "AUTH_OIDC_AUDIENCE: what a token has to be made for": auth.oidc_audience is None,
+        "either AUTH_OIDC_JWKS_FILE or AUTH_OIDC_JWKS_URL": sum(map(bool, sources)) != 1,
+        "the extra: pip install 'ai-psychiatrist[oidc]'": find_spec("joserfc") is None,
+    }
+    for needed, is_missing in faults.items():
+        if is_missing:
+            msg = f"AUTH_OIDC_ISSUER needs {needed}"
+            raise ConfigurationError(msg)
+    # It takes a tenth of a second, which a server shall not wait for at its first token.
+    from ai_psychiatrist.access.oidc import read_keys  # noqa: PLC0415
+
+    if auth.oidc_jwks_file is not None:
+        read_keys(auth.oidc_jwks_file)

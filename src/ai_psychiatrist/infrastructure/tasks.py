@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 Wait: TypeAlias = Callable[[float], Awaitable[None]]
 """Takes seconds."""
 
+MINUTE_SECONDS: Final = 60.0
 HOUR_SECONDS: Final = 3_600.0
 
 

@@ -28,7 +28,7 @@ from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStor
 if TYPE_CHECKING:
     from ai_psychiatrist.access.audit.trails import Trails
     from ai_psychiatrist.access.entrance import Entrance
-    from ai_psychiatrist.access.oidc.token_verifier import TokenVerifier
+    from ai_psychiatrist.access.oidc import TokenVerifier
     from ai_psychiatrist.store.stores import Stores
     from ai_psychiatrist.wiring.interviews import TenantInterviews
 
@@ -145,9 +145,11 @@ class Services:
     @cached_property
     def token_verifier(self) -> "TokenVerifier | None":
         """What checks tokens of an identity provider; `None` where none is named."""
-        from ai_psychiatrist.access.oidc.token_verifier import token_verifier  # noqa: PLC0415
+        if self.settings.auth.oidc_issuer is None:
+            return None
+        from ai_psychiatrist.access.oidc import TokenVerifier  # noqa: PLC0415  it is an extra
 
-        return token_verifier(self.settings.auth)
+        return TokenVerifier(self.settings.auth)
 
     def close(self) -> None:
         """Close what was opened of records, keys, and trails."""

@@ -11,7 +11,7 @@ import pytest
 from ai_psychiatrist.access.audit.check import Fault
 from ai_psychiatrist.access.audit.entry import Action
 from ai_psychiatrist.access.audit.errors import AuditUnusable
-from ai_psychiatrist.access.audit.head import Head
+from ai_psychiatrist.access.audit.head import Head, HeadFile, first_head
 from ai_psychiatrist.access.audit.trails import Trails
 
 ROWS = 6
@@ -163,6 +163,42 @@ def test_a_head_that_was_changed_or_removed_is_found(
 ) -> None:
     change(trails.state_dir / "audit-heads" / "local.head")
     assert found(trails) == faults
+
+
+def test_a_trail_whose_end_was_cut_off_with_its_head_takes_no_row(trails: Trails) -> None:
+    head_file = trails.state_dir / "audit-heads" / "local.head"
+    edit(trails, "DELETE FROM trail WHERE n > 4")
+    head_file.unlink()
+    for _ in "12":
+        with pytest.raises(AuditUnusable, match=r"head is gone.*audit verify"):
+            see(trails)
+    assert not head_file.exists()
+    assert found(trails) == [(Fault.HEAD_MISSING, 4, 4)]
+
+
+def test_a_first_row_whose_process_was_killed_before_it_wrote_the_head_is_no_fault(
+    tmp_path: Path,
+) -> None:
+    trails, head_file = Trails(state_dir=tmp_path), tmp_path / "audit-heads" / "local.head"
+    see(trails)
+    with closing(trails.reading("local")) as trail:
+        HeadFile(path=head_file, seals=trail.seals).write(first_head("local"))
+    checked = trails.check("local")
+    assert (checked.holds, checked.unanswered) == (True, 1)
+    see(trails)
+    checked = trails.check("local")
+    assert (checked.holds, checked.unanswered) == (True, 0)
+
+
+def test_what_is_no_file_of_a_trail_is_found_and_hides_no_other(trails: Trails) -> None:
+    trails.close()
+    folder = trails.state_dir / "audit"
+    (folder / "local.sqlite").write_bytes(b"")
+    (folder / "clinic.sqlite").write_bytes(b"nothing of use " * 400)
+    (trails.state_dir / "audit-heads" / "clinic.head").mkdir()
+    assert found(trails) == [(Fault.UNREADABLE, 0, 0)]
+    faults = [one.fault for one in trails.check("clinic").findings]
+    assert faults == [Fault.UNREADABLE, Fault.HEAD_UNREADABLE]
 
 
 def test_a_trail_that_is_gone_with_all_its_rows_is_found(trails: Trails) -> None:

@@ -1,6 +1,8 @@
 """Sessions, by a clock that the test moves."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,13 @@ from ai_psychiatrist.access.access_file import FILE_NAME
 from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.forgery_token import forgery_token, is_forgery_token
 from ai_psychiatrist.access.keys import WantedKey
-from ai_psychiatrist.access.sessions import IDLE_SECONDS, LIFE_SECONDS, local_rater
+from ai_psychiatrist.access.sessions import (
+    IDLE_SECONDS,
+    LIFE_SECONDS,
+    MOST_OF_ONE,
+    MOST_SESSIONS,
+    local_rater,
+)
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
 
@@ -84,6 +92,38 @@ def test_a_session_that_was_ended_is_over_and_no_other_is(entrance: Entrance) ->
     entrance.sessions.end(first)
     assert not lasts(entrance, first)
     assert lasts(entrance, second)
+
+
+def test_many_logins_of_one_key_end_its_oldest_session_and_no_other(entrance: Entrance) -> None:
+    first, second = (entrance.keys.create(WARD).key for _ in "12")
+    others = [entrance.sessions.begin(second).token, entrance.sessions.begin_local("A").token]
+    tokens = [entrance.sessions.begin(first).token for _ in range(MOST_OF_ONE + 2)]
+    assert [lasts(entrance, token) for token in tokens] == [False] * 2 + [True] * MOST_OF_ONE
+    assert all(lasts(entrance, token) for token in others)
+
+
+def test_many_sessions_of_one_name_end_its_oldest_and_no_other(entrance: Entrance) -> None:
+    other = entrance.sessions.begin_local("B").token
+    tokens = [entrance.sessions.begin_local("A").token for _ in range(MOST_OF_ONE + 1)]
+    assert [lasts(entrance, token) for token in tokens] == [False] + [True] * MOST_OF_ONE
+    assert lasts(entrance, other)
+
+
+def test_where_there_are_too_many_sessions_a_login_ends_one_of_its_own(
+    entrance: Entrance, path: Path, clock: Clock
+) -> None:
+    oldest, own = (entrance.sessions.begin_local(name).token for name in "AB")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO sessions VALUES (?, NULL, ?, ?, ?)",
+            ((bytes([n >> 8, n & 255]), f"{n}", clock.now, clock.now) for n in range(9_998)),
+        )
+        ((count,),) = connection.execute("SELECT COUNT(*) FROM sessions")
+    assert count == MOST_SESSIONS
+    again = entrance.sessions.begin_local("B").token
+    assert [lasts(entrance, token) for token in (oldest, own, again)] == [True, False, True]
+    entrance.sessions.begin_local("of nobody yet")
+    assert [lasts(entrance, token) for token in (oldest, again)] == [False, True]
 
 
 @pytest.mark.parametrize(

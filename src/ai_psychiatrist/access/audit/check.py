@@ -26,19 +26,25 @@ class Fault(StrEnum):
     """This installation did not write the head."""
     HEAD_MISSING = "head missing"
     """The trail has rows, and the file of its head is gone."""
+    HEAD_UNREADABLE = "head unreadable"
+    """The file of the head cannot be read."""
+    UNREADABLE = "file unreadable"
+    """The file of the rows is none of a trail, or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A fault and where it is: numbers of the first and the last row, 0 for the head's file."""
+    """A fault and where it is: numbers of the first and the last row, 0 for a whole file."""
 
     fault: Fault
     first: int
     last: int
+    reason: str = ""
+    """Why a file cannot be read."""
 
     def __str__(self) -> str:
         if not self.first:
-            return str(self.fault)
+            return f"{self.fault}: {self.reason}" if self.reason else str(self.fault)
         rows = f"row {self.first}" if self.first == self.last else f"rows {self.first}-{self.last}"
         return f"{rows}: {self.fault}"
 

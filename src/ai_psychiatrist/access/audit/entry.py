@@ -42,6 +42,8 @@ class Action(StrEnum):
     REPORT_SEEN = "report_seen"
     SESSION_BEGUN = "session_begun"
     SESSION_ENDED = "session_ended"
+    LOGINS_REFUSED = "logins_refused"
+    """Of strangers, logins and what would end a session; one row for all of a minute."""
     KEY_CREATED = "key_created"
     KEY_REVOKED = "key_revoked"
     RECORDS_SWEPT = "records_swept"
@@ -62,7 +64,7 @@ class Entry:
     object: str = ""
     """Keyed digest of a record's id; empty where the action has no one record."""
     outcome: str
-    """`begun`, or the status of the answer."""
+    """`begun`, the status of the answer, or how many logins were refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.access.audit.entry import first_previous
 from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.domain.errors import InputError
@@ -33,6 +34,11 @@ class Head:
             msg = "--head: write it as `ai-psychiatrist audit head` printed it, NUMBER:DIGEST"
             raise InputError(msg, field="--head")
         return cls(n=int(found[1]), digest=found[2])
+
+
+def first_head(tenant: str) -> Head:
+    """Return the head of a trail without rows: what its first row follows."""
+    return Head(n=0, digest=first_previous(tenant))
 
 
 class HeadForged(AuditUnusable):

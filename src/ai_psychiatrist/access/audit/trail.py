@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.access.audit.entry import Entry, Row, first_previous
+from ai_psychiatrist.access.audit.entry import Entry, Row
 from ai_psychiatrist.access.audit.errors import AuditUnusable
-from ai_psychiatrist.access.audit.head import Head, HeadFile
+from ai_psychiatrist.access.audit.head import Head, HeadFile, first_head
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.ledger.store.database import Database
@@ -39,6 +39,9 @@ _TABLES: Final = (
 )
 _COLUMNS: Final = "n, previous, at, actor, action, object, outcome, digest, seal"
 _BUSY_SECONDS: Final = 5.0
+_HEADLESS: Final = (
+    "the audit trail has rows, and the file of its head is gone: `ai-psychiatrist audit verify`"
+)
 _BROKEN: Final = (
     "the audit trail does not fit its head: `ai-psychiatrist audit verify` says what is wrong"
 )
@@ -48,8 +51,9 @@ class AuditTrail:
     """One trail, for any number of processes that write at the same time.
 
     A row counts once the head names it: `append` returns no sooner. A process that is killed
-    between the two leaves a row behind the head, whose request was never answered. Every method
-    raises `AuditUnusable`.
+    between the two leaves a row behind the head, whose request was never answered. Before its first
+    row a trail gets a head that names none, so that rows without a head are of one that was taken
+    away. Every method raises `AuditUnusable`.
     """
 
     def __init__(self, path: Path, head_file: HeadFile, *, is_read_only: bool = False) -> None:
@@ -79,15 +83,25 @@ class AuditTrail:
         """
         with _translated():
             with self._database.transaction():
-                row = self._row_of(entry, after=self._checked_end())
+                end = self._checked_end()
+                if end is None and self._head_file.read() is None:
+                    self._head_file.write(first_head(self._seals.tenant))
+                row = self._row_of(entry, after=end or first_head(self._seals.tenant))
                 self._insert(row)
             # A second transaction: it keeps the others from writing an older head after this one.
             with self._database.transaction():
                 written = self._head_file.read()
                 end = self._end()
-                if end is not None and (written is None or written.n < end.n):
+                if written is None:
+                    raise AuditUnusable(_HEADLESS)
+                if end is not None and written.n < end.n:
                     self._head_file.write(end)
         return Head(n=row.n, digest=row.digest)
+
+    def require_whole(self) -> None:
+        """Raise `AuditUnusable` where `append` would, as far as reading tells."""
+        with _translated():
+            self._checked_end()
 
     def rows(self, *, last: int | None = None) -> Iterator[Row]:
         """Yield the rows in their order: all, or the last ones."""
@@ -117,8 +131,11 @@ class AuditTrail:
 
     def _checked_end(self) -> Head | None:
         """Return the last row, which this installation wrote and which the head allows."""
-        head, end = self._head_file.read(), self._end()
-        if head is not None:
+        # In this order: another process may add a row meanwhile.
+        end, head = self._end(), self._head_file.read()
+        if head is None and end is not None:
+            raise AuditUnusable(_HEADLESS)
+        if head is not None and head.n:
             named = self._database.fetch("SELECT digest FROM trail WHERE n = ?", (head.n,))
             if not named or named[0]["digest"] != head.digest:
                 raise AuditUnusable(_BROKEN)
@@ -130,10 +147,10 @@ class AuditTrail:
         ((seal,),) = self._database.fetch("SELECT seal FROM trail WHERE n = ?", (end.n,))
         return self._seals.is_own(str(seal), "row", end.digest)
 
-    def _row_of(self, entry: Entry, *, after: Head | None) -> Row:
+    def _row_of(self, entry: Entry, *, after: Head) -> Row:
         row = Row(
-            n=1 if after is None else after.n + 1,
-            previous=first_previous(self._seals.tenant) if after is None else after.digest,
+            n=after.n + 1,
+            previous=after.digest,
             at=entry.at,
             actor=entry.actor,
             action=entry.action,

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +56,13 @@ class Trails:
         files = [*self._folder.glob(f"*{_ENDING}"), *self._heads.glob("*.head")]
         return sorted({path.stem for path in files if _has_trail(path.stem)})
 
+    def require_whole(self) -> None:
+        """Raise `AuditUnusable` where a tenant's trail takes no row."""
+        for tenant in self.tenants():
+            if tenant != NO_TENANT:
+                with closing(self.reading(tenant)) as trail:
+                    trail.require_whole()
+
     def reading(self, tenant: str) -> AuditTrail:
         """Open a trail to read it; the caller closes it."""
         path = self._folder / f"{_checked(tenant)}{_ENDING}"
@@ -68,16 +76,26 @@ class Trails:
         return self._head_file(_checked(tenant)).read()
 
     def check(self, tenant: str, *, noted: tuple[Head, ...] = ()) -> Checked:
-        """Check a whole trail. `noted`: heads that somebody kept elsewhere."""
+        """Check a whole trail, as far as it can be read. `noted`: heads that were kept elsewhere.
+
+        Raises `AuditUnusable` where there is no key to check any trail with.
+        """
         head_file = self._head_file(_checked(tenant))
         more: list[Finding] = []
         try:
             head = head_file.read()
-        except HeadForged:
+        except AuditUnusable as error:
             head = None
-            more.append(Finding(fault=Fault.HEAD_FORGED, first=0, last=0))
+            is_forged = isinstance(error, HeadForged)
+            fault = Fault.HEAD_FORGED if is_forged else Fault.HEAD_UNREADABLE
+            reason = "" if is_forged else str(error)
+            more.append(Finding(fault=fault, first=0, last=0, reason=reason))
         heads = tuple(one for one in (head, *noted) if one is not None)
-        checked = self._checked_rows(tenant, head_file.seals, heads)
+        try:
+            checked = self._checked_rows(tenant, head_file.seals, heads)
+        except AuditUnusable as error:
+            unreadable = Finding(fault=Fault.UNREADABLE, first=0, last=0, reason=str(error))
+            return Checked(end=None, findings=(unreadable, *more))
         last = 0 if checked.end is None else checked.end.n
         if head is None and not more and last:
             more.append(Finding(fault=Fault.HEAD_MISSING, first=last, last=last))
@@ -111,11 +129,8 @@ class Trails:
     def _checked_rows(self, tenant: str, seals: Seals, heads: tuple[Head, ...]) -> Checked:
         if not (self._folder / f"{tenant}{_ENDING}").exists():
             return check_rows((), seals, heads)
-        trail = self.reading(tenant)
-        try:
+        with closing(self.reading(tenant)) as trail:
             return check_rows(trail.rows(), seals, heads)
-        finally:
-            trail.close()
 
     def _head_file(self, tenant: str) -> HeadFile:
         seals = Seals(tenant=tenant, key=self._key())

@@ -1,1 +1,0 @@
-"""Tokens of somebody else's identity provider, and whom they stand for."""
