@@ -11,8 +11,8 @@ from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.head import Head, HeadFile
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.private_files import make_private_file
 from ai_psychiatrist.ledger.errors import LedgerUnusable
-from ai_psychiatrist.ledger.keys.private_place import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
 
 _TABLES: Final = (

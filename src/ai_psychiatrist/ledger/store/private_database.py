@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.ledger.keys.private_place import make_private_file
+from ai_psychiatrist.infrastructure.private_files import make_private_file
 from ai_psychiatrist.ledger.store.database import Database
 
 DatabaseT = TypeVar("DatabaseT", bound=Database)

@@ -110,8 +110,6 @@ class Archive:
         Raises `ConfigurationError` when they cannot be made, others can read them, or they were
         written with another key.
         """
-        # Its parents, too: without this they would take the rights that are usual.
-        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if (folder / _FILE_NAME).exists() and not (folder / KEYS_NAME).exists():
             msg = f"{KEYS_NAME} is gone from {str(folder)!r}: put it back, or nothing can be read"
             raise ConfigurationError(msg)
