@@ -1,16 +1,20 @@
 """What the program puts into its state folder is its owner's alone, and stays so while it runs."""
 
 import json
+import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import httpx
+import pytest
 
-from tests.integration.command import COMMAND, Serving, environment_of, finish
-from tests.integration.running_app import client_at
+from tests.integration.command import COMMAND, Serving, environment_of, finish, run
+from tests.integration.running_app import client_at, client_of, settings_with
 from tests.integration.started import start
 from tests.patience import wait_until
 
@@ -19,6 +23,8 @@ _WITHOUT_UMASK: Final = ("/bin/sh", "-c", 'umask 0 && exec "$0" "$@"', COMMAND)
 _BODY: Final = {"transcript_text": "Participant: I sleep badly every night."}
 _ASYNC: Final = {"Prefer": "respond-async"}
 _TENANT: Final = "clinic-1"
+_ANOTHER: Final = 12_345
+"""A user, and a group, that no file of the tests belongs to."""
 _SETTINGS: Final = {
     "AUTH_REQUIRED": "true",
     "STORE_ASSESSMENTS": "true",
@@ -78,9 +84,9 @@ def use(client: httpx.Client) -> None:
 
 
 def rights(state: Path) -> dict[str, str]:
-    """Return what is there, by its path, with those rights that are wrong."""
+    """Return what is in a folder, by its path, with those rights that are wrong."""
     found = {}
-    for path in (state, *state.rglob("*")):
+    for path in state.rglob("*"):
         try:
             mode = path.lstat().st_mode
         except FileNotFoundError:
@@ -136,6 +142,82 @@ def use_everything(folder: Path) -> None:
 
 def test_all_that_is_made_is_the_owners_alone_whatever_the_umask(tmp_path: Path) -> None:
     use_everything(tmp_path)
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
+
+
+def test_the_root_of_a_mounted_disk_is_taken_and_all_in_it_is_private(tmp_path: Path) -> None:
+    """Of another owner where this user may give it away, and with the mode of Kubernetes."""
+    state = tmp_path / "state"
+    (state / "lost+found").mkdir(parents=True, mode=0o700)
+    if os.geteuid() == 0:
+        os.chown(state, _ANOTHER, _ANOTHER)
+    state.chmod(0o2775)
+    use_everything(tmp_path)
+    assert stat.S_IMODE(state.stat().st_mode) == 0o2775
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or which("setpriv") is None, reason="root alone can run it as another user"
+)
+def test_an_empty_folder_of_another_owner_is_taken_with_the_rights_of_its_group() -> None:
+    with TemporaryDirectory() as name:
+        state = Path(name) / "state"
+        state.mkdir()
+        Path(name).chmod(0o755)
+        os.chown(state, 0, _ANOTHER)
+        state.chmod(0o2775)
+        environment = environment_of(Path(name), _SETTINGS)
+        for command in ("keys create --name a --scope read", "doctor", "records list"):
+            # Who may read all, the interpreter among it, and write only what the group may.
+            as_another = f"{which('setpriv')} --reuid {_ANOTHER} --regid {_ANOTHER} --clear-groups"
+            reading = "--inh-caps +dac_read_search --ambient-caps +dac_read_search"
+            words = [*as_another.split(), *reading.split(), COMMAND, *command.split()]
+            with start(words, Path(name), environment, is_afresh=True) as process:
+                done = finish(process)
+            assert "Traceback" not in done.err
+            assert "denied" not in done.out + done.err
+        require_private(state, with_files={"access.sqlite", "audit/local.sqlite", "digest.key"})
+        assert (state / "access.sqlite").stat().st_uid == _ANOTHER
+
+
+@pytest.mark.parametrize("name", ["access.sqlite", "digest.key", "records.key"])
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda path: path.chmod(0o640), "others can read it: chmod 600"),
+        (lambda path: path.symlink_to(path.rename(f"{path}.moved")), "link"),
+    ],
+    ids=["readable", "link"],
+)
+def test_what_others_can_read_or_swap_is_refused_in_a_folder_of_a_group(
+    name: str, spoil: Callable[[Path], object], told: str, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "lost+found").mkdir()
+    state.chmod(0o2775)
+    settings = settings_with(state, STORE_ASSESSMENTS="true")
+    with client_of(settings) as client:
+        assert client.post("/v1/assessments", json=_BODY).status_code == 201
+    assert run("keys create --name a --scope read".split(), tmp_path).code == 0
+    spoil(state / name)
+    commands = {"access.sqlite": "keys list", "digest.key": "audit verify"}
+    done = run(commands.get(name, "records list").split(), tmp_path)
+    assert done.code == 2
+    assert told in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(("mode", "is_taken"), [(0o440, True), (0o640, True), (0o644, False)])
+def test_a_named_key_may_be_read_by_its_group(mode: int, is_taken: bool, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("5a" * 32, "utf-8")
+    key.chmod(mode)
+    (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
+    arguments = ["assess", "talk.txt", "--certificate", "certificate.json"]
+    done = run(arguments, tmp_path, {"CERTIFICATE_KEY_FILE": str(key)})
+    assert (done.code in {0, 1}) is is_taken, done.err
+    assert is_taken or "CERTIFICATE_KEY_FILE can be used by others: chmod 600" in done.err
 
 
 def test_folders_that_are_made_above_the_state_are_private_as_well(tmp_path: Path) -> None:
@@ -143,4 +225,5 @@ def test_folders_that_are_made_above_the_state_are_private_as_well(tmp_path: Pat
     (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     settings = {"DATA_STATE_DIR": str(tmp_path / "local" / "state" / "ours")}
     said(tmp_path, "assess", "talk.txt", **settings)
-    require_private(tmp_path / "local", with_files={"state", "state/ours/digest.key"})
+    (tmp_path / "talk.txt").unlink()
+    require_private(tmp_path, with_files={"local/state/ours/digest.key"})

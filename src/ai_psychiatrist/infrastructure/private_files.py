@@ -130,12 +130,14 @@ def make_folders(path: Path) -> None:
 def make_folder(path: Path) -> None:
     """Make a folder that its owner alone can enter; one that holds something keeps its rights.
 
-    Raises `OSError` for a folder with content in which everybody can put files and links.
+    So does one of another owner, such as the root of a mounted disk. Raises `OSError` for a folder
+    in which everybody can put files and links.
     """
     make_folders(path)
     if not any(path.iterdir()):
-        path.chmod(0o700)
-    elif path.stat().st_mode & stat.S_IWOTH:
+        with suppress(PermissionError):
+            path.chmod(0o700)
+    if path.stat().st_mode & stat.S_IWOTH:
         raise OSError(errno.EPERM, "everybody can write into it; name a folder of your own")
 
 
@@ -150,12 +152,9 @@ def make_private_file(path: Path) -> None:
     """Make the file, and its folder, when they are not there.
 
     Raises `ConfigurationError` for a file, or one that SQLite keeps beside it, that is a link, is
-    no regular file or can be read by others, for a folder that others may write to, and `OSError`.
+    no regular file or can be read by others, and `OSError` as `make_folder` does.
     """
-    make_folders(path.parent)
-    if path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        msg = f"others can write to the folder: chmod go-w {str(path.parent)!r}"
-        raise ConfigurationError(msg)
+    make_folder(path.parent)
     with suppress(FileExistsError):
         os.close(make_file(path))
     for ending in _BESIDE:
@@ -171,6 +170,16 @@ def require_private(found: os.stat_result, path: Path) -> None:
         raise ConfigurationError(msg)
     if found.st_mode & _OTHERS:
         msg = f"others can read it: chmod 600 {str(path)!r}"
+        raise ConfigurationError(msg)
+
+
+def require_secret(found: os.stat_result, *, setting: str) -> None:
+    """Raise `ConfigurationError` for a named file of a secret that all can read, or others write.
+
+    Its group may read it: secrets are mounted so.
+    """
+    if found.st_mode & (stat.S_IRWXO | stat.S_IWGRP):
+        msg = f"{setting} can be used by others: chmod 600 it, or 640 for its group"
         raise ConfigurationError(msg)
 
 

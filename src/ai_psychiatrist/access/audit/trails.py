@@ -16,7 +16,9 @@ from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.access.audit.trail import AuditTrail
 from ai_psychiatrist.access.clock import utc_now
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.digests import KEY_NAME, load_installation_key
+from ai_psychiatrist.infrastructure.given_files import reason_of
 
 NO_TENANT: Final = "_nobody"
 """Of what is done before anybody is known, such as a login that is refused."""
@@ -125,7 +127,10 @@ class Trails:
         try:
             return load_installation_key(self.state_dir / KEY_NAME)
         except OSError as error:
-            msg = f"the key of the installation cannot be read or kept: {error.strerror}"
+            msg = f"the key of the installation cannot be read or kept: {reason_of(error)}"
+            raise AuditUnusable(msg) from None
+        except ConfigurationError as error:
+            msg = f"the key of the installation cannot be used: {error}"
             raise AuditUnusable(msg) from None
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.infrastructure.private_files import make_file, make_folder
 
 FILE_NAME: Final = "jobs.sqlite"
@@ -22,6 +23,7 @@ _CURE: Final = (
 )
 _CONNECT_SECONDS: Final = 5
 _BUSY_SECONDS: Final = 30.0
+_MOST_PASSWORD_BYTES: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,9 @@ def _parsed(text: str) -> URL:
 
 def _password(path: Path) -> str:
     try:
-        return path.expanduser().read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        msg = f"JOBS_DATABASE_PASSWORD_FILE cannot be read: {reason}"
-        raise ConfigurationError(msg) from None
+        return read_regular(path.expanduser(), most_bytes=_MOST_PASSWORD_BYTES).decode().strip()
+    except OSError as error:
+        msg = f"JOBS_DATABASE_PASSWORD_FILE cannot be read: {reason_of(error)}"
+    except UnicodeDecodeError:
+        msg = "JOBS_DATABASE_PASSWORD_FILE holds no text in UTF-8"
+    raise ConfigurationError(msg)
