@@ -227,3 +227,73 @@ def test_folders_that_are_made_above_the_state_are_private_as_well(tmp_path: Pat
     said(tmp_path, "assess", "talk.txt", **settings)
     (tmp_path / "talk.txt").unlink()
     require_private(tmp_path, with_files={"local/state/ours/digest.key"})
+
+
+COMMANDS: Final = (
+    "assess talk.txt",
+    "interview --protocol phq8 --answers answers.txt",
+    "interview list",
+    "keys create --name a --scope read",
+    "keys list",
+    "keys revoke 0123456789ab",
+    "audit verify",
+    "audit show",
+    "audit head",
+    "records list",
+    "records sweep",
+    "records rotate-key",
+    "records erase 0795cfd7-a0db-40ad-98ee-bfcc13d9a3c7",
+    "records export --out all.jsonl",
+    "jobs webhooks",
+    "doctor",
+    "worker",
+)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "serve --port 0"])
+def test_without_a_home_folder_every_command_names_the_setting(
+    command: str, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
+    (tmp_path / "answers.txt").write_text("5\n", "utf-8")
+    # As where HOME is not set, and the system knows no user of this number.
+    settings = {"DATA_STATE_DIR": "~nobody-is-called-so/state", "JOBS_ENGINE": "dbos"}
+    done = run(command.split(), tmp_path, settings)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: DATA_STATE_DIR: no home folder is known")
+    assert done.err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.txt", "talk.txt"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_with_a_home_that_cannot_be_written_a_command_gives_its_result_or_the_cure(
+    command: str, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
+    (tmp_path / "answers.txt").write_text("5\n", "utf-8")
+    settings = {"HOME": "/dev/null", "DATA_STATE_DIR": "", "JOBS_ENGINE": "dbos"}
+    done = run(command.split(), tmp_path, settings)
+    assert "Traceback" not in done.err
+    if command.startswith(("interview", "keys", "worker")):
+        assert done.code == 2
+        assert "cannot be made: Not a directory; set DATA_STATE_DIR to a folder" in done.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "more"),
+    [
+        ("INTERVIEW_STORE_FILE", {}),
+        ("DATA_SECRETS_DIR", {}),
+        (
+            "JOBS_DATABASE_PASSWORD_FILE",
+            {"JOBS_ENGINE": "dbos", "JOBS_DATABASE_URL": "postgresql://a@127.0.0.1:1/jobs"},
+        ),
+    ],
+)
+def test_each_setting_of_a_path_names_itself_where_no_home_is_known(
+    setting: str, more: dict[str, str], tmp_path: Path
+) -> None:
+    command = "worker" if more else "interview list"
+    done = run(command.split(), tmp_path, {setting: "~nobody-is-called-so/it", **more})
+    assert done.code == 2
+    assert done.err.startswith(f"error: {setting}: no home folder is known")

@@ -28,7 +28,7 @@ def audited(
     settings: Settings, tenant: str, action: Action, record_id: str = ""
 ) -> Iterator[Changed]:
     """Write a row before the block and one after it; without the first the command ends."""
-    trails = Trails(state_dir=settings.data.state_dir.expanduser())
+    trails = Trails(state_dir=settings.data.state_folder)
     changed = Changed(record_id)
     try:
         _write(trails, tenant, action, BEGUN, record_id)

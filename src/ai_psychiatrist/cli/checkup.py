@@ -68,7 +68,7 @@ def check_installation(settings: Settings) -> Iterator[CheckResult]:
     yield _settings(settings)
     yield _crisis_line(settings)
     yield _extras()
-    yield _state_folder(settings.data.state_dir.expanduser())
+    yield _state_folder(settings.data.state_folder)
 
 
 def _versions() -> CheckResult:

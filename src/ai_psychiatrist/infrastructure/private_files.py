@@ -13,6 +13,8 @@ from typing import BinaryIO, Final
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
 
+STATE_DIR_CURE: Final = "set DATA_STATE_DIR to a folder that can be written"
+
 _DRAFT: Final = re.compile(r"\..+\.[0-9a-f]{16}")
 _DEVICES: Final = Path("/dev")
 _FILES_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108  a place that users name

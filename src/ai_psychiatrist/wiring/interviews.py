@@ -10,6 +10,7 @@ from typing import Final
 from ai_psychiatrist.agents.settings import limited_chain, repairing_once
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL, is_tenant
+from ai_psychiatrist.infrastructure.given_files import expanded
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.interviews import Interviews
@@ -38,7 +39,7 @@ def place_of(settings: Settings, tenant: str) -> InterviewPlace:
     """Return where a tenant's interviews are, or are going to be."""
     own_file, named = _own_file(settings), settings.ledger.key_file
     if tenant == LOCAL.tenant:
-        own_key = (settings.data.state_dir / KEY_NAME).expanduser()
+        own_key = settings.data.state_folder / KEY_NAME
         return InterviewPlace(file=own_file, keys=StoreKeys(own=own_key, named=named))
     folder = own_file.with_name(_FOLDER)
     keys = StoreKeys(own=folder / f"{tenant}{_KEY_ENDING}", named=named)
@@ -142,7 +143,9 @@ class TenantInterviews:
 def _own_file(settings: Settings) -> Path:
     """Return the file of the machine itself, beside which are those of tenants."""
     given = settings.interview.store_file
-    return (given or settings.data.state_dir / FILE_NAME).expanduser()
+    if given is None:
+        return settings.data.state_folder / FILE_NAME
+    return expanded(given, setting="INTERVIEW_STORE_FILE")
 
 
 def _limits(settings: Settings) -> StoreLimits:

@@ -10,7 +10,7 @@ from ai_psychiatrist.reviews.archives import FOLDER_NAME, KEY_NAME, Archives
 
 def archives_of(settings: Settings) -> Archives:
     """Return the archives of all tenants; nothing is opened before it is needed."""
-    state_dir = settings.data.state_dir.expanduser()
+    state_dir = settings.data.state_folder
     return Archives(
         folder=state_dir / FOLDER_NAME,
         keys=StoreKeys(

@@ -19,6 +19,7 @@ from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.digests import KEY_NAME, load_installation_key
 from ai_psychiatrist.infrastructure.given_files import reason_of
+from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE
 
 NO_TENANT: Final = "_nobody"
 """Of what is done before anybody is known, such as a login that is refused."""
@@ -127,7 +128,8 @@ class Trails:
         try:
             return load_installation_key(self.state_dir / KEY_NAME)
         except OSError as error:
-            msg = f"the key of the installation cannot be read or kept: {reason_of(error)}"
+            reason = f"{reason_of(error)}; {STATE_DIR_CURE}"
+            msg = f"the key of the installation cannot be read or kept: {reason}"
             raise AuditUnusable(msg) from None
         except ConfigurationError as error:
             msg = f"the key of the installation cannot be used: {error}"

@@ -12,8 +12,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
-from ai_psychiatrist.infrastructure.private_files import make_file, make_folder
+from ai_psychiatrist.infrastructure.given_files import expanded, read_regular, reason_of
+from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_file, make_folder
 
 FILE_NAME: Final = "jobs.sqlite"
 
@@ -65,7 +65,7 @@ class JobsDatabase:
                 connection.execute("PRAGMA journal_mode=WAL")
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
-            msg = f"the file of the queue cannot be made in DATA_STATE_DIR: {reason}"
+            msg = f"the file of the queue cannot be made: {reason}; {STATE_DIR_CURE}"
             raise ConfigurationError(msg) from None
 
 
@@ -79,7 +79,7 @@ def jobs_database(
     """
     text = url.get_secret_value().strip()
     if not text:
-        file = state_dir.expanduser() / FILE_NAME
+        file = state_dir / FILE_NAME
         return JobsDatabase(url=URL.create("sqlite", database=str(file)), file=file)
     parsed = _parsed(text)
     if password_file is not None:
@@ -100,7 +100,8 @@ def _parsed(text: str) -> URL:
 
 def _password(path: Path) -> str:
     try:
-        return read_regular(path.expanduser(), most_bytes=_MOST_PASSWORD_BYTES).decode().strip()
+        place = expanded(path, setting="JOBS_DATABASE_PASSWORD_FILE")
+        return read_regular(place, most_bytes=_MOST_PASSWORD_BYTES).decode().strip()
     except OSError as error:
         msg = f"JOBS_DATABASE_PASSWORD_FILE cannot be read: {reason_of(error)}"
     except UnicodeDecodeError:
