@@ -1,4 +1,4 @@
-"""The files for containers name commands, variables and paths that the product has."""
+"""The files for containers, and the units for systemd, name what the product has."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import yaml
 from tests.integration.running_app import RunningApp, settings_with
 
 from ai_psychiatrist.cli.app import COMMANDS
+from ai_psychiatrist.cli.exits import ExitCode
+from ai_psychiatrist.cli.worker_command import TRY_AGAIN
 from ai_psychiatrist.config import variables
 
 ROOT = Path(__file__).parents[2]
@@ -149,6 +152,28 @@ def test_the_image_is_made_of_what_is_there() -> None:
             *sources, _ = line.split()[1:]
             assert all((ROOT / source).exists() for source in sources)
             assert all(_is_sent(source) for source in sources)
+
+
+def test_units_for_systemd_start_what_is_there_and_again_where_a_worker_asks() -> None:
+    text = (ROOT / "docs" / "many.md").read_text("utf-8")
+    server, worker = (unit_of(block) for block in re.findall(r"```ini\n(.*?)```", text, re.DOTALL))
+    started = [unit["Service"]["ExecStart"].split()[1] for unit in (server, worker)]
+    assert started == ["serve", "worker"]
+    assert set(started) <= COMMANDS.keys()
+    service = server["Service"]
+    names = {word.partition("=")[0] for word in service["Environment"].split()}
+    assert names <= {variable.name for variable in variables()}
+    assert f"DATA_STATE_DIR=%S/{service['StateDirectory']}" in service["Environment"]
+    assert service["StateDirectoryMode"] == "0700"
+    assert service["Restart"] == "on-failure"
+    assert service["RestartPreventExitStatus"] == str(ExitCode.BAD_INPUT.value)
+    assert worker["Service"]["RestartForceExitStatus"] == str(TRY_AGAIN)
+
+
+def unit_of(text: str) -> ConfigParser:
+    unit = ConfigParser(interpolation=None)
+    unit.read_string(text)
+    return unit
 
 
 def test_the_image_brings_what_settings_may_ask_for() -> None:
