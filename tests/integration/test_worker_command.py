@@ -1,20 +1,22 @@
 """`serve` and `worker` as their own processes: jobs come in by HTTP and are done elsewhere."""
 
+import asyncio
 import json
 import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import URL, make_url
 
-from tests.integration.command import COMMAND, environment_of, run
+from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.started import Started, start
 from tests.integration.test_jobs_in_processes import everything_in
-from tests.jobs.places import Place, place
+from tests.jobs.places import Place, own_database, place, server_address
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 
@@ -121,18 +123,70 @@ def test_a_worker_ends_with_a_status_of_its_own_where_the_database_is_away(tmp_p
     assert "secret-word" not in ended.err
 
 
+@pytest.mark.parametrize("connections", [1, 2, 4])
+def test_a_worker_that_loses_its_database_while_it_starts_asks_to_be_started_again(
+    connections: int, tmp_path: Path
+) -> None:
+    """The first connection holds its place; the database goes with one of those after it."""
+
+    async def worker(database: str) -> Finished:
+        async with losing(make_url(database), after=connections) as address:
+            settings = {"JOBS_ENGINE": "dbos", "JOBS_DATABASE_URL": address}
+            return await asyncio.to_thread(run, ["worker"], tmp_path, settings)
+
+    with own_database(server_address()) as database:
+        ended = asyncio.run(worker(database))
+    assert ended.code == 75, ended.err
+    assert "Start it again" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@asynccontextmanager
+async def losing(database: URL, *, after: int) -> AsyncIterator[str]:
+    """Yield an address that lets so many connections through; the next one ends all of them."""
+    opened: list[asyncio.StreamWriter] = []
+    tasks = asyncio.TaskGroup()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        opened.append(writer)
+        if len(opened) > after:
+            for one in opened:
+                one.transport.abort()
+            return
+        theirs = await asyncio.open_connection(database.host, database.port or 5432)
+        tasks.create_task(passed_on(reader, theirs[1]))
+        tasks.create_task(passed_on(theirs[0], writer))
+
+    async with tasks:
+        server = await asyncio.start_server(connected, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        yield database.set(host="127.0.0.1", port=port).render_as_string(hide_password=False)
+        server.close()
+        for one in opened:
+            one.transport.abort()
+
+
+async def passed_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while part := await reader.read(65_536):
+            writer.write(part)
+            await writer.drain()
+    writer.transport.abort()
+
+
 def test_the_library_is_imported_by_nobody_who_does_not_need_it() -> None:
     program = (
         "import sys, ai_psychiatrist;"
+        "import ai_psychiatrist.cli.worker_command, ai_psychiatrist.cli.assess_command;"
+        "print([n for n in sys.modules if n.split('.')[0] in {'dbos', 'sqlalchemy', 'psycopg'}]);"
         "from ai_psychiatrist.api.app import create_app;"
         "from ai_psychiatrist.config import Settings;"
-        "import ai_psychiatrist.cli.worker_command, ai_psychiatrist.cli.assess_command;"
-        "import ai_psychiatrist.wiring.jobs, ai_psychiatrist.wiring.jobs;"
+        "import ai_psychiatrist.wiring.jobs;"
         "create_app(Settings());"
-        "print([n for n in sys.modules if n.split('.')[0] in {'dbos', 'sqlalchemy', 'psycopg'}])"
+        "print([n for n in sys.modules if n.split('.')[0] in {'dbos', 'psycopg'}])"
     )
     ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-    assert ended.stdout.strip() == b"[]"
+    assert ended.stdout.split() == [b"[]", b"[]"]
 
 
 @pytest.mark.sweep

@@ -48,7 +48,7 @@ async def lifespan(
             logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
         fault = state_fault(settings)
         if fault is not None:
-            folder = str(settings.data.state_dir.expanduser())
+            folder = str(settings.data.state_folder)
             logger.error("state_folder_unwritable", path=folder, reason=fault)
         if is_open_to_anybody(settings):
             await stack.enter_async_context(repeating(warn_it_is_open, HOUR_SECONDS))
@@ -70,7 +70,7 @@ def state_fault(settings: Settings) -> str | None:
 
     A folder that is not there yet is looked for at the nearest one above it.
     """
-    wanted = settings.data.state_dir.expanduser().absolute()
+    wanted = settings.data.state_folder.absolute()
     folder = next(one for one in (wanted, *wanted.parents) if one.exists())
     try:
         with TemporaryFile(dir=folder):

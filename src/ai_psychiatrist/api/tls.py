@@ -1,15 +1,13 @@
 """Certificate and key of the server, checked before it starts."""
 
 import ssl
-import stat
 from pathlib import Path
 from typing import NoReturn
 
 from ai_psychiatrist.config import ApiSettings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
-
-_NOT_ITS_OWNERS = stat.S_IRWXO | stat.S_IWGRP
+from ai_psychiatrist.infrastructure.private_files import require_secret
 
 
 def require_usable_tls(settings: ApiSettings) -> None:
@@ -25,9 +23,7 @@ def require_usable_tls(settings: ApiSettings) -> None:
         raise ConfigurationError(msg)
     _refuse_unreadable(certificate, "API_TLS_CERT_FILE")
     _refuse_unreadable(key, "API_TLS_KEY_FILE")
-    if key.stat().st_mode & _NOT_ITS_OWNERS:
-        msg = f"API_TLS_KEY_FILE: others can use it: chmod 600 {str(key)!r}"
-        raise ConfigurationError(msg)
+    require_secret(key.stat(), setting="API_TLS_KEY_FILE")
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key, password=_no_password)

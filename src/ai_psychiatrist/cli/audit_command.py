@@ -118,7 +118,7 @@ def head(*, tenant: TenantOption = None) -> None:
 
 
 def _trails() -> Trails:
-    return Trails(state_dir=quiet(read_settings()).data.state_dir.expanduser())
+    return Trails(state_dir=quiet(read_settings()).data.state_folder)
 
 
 def _checked(trails: Trails, tenant: str, noted: tuple[Head, ...]) -> Checked:

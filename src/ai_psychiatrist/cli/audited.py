@@ -64,7 +64,7 @@ def _rows(
     changed: Changed,
     refuse: Callable[[AuditUnusable], None],
 ) -> Iterator[None]:
-    trails = Trails(state_dir=settings.data.state_dir.expanduser())
+    trails = Trails(state_dir=settings.data.state_folder)
 
     def record(outcome: str) -> None:
         name = changed.record_id

@@ -14,6 +14,7 @@ from typing import Final
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, variables
 from ai_psychiatrist.domain.risk import ReaderStatus
+from ai_psychiatrist.infrastructure.private_files import make_folder
 from ai_psychiatrist.results.wording import READER_STATES
 from ai_psychiatrist.services.reader.second_voice import SecondVoice
 
@@ -67,7 +68,7 @@ def check_installation(settings: Settings) -> Iterator[CheckResult]:
     yield _settings(settings)
     yield _crisis_line(settings)
     yield _extras()
-    yield _state_folder(settings.data.state_dir.expanduser())
+    yield _state_folder(settings.data.state_folder)
 
 
 def _versions() -> CheckResult:
@@ -145,7 +146,7 @@ def _is_there(package: str) -> bool:
 
 def _state_folder(folder: Path) -> CheckResult:
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(folder)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"\0")
         free = shutil.disk_usage(folder).free

@@ -46,7 +46,7 @@ def webhooks(
 ) -> None:
     """Print the webhooks that were given up, the oldest first, without their addresses' paths."""
     with refusing_bad_input():
-        folder = quiet(read_settings()).data.state_dir.expanduser()
+        folder = quiet(read_settings()).data.state_folder
         if not (folder / FILE_NAME).exists():
             typer.echo("no webhook was ever asked for", err=True)
             return

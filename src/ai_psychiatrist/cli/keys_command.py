@@ -150,7 +150,7 @@ def revoke(
 def _store() -> Iterator[tuple[KeyStore, Settings]]:
     with refusing_bad_input():
         settings = quiet(read_settings())
-        entrance = Entrance(settings.data.state_dir.expanduser() / FILE_NAME)
+        entrance = Entrance(settings.data.state_folder / FILE_NAME)
         try:
             yield entrance.keys, settings
         finally:

@@ -15,7 +15,7 @@ from ai_psychiatrist.cli.settings_source import read_settings
 from ai_psychiatrist.cli.sheet_names import SheetNames
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
-from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
+from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole, writing_to
 from ai_psychiatrist.results.page.pages import index_html, index_row, sheet_html
 from ai_psychiatrist.results.page.views import sheet_view
 
@@ -62,10 +62,9 @@ def pages(
 
 def _make_folder(out: Path) -> None:
     try:
-        out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(out)
         has_files = any(out.iterdir())
         if not has_files:
-            out.chmod(0o700)
             (out / SHEETS).mkdir(mode=0o700)
     except OSError as error:
         msg = f"--out: the folder cannot be made: {reason_of(error)}"

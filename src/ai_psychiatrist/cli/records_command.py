@@ -95,12 +95,12 @@ def erase(
         if subject is not None:
             with audited_if_possible(settings, tenant, Action.SUBJECT_ERASED, subject):
                 ids = store.erasing.ids_of(subject)
-                forget_told(settings.data.state_dir, jobs_named(tenant, ids))
+                forget_told(settings.data.state_folder, jobs_named(tenant, ids))
                 count = store.erasing.erase_subject(subject)
                 typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
             with audited_if_possible(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
-                forget_told(settings.data.state_dir, jobs_named(tenant, [assessment_id]))
+                forget_told(settings.data.state_folder, jobs_named(tenant, [assessment_id]))
                 store.erasing.erase(assessment_id)
                 typer.echo("erased 1 assessment")
 

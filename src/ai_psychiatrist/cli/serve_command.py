@@ -87,7 +87,7 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
 
 
 def _has_key(settings: Settings) -> bool:
-    entrance = Entrance(settings.data.state_dir.expanduser() / FILE_NAME)
+    entrance = Entrance(settings.data.state_folder / FILE_NAME)
     try:
         return any(key.is_live(seconds_now()) for key in entrance.keys.all())
     finally:

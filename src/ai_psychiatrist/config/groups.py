@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.infrastructure.given_files import expanded
 from ai_psychiatrist.infrastructure.logging import LogFormat, LogLevel
 from ai_psychiatrist.infrastructure.options import Options
 
@@ -44,6 +45,11 @@ class DataSettings(Options):
         description="Folder of files named after settings, each with its value, such as "
         "/run/secrets; the environment and .env go before it.",
     )
+
+    @property
+    def state_folder(self) -> Path:
+        """The folder of the state; raises `ConfigurationError` where its `~` leads nowhere."""
+        return expanded(self.state_dir, setting="DATA_STATE_DIR")
 
 
 class LedgerSettings(Options):

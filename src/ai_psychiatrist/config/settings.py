@@ -35,6 +35,7 @@ from ai_psychiatrist.config.groups import (
 from ai_psychiatrist.config.names import read_env_file, require_known_names
 from ai_psychiatrist.config.server import ApiSettings
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.given_files import expanded
 from ai_psychiatrist.infrastructure.options import Options
 from ai_psychiatrist.infrastructure.telemetry.settings import TelemetrySettings
 from ai_psychiatrist.interview.settings import InterviewSettings
@@ -204,7 +205,7 @@ def _read_groups(
     filed = {one.key: one.value or "" for one in file if one.key is not None}
     texts = _set_texts(given), _set_texts(filed)
     folder = next((one[_SECRETS_DIR] for one in texts if _SECRETS_DIR in one), None)
-    if folder is not None and not Path(folder).expanduser().is_dir():
+    if folder is not None and not expanded(Path(folder), setting=_SECRETS_DIR).is_dir():
         msg = f"{_SECRETS_DIR} is no folder; make it, or leave the setting out"
         raise ConfigurationError(msg)
     read: dict[str, Options] = {}

@@ -6,14 +6,20 @@ digest under a key that never leaves the installation cannot.
 
 import hashlib
 import hmac
+import os
 import secrets
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.infrastructure.given_files import read_regular
-from ai_psychiatrist.infrastructure.private_files import write_new, write_whole
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.given_files import (
+    NotRegularFile,
+    open_regular,
+    read_at_most,
+)
+from ai_psychiatrist.infrastructure.private_files import require_private, write_new, write_whole
 from ai_psychiatrist.infrastructure.runtime import (
     KEY_BYTES,
     Runtime,
@@ -49,16 +55,23 @@ def load_installation_key(path: Path) -> bytes:
     """Read the key file, or write a new one that only its owner can read.
 
     A file that holds no key, such as one that was cut off, is replaced. Raises `OSError` when it
-    can be neither read nor written.
+    can be neither read nor written, and `ConfigurationError` for a link and for a file that
+    others can read.
     """
     return _read_key(path) or _write_key(path)
 
 
 def _read_key(path: Path) -> bytes | None:
-    with suppress(FileNotFoundError, ValueError):
-        key = bytes.fromhex(read_regular(path, most_bytes=_MOST_KEY_BYTES).decode("ascii").strip())
-        return key if len(key) >= _SHORTEST_KEY_BYTES else None
-    return None
+    try:
+        with open_regular(path, follows_links=False) as file:
+            require_private(os.fstat(file.fileno()), path)
+            key = bytes.fromhex(read_at_most(file, _MOST_KEY_BYTES).decode("ascii").strip())
+    except NotRegularFile:
+        msg = f"no file, but a link or a device: put the file itself at {str(path)!r}"
+        raise ConfigurationError(msg) from None
+    except (FileNotFoundError, ValueError):
+        return None
+    return key if len(key) >= _SHORTEST_KEY_BYTES else None
 
 
 def _write_key(path: Path) -> bytes:

@@ -9,6 +9,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ai_psychiatrist.domain.errors import ConfigurationError
+
 _LONGEST_PATH: Final = 1_000
 
 _BUFFER_BYTES: Final = 1 << 18
@@ -25,6 +27,18 @@ class FileTooLarge(OSError):
 
 class LinkLeadsOut(NotRegularFile):
     """A path inside a folder is a link to something outside of it."""
+
+
+def expanded(path: Path, *, setting: str) -> Path:
+    """Return a path with the home folder in place of its `~`.
+
+    Raises `ConfigurationError`, naming the setting, where no home folder is known.
+    """
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        msg = f"{setting}: no home folder is known for its ~; write the path out, or set HOME"
+        raise ConfigurationError(msg) from None
 
 
 def could_be_path(text: str) -> bool:

@@ -6,17 +6,22 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.given_files import reason_of
+
+STATE_DIR_CURE: Final = "set DATA_STATE_DIR to a folder that can be written"
 
 _DRAFT: Final = re.compile(r"\..+\.[0-9a-f]{16}")
 _DEVICES: Final = Path("/dev")
 _FILES_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108  a place that users name
 _NOT_DONE_TO_FOLDERS: Final = frozenset({errno.EACCES, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_BESIDE: Final = ("", "-wal", "-shm", "-journal")
+"""What SQLite adds to the name of a file for those that it makes beside it."""
 
 
 def write_new(path: Path, chunks: Iterable[bytes]) -> None:
@@ -25,7 +30,7 @@ def write_new(path: Path, chunks: Iterable[bytes]) -> None:
     It is on the disk before it has its name: of several programs that write at once one succeeds,
     and the others find it whole.
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folders(path.parent)
     with _draft(path, os.link) as file:
         file.writelines(chunks)
 
@@ -110,15 +115,31 @@ def open_own_file(path: Path) -> int:
     return descriptor
 
 
+def make_folders(path: Path) -> None:
+    """Make a folder, and those above it that are missing, which their owner alone can enter.
+
+    Those that are there keep their rights.
+    """
+    missing = [one for one in path.parents if not os.path.lexists(one)]
+    for one in (*reversed(missing), path):
+        is_new = not os.path.lexists(one)
+        one.mkdir(exist_ok=True, mode=0o700)
+        if is_new:
+            # A folder of a group hands its own bits down.
+            one.chmod(0o700)
+
+
 def make_folder(path: Path) -> None:
     """Make a folder that its owner alone can enter; one that holds something keeps its rights.
 
-    Raises `OSError` for a folder with content in which everybody can put files and links.
+    So does one of another owner, such as the root of a mounted disk. Raises `OSError` for a folder
+    in which everybody can put files and links.
     """
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folders(path)
     if not any(path.iterdir()):
-        path.chmod(0o700)
-    elif path.stat().st_mode & stat.S_IWOTH:
+        with suppress(PermissionError):
+            path.chmod(0o700)
+    if path.stat().st_mode & stat.S_IWOTH:
         raise OSError(errno.EPERM, "everybody can write into it; name a folder of your own")
 
 
@@ -127,6 +148,41 @@ def make_subfolder(path: Path) -> None:
     path.mkdir(exist_ok=True, mode=0o700)
     if path.is_symlink():
         raise OSError(errno.ELOOP, "a link is in the place of a folder")
+
+
+def make_private_file(path: Path) -> None:
+    """Make the file, and its folder, when they are not there.
+
+    Raises `ConfigurationError` for a file, or one that SQLite keeps beside it, that is a link, is
+    no regular file or can be read by others, and `OSError` as `make_folder` does.
+    """
+    make_folder(path.parent)
+    with suppress(FileExistsError):
+        os.close(make_file(path))
+    for ending in _BESIDE:
+        beside = path.with_name(path.name + ending)
+        with suppress(FileNotFoundError):
+            require_private(beside.lstat(), beside)
+
+
+def require_private(found: os.stat_result, path: Path) -> None:
+    """Raise `ConfigurationError` unless it is a regular file that its owner alone can use."""
+    if not stat.S_ISREG(found.st_mode):
+        msg = f"no file, but a link or a device: put the file itself at {str(path)!r}"
+        raise ConfigurationError(msg)
+    if found.st_mode & _OTHERS:
+        msg = f"others can read it: chmod 600 {str(path)!r}"
+        raise ConfigurationError(msg)
+
+
+def require_secret(found: os.stat_result, *, setting: str) -> None:
+    """Raise `ConfigurationError` for a named file of a secret that all can read, or others write.
+
+    Its group may read it: secrets are mounted so.
+    """
+    if found.st_mode & (stat.S_IRWXO | stat.S_IWGRP):
+        msg = f"{setting} can be used by others: chmod 600 it, or 640 for its group"
+        raise ConfigurationError(msg)
 
 
 @contextmanager

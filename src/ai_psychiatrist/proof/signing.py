@@ -1,10 +1,10 @@
 """Sign certificates with the Ed25519 key of an installation."""
 
-import stat
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
+from ai_psychiatrist.infrastructure.private_files import require_secret
 
 _KEY_BYTES = 32
 _MOST_FILE_BYTES = 1_024
@@ -30,22 +30,20 @@ class Signer:
 def signer_of(key_file: Path | None) -> Signer | None:
     """Return what signs with the key of a file, `None` where none is named.
 
-    Raises `ConfigurationError` for a file that holds no key, or that others than its owner can
-    read.
+    Raises `ConfigurationError` for a file that holds no key, or that others than its owner and
+    group can read.
     """
     return None if key_file is None else Signer(_seed_in(key_file))
 
 
 def _seed_in(path: Path) -> bytes:
     try:
-        others = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        found = path.stat()
         written = read_regular(path, most_bytes=_MOST_FILE_BYTES)
     except OSError as error:
         msg = f"CERTIFICATE_KEY_FILE cannot be read: {reason_of(error)}"
         raise ConfigurationError(msg) from None
-    if others:
-        msg = "CERTIFICATE_KEY_FILE can be read by others than its owner: chmod 600 it"
-        raise ConfigurationError(msg)
+    require_secret(found, setting="CERTIFICATE_KEY_FILE")
     try:
         seed = bytes.fromhex(written.decode("ascii").strip())
     except ValueError:

@@ -25,8 +25,8 @@ from sqlalchemy import (
 )
 
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
+from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
 from ai_psychiatrist.store.errors import translated
-from ai_psychiatrist.store.private_place import make_private_file
 from ai_psychiatrist.store.schema import (
     KEYS,
     METADATA,
@@ -212,9 +212,8 @@ def open_sqlite(folder: Path) -> Database:
         try:
             make_private_file(path)
         except OSError as error:
-            msg = (
-                f"the file of the stored assessments {str(path)!r} cannot be made: {error.strerror}"
-            )
+            reason = f"cannot be made: {error.strerror}; {STATE_DIR_CURE}"
+            msg = f"the file of the stored assessments {str(path)!r} {reason}"
             raise ConfigurationError(msg) from None
     engine = create_engine(
         URL.create("sqlite", database=str(file)),

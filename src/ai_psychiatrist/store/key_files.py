@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import open_regular, read_at_most
-from ai_psychiatrist.infrastructure.private_files import write_new
+from ai_psychiatrist.infrastructure.private_files import require_private, write_new
 from ai_psychiatrist.store.cipher import (
     KEY_BYTES,
     MOST_KEY_FILE_BYTES,
@@ -17,7 +17,6 @@ from ai_psychiatrist.store.cipher import (
     key_in,
     load_cipher,
 )
-from ai_psychiatrist.store.private_place import refuse_shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ class StoreKeys:
     def _own_key(self) -> bytes | None:
         try:
             with open_regular(self.own, follows_links=False) as file:
-                refuse_shared(os.fstat(file.fileno()), self.own)
+                require_private(os.fstat(file.fileno()), self.own)
                 written = read_at_most(file, MOST_KEY_FILE_BYTES)
         except FileNotFoundError:
             return None

@@ -14,6 +14,7 @@ from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.private_files import make_folders
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
 from ai_psychiatrist.store.database import Database, is_there, open_sqlite
 from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy, store_unusable
@@ -121,8 +122,7 @@ class Stores:
             if not self._runner:
                 name = secrets.token_hex(_RUNNER_BYTES)
                 folder = self._runner_folder(name)
-                folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                folder.mkdir(mode=0o700)
+                make_folders(folder)
                 self._held.enter_context(run_lock(folder))
                 self._runner = name
             return self._runner

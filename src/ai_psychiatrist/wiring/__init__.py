@@ -114,7 +114,7 @@ def _services(
 
 def _digest_key(settings: Settings) -> bytes:
     try:
-        return load_installation_key(settings.data.state_dir.expanduser() / KEY_NAME)
+        return load_installation_key(settings.data.state_folder / KEY_NAME)
     except OSError:
         # Digests then hold within this process only; nothing else depends on the key.
         logger.warning("installation_key_not_stored", reason="state_dir_not_writable")

@@ -28,7 +28,7 @@ async def erase_subject(records: Records, webhooks: Webhooks, subject_id: str) -
 
 def forget_told(state_dir: Path, jobs: Sequence[JobRef]) -> None:
     """Forget who is told of jobs, for commands; raises `ConfigurationError`, `LedgerUnusable`."""
-    path = state_dir.expanduser() / FILE_NAME
+    path = state_dir / FILE_NAME
     if path.exists():
         with closing(Outbox.open(path)) as outbox:
             outbox.forget(jobs)

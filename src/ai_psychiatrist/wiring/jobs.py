@@ -160,7 +160,7 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     another process or at the next start. To be entered where the services are active.
     """
     settings = services.settings
-    webhooks = Webhooks(folder=settings.data.state_dir.expanduser(), settings=settings.jobs_webhook)
+    webhooks = Webhooks(folder=settings.data.state_folder, settings=settings.jobs_webhook)
     work = JobWork(services=services, on_end=partial(note_end, webhooks))
     async with (
         webhooks.running(partial(_end_of, services.stores)),
@@ -196,7 +196,7 @@ def _queue_database(settings: Settings) -> "JobsDatabase":
         raise ConfigurationError(_NO_LIBRARY) from None
     return jobs_database(
         url=settings.jobs.database_url,
-        state_dir=settings.data.state_dir,
+        state_dir=settings.data.state_folder,
         password_file=settings.jobs.database_password_file,
     )
 

@@ -11,7 +11,7 @@ from ai_psychiatrist.store.stores import KEY_NAME, Stores
 
 def stores_of(settings: Settings) -> Stores:
     """Return the stores of all tenants; nothing is opened before it is needed."""
-    state_dir = settings.data.state_dir.expanduser()
+    state_dir = settings.data.state_folder
     return Stores(
         folder=state_dir,
         keys=StoreKeys(

@@ -132,7 +132,7 @@ class Services:
         from ai_psychiatrist.access.access_file import FILE_NAME  # noqa: PLC0415
         from ai_psychiatrist.access.entrance import Entrance  # noqa: PLC0415
 
-        return Entrance(self.settings.data.state_dir.expanduser() / FILE_NAME)
+        return Entrance(self.settings.data.state_folder / FILE_NAME)
 
     @cached_property
     def audit(self) -> "Trails":
@@ -140,7 +140,7 @@ class Services:
         # Nobody who assesses from the command line needs it.
         from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
 
-        return Trails(state_dir=self.settings.data.state_dir.expanduser())
+        return Trails(state_dir=self.settings.data.state_folder)
 
     @cached_property
     def token_verifier(self) -> "TokenVerifier | None":

@@ -75,6 +75,7 @@ def test_each_installation_gets_a_key_of_its_own(tmp_path: Path) -> None:
 def test_file_without_a_key_is_replaced(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "digest.key"
     path.write_bytes(content)
+    path.chmod(0o600)
     key = load_installation_key(path)
     assert len(key) == 32
     assert load_installation_key(path) == key

@@ -382,13 +382,13 @@ def test_a_link_where_the_file_would_be_made_is_not_followed(tmp_path: Path) -> 
     assert not (tmp_path / "planted").exists()
 
 
-def test_a_folder_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_everybody_can_write_to_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "shared"
-    folder.mkdir()
-    folder.chmod(0o770)
-    with pytest.raises(ConfigurationError, match="chmod go-w"):
+    (folder / "theirs").mkdir(parents=True)
+    folder.chmod(0o777)
+    with pytest.raises(ConfigurationError, match="a folder of your own"):
         open_interviews(folder)
-    assert list(folder.iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ["theirs"]
 
 
 def test_a_sealed_interview_cannot_be_put_in_the_place_of_another(

@@ -199,7 +199,7 @@ def test_a_signature_is_checked_and_cannot_be_taken_away(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("content", "mode", "told"),
     [
-        ("11" * 32, 0o644, "read by others"),
+        ("11" * 32, 0o644, "used by others"),
         ("11" * 31, 0o600, "holds no key"),
         ("not a key", 0o600, "holds no key"),
         ("00" * 32, 0o600, "holds no key"),

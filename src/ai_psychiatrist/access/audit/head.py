@@ -10,7 +10,7 @@ from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.private_files import make_folders, write_whole
 
 _HEAD: Final = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
 _MOST_BYTES: Final = 1_024
@@ -74,7 +74,7 @@ class HeadFile:
         """Replace the head; it is on the disk when this returns. Raises `AuditUnusable`."""
         line = f"{head} {self.seals.seal('head', str(head))}\n"
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folders(self.path.parent)
             write_whole(self.path, [line.encode()])
         except OSError as error:
             msg = f"the head of the audit trail cannot be written: {error.strerror}"

@@ -11,9 +11,9 @@ from ai_psychiatrist.access.audit.errors import AuditUnusable
 from ai_psychiatrist.access.audit.head import Head, HeadFile, first_head
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
 from ai_psychiatrist.ledger.store.database import Database
 from ai_psychiatrist.store.errors import LedgerUnusable
-from ai_psychiatrist.store.private_place import make_private_file
 
 _TABLES: Final = (
     """
@@ -178,5 +178,5 @@ def _translated() -> Iterator[None]:
         msg = f"the audit trail cannot be used: {error}"
         raise AuditUnusable(msg) from None
     except OSError as error:
-        msg = f"the audit trail cannot be used: {error.strerror}"
+        msg = f"the audit trail cannot be used: {error.strerror}; {STATE_DIR_CURE}"
         raise AuditUnusable(msg) from None

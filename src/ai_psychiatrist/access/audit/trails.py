@@ -17,7 +17,10 @@ from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.access.audit.trail import AuditTrail
 from ai_psychiatrist.access.clock import utc_now
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.digests import KEY_NAME, load_installation_key
+from ai_psychiatrist.infrastructure.given_files import reason_of
+from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE
 
 NO_TENANT: Final = "_nobody"
 """Of what is done before anybody is known, such as a login that is refused."""
@@ -140,7 +143,11 @@ class Trails:
         try:
             return load_installation_key(self.state_dir / KEY_NAME)
         except OSError as error:
-            msg = f"the key of the installation cannot be read or kept: {error.strerror}"
+            reason = f"{reason_of(error)}; {STATE_DIR_CURE}"
+            msg = f"the key of the installation cannot be read or kept: {reason}"
+            raise AuditUnusable(msg) from None
+        except ConfigurationError as error:
+            msg = f"the key of the installation cannot be used: {error}"
             raise AuditUnusable(msg) from None
 
 

@@ -12,7 +12,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.private_files import make_file, make_folder
+from ai_psychiatrist.infrastructure.given_files import expanded, read_regular, reason_of
+from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_file, make_folder
 
 FILE_NAME: Final = "jobs.sqlite"
 
@@ -22,6 +23,7 @@ _CURE: Final = (
 )
 _CONNECT_SECONDS: Final = 5
 _BUSY_SECONDS: Final = 30.0
+_MOST_PASSWORD_BYTES: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ class JobsDatabase:
                 connection.execute("PRAGMA journal_mode=WAL")
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
-            msg = f"the file of the queue cannot be made in DATA_STATE_DIR: {reason}"
+            msg = f"the file of the queue cannot be made: {reason}; {STATE_DIR_CURE}"
             raise ConfigurationError(msg) from None
 
 
@@ -77,7 +79,7 @@ def jobs_database(
     """
     text = url.get_secret_value().strip()
     if not text:
-        file = state_dir.expanduser() / FILE_NAME
+        file = state_dir / FILE_NAME
         return JobsDatabase(url=URL.create("sqlite", database=str(file)), file=file)
     parsed = _parsed(text)
     if password_file is not None:
@@ -98,8 +100,10 @@ def _parsed(text: str) -> URL:
 
 def _password(path: Path) -> str:
     try:
-        return path.expanduser().read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
-        msg = f"JOBS_DATABASE_PASSWORD_FILE cannot be read: {reason}"
-        raise ConfigurationError(msg) from None
+        place = expanded(path, setting="JOBS_DATABASE_PASSWORD_FILE")
+        return read_regular(place, most_bytes=_MOST_PASSWORD_BYTES).decode().strip()
+    except OSError as error:
+        msg = f"JOBS_DATABASE_PASSWORD_FILE cannot be read: {reason_of(error)}"
+    except UnicodeDecodeError:
+        msg = "JOBS_DATABASE_PASSWORD_FILE holds no text in UTF-8"
+    raise ConfigurationError(msg)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from dbos import DBOS, DBOSConfig
+from sqlalchemy.exc import SQLAlchemyError
 
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
@@ -20,7 +21,7 @@ from ai_psychiatrist.jobs.dbos.reports import reported_by_name
 from ai_psychiatrist.jobs.dbos.serializer import PlainSerializer
 from ai_psychiatrist.jobs.dbos.slots import Slots
 from ai_psychiatrist.jobs.dbos.tending import Tending, leave_to_others
-from ai_psychiatrist.jobs.engine import Work
+from ai_psychiatrist.jobs.engine import EngineAway, Work
 
 logger = get_logger(__name__)
 
@@ -73,15 +74,20 @@ class Worker:
 
         `on_ready` is told the worker's name once it takes jobs, `on_alive` each second that it may
         go on. Raises `SlotLost` where the database lost sight of this worker, after it has stopped;
-        `EngineAway` and `ConfigurationError` where it cannot begin.
+        `ConfigurationError` where it cannot begin, and `EngineAway` where the database went away
+        while it began or ended.
         """
         self.database.prepare()
         async with held_slot(self.database) as (slots, number):
             with reported_by_name():
                 name = slot_name(number)
-                async with self._working(name):
-                    on_ready(name)
-                    await self._stay(slots, name, stop, on_alive)
+                try:
+                    async with self._working(name):
+                        on_ready(name)
+                        await self._stay(slots, name, stop, on_alive)
+                except (SQLAlchemyError, WorkTimedOut) as error:
+                    msg = f"the database of the queue cannot be asked ({type(error).__name__})"
+                    raise EngineAway(msg) from None
 
     @asynccontextmanager
     async def _working(self, name: str) -> AsyncIterator[None]:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
 from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.store.private_place import make_private_file
 
 DatabaseT = TypeVar("DatabaseT", bound=Database)
 
@@ -30,7 +30,7 @@ def open_private(
     try:
         make_private_file(path)
     except OSError as error:
-        msg = f"the file of {kept} {str(path)!r} cannot be made: {error.strerror}"
+        msg = f"the file of {kept} {str(path)!r} cannot be made: {error.strerror}; {STATE_DIR_CURE}"
         raise ConfigurationError(msg) from None
     database = kind(path, busy_seconds=busy_seconds)
     try:
