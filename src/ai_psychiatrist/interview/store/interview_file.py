@@ -28,6 +28,7 @@ KEY_NAME: Final = "interviews.key"
 _KEY_CHECK: Final = b"interviews"
 _KEY_CHECK_PLACE: Final = "key_check"
 _KEPT: Final = "the interviews"
+_CURE: Final = "set DATA_STATE_DIR, or INTERVIEW_STORE_FILE, to where it can be written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ def open_interview_file(path: Path, keys: StoreKeys, *, now: str) -> OpenedFile:
     `ConfigurationError` when it cannot be made, others can read it, it is of a newer version or
     written with another key.
     """
-    database = open_private(Database, path, kept=_KEPT)
+    database = open_private(Database, path, kept=_KEPT, cure=_CURE)
     try:
         with database.transaction():
             meta = _meta(database)
