@@ -134,7 +134,7 @@ def test_refinement_ablation_and_rescoring_go_in_rounds_as_well(
         good = good_replies()(request)
         return replace(good, text="Explanation: thin.\nScore: 1") if is_weak else good
 
-    settings = {"BELIEF_SOURCES": "rules,rescoring", "FEEDBACK_MAX_ITERATIONS": "1"}
+    settings = {"BELIEF_SOURCES": "rules,rescoring,tokens", "FEEDBACK_MAX_ITERATIONS": "1"}
     server = as_live(tmp_path, any_model, weak, Weather(), "--ablate", **settings)
     assert {"qualitative_refine", "scoring", "danger"} <= {one.task for one in server.answered}
 
