@@ -17,7 +17,7 @@ from tests.fakes.replies import good_replies
 from tests.integration.command import COMMAND, Finished, environment_of
 from tests.integration.command_here import run_here
 from tests.integration.started import start
-from tests.integration.test_evaluate_command import write_interviews
+from tests.integration.test_evaluate_command import TIRED, write_interviews
 from tests.patience import wait_until
 from tests.sweeps import BATCH_KILLS, BATCH_PROVIDERS
 
@@ -27,7 +27,7 @@ MODELS = ("anthropic:claude-fake", "openai:gpt-fake")
 _PORT = re.compile(rb"(?<=127\.0\.0\.1:)\d+")
 FILES = ("run.json", "units.jsonl", "predictions.jsonl", "failures.jsonl")
 WAITING = 4
-MOST_WAVES = 25
+MOST_ROUNDS = 25
 
 KILLED = [*((MODELS[0], at) for at in (1, 2, 3, 4)), *((MODELS[1], at) for at in (1, 2, 4, 5))]
 """Models, and the call at which a run is killed."""
@@ -59,7 +59,7 @@ def evaluate(folder: Path, server: BatchServer, model: str, *options: str, **mor
     return run_here(["evaluate", "run", "interviews", *options], folder, settings)
 
 
-def in_waves(
+def in_rounds(
     folder: Path,
     server: BatchServer,
     model: str,
@@ -68,7 +68,7 @@ def in_waves(
 ) -> list[Finished]:
     """Begin a run by batches, and go on until nothing waits any more."""
     ends = [evaluate(folder, server, model, "--out", "run", "--batch", *options, **more)]
-    while ends[-1].code == WAITING and len(ends) < MOST_WAVES:
+    while ends[-1].code == WAITING and len(ends) < MOST_ROUNDS:
         ends.append(evaluate(folder, server, model, "--out", "run", "--resume", *options, **more))
     return ends
 
@@ -101,11 +101,12 @@ def as_live(
 
     Both leave the same files, and the same calls are asked, each once.
     """
-    write_interviews(folder)
+    if not (folder / "interviews").exists():
+        write_interviews(folder)
     with BatchServer(script=script) as live:
         done = evaluate(folder, live, model, "--out", "live", *options, **more)
     with BatchServer(script=script, weather=weather) as server:
-        ends = in_waves(folder, server, model, *options, **more)
+        ends = in_rounds(folder, server, model, *options, **more)
         assert ends[-1].code == done.code, ends[-1].err
         assert server.live == []
     assert files_of(folder / "run") == files_of(folder / "live")
@@ -125,7 +126,7 @@ def test_a_run_by_batches_leaves_what_a_live_one_leaves(
     as_live(tmp_path, model, script, Weather(), PYDANTIC_AI_RETRIES="1")
 
 
-def test_refinement_ablation_and_rescoring_go_in_waves_as_well(
+def test_refinement_ablation_and_rescoring_go_in_rounds_as_well(
     tmp_path: Path, any_model: str
 ) -> None:
     def weak(request: Request) -> Reply:
@@ -133,9 +134,51 @@ def test_refinement_ablation_and_rescoring_go_in_waves_as_well(
         good = good_replies()(request)
         return replace(good, text="Explanation: thin.\nScore: 1") if is_weak else good
 
-    settings = {"BELIEF_SOURCES": "rules,rescoring", "FEEDBACK_MAX_ITERATIONS": "1"}
+    settings = {"BELIEF_SOURCES": "rules,rescoring,tokens", "FEEDBACK_MAX_ITERATIONS": "1"}
     server = as_live(tmp_path, any_model, weak, Weather(), "--ablate", **settings)
     assert {"qualitative_refine", "scoring", "danger"} <= {one.task for one in server.answered}
+
+
+def test_parts_of_a_long_interview_are_read_in_the_same_round(
+    tmp_path: Path, any_model: str
+) -> None:
+    talk = [f"{TIRED}Participant: On day {day} I could not get up.\n" for day in range(80)]
+    (tmp_path / "interviews").mkdir()
+    (tmp_path / "interviews" / "long.txt").write_text("".join(talk), encoding="utf-8")
+    settings = {"ASSESS_LONG": "parts", "ASSESS_PART_CHARACTERS": "4000", "MODEL_MAX_CALLS": "200"}
+    server = as_live(tmp_path, any_model, good_replies(), Weather(), **settings)
+    parts = [one.task for one in server.answered].count("danger")
+    assert parts > 2
+    # Danger, evidence and notes of every part, then scores and findings, judges, review.
+    assert [len(batch.calls) for batch in server.batches] == [3 * parts, 2, 4, 1]
+
+
+def test_rounds_end_where_a_unit_has_spent_its_calls(tmp_path: Path, any_model: str) -> None:
+    """However often replies are refused, a unit ends as a live one does."""
+
+    def refused(_: Request) -> Reply:
+        return Reply(text="Perhaps.")
+
+    settings = {"MODEL_MAX_CALLS": "12", "PYDANTIC_AI_RETRIES": "9", "BATCH_TRIES": "10"}
+    server = as_live(tmp_path, any_model, refused, Weather(), **settings)
+    assert sum(len(batch.calls) for batch in server.batches) <= 3 * 12
+    assert len(server.batches) <= 12
+
+
+def test_a_unit_waits_for_all_its_calls_and_others_go_on(tmp_path: Path, any_model: str) -> None:
+    write_interviews(tmp_path)
+    with BatchServer(weather=Weather(vanished=frozenset({1}))) as server:
+        begun = ("--out", "run", "--batch", "--concurrency", "1")
+        evaluate(tmp_path, server, any_model, *begun, BATCH_MOST_CALLS="2")
+        for _ in "123":
+            end = evaluate(tmp_path, server, any_model, "--out", "run", "--resume")
+        # The first unit has two calls in the batch that is gone, and one in the next.
+        assert (end.code, "2 calls wait" in end.err) == (WAITING, True)
+        assert "2 of 3 units complete" in end.err
+        assert [len(batch.calls) for batch in server.batches] == [2, 2, 2, 2, 1, 10, 2]
+        ends = in_rounds_from(tmp_path, server, any_model, "--hand-in-again")
+    assert ends[-1].code == 0
+    assert len(asked(server)) == len(set(asked(server))) == 27
 
 
 @pytest.mark.parametrize(
@@ -169,7 +212,7 @@ def test_calls_that_no_batch_ever_makes_fail_after_so_many_tries(
 ) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(expired=lambda _: True)) as server:
-        ends = in_waves(tmp_path, server, any_model, BATCH_TRIES="2", DANGER_MODEL="off")
+        ends = in_rounds(tmp_path, server, any_model, BATCH_TRIES="2", DANGER_MODEL="off")
     assert (ends[-1].code, len(server.batches)) == (3, 2)
     assert [len(batch.calls) for batch in server.batches] == [6, 6]
     assert "failed at provider: 3" in ends[-1].err
@@ -215,7 +258,7 @@ def test_batches_are_no_larger_than_wanted(tmp_path: Path, any_model: str) -> No
 def test_what_was_collected_is_deleted_at_the_provider(tmp_path: Path, any_model: str) -> None:
     write_interviews(tmp_path)
     with BatchServer() as server:
-        in_waves(tmp_path, server, any_model)
+        in_rounds(tmp_path, server, any_model)
     assert server.files == {}
     assert all(one.is_deleted for one in server.batches if one.wire == "anthropic")
 
@@ -246,15 +289,15 @@ def test_a_batch_that_nobody_heard_of_being_taken_is_found_again(
         assert (begun.code, len(server.batches)) == (WAITING, 1)
         assert "is not known" in begun.err
         server.weather.is_silent = False
-        ends = in_waves_from(tmp_path, server, any_model)
+        ends = in_rounds_from(tmp_path, server, any_model)
     assert "whose handle was lost" in ends[0].err
     assert ends[-1].code == 0
     assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
 
 
-def in_waves_from(folder: Path, server: BatchServer, model: str, *more: str) -> list[Finished]:
+def in_rounds_from(folder: Path, server: BatchServer, model: str, *more: str) -> list[Finished]:
     ends = [evaluate(folder, server, model, "--out", "run", "--resume", *more)]
-    while ends[-1].code == WAITING and len(ends) < MOST_WAVES:
+    while ends[-1].code == WAITING and len(ends) < MOST_ROUNDS:
         ends.append(evaluate(folder, server, model, "--out", "run", "--resume"))
     return ends
 
@@ -264,7 +307,7 @@ def test_a_batch_that_never_arrived_is_handed_in_anew(tmp_path: Path, any_model:
     with BatchServer(weather=Weather(is_deaf=True)) as server:
         evaluate(tmp_path, server, any_model, "--out", "run", "--batch")
         server.weather.is_deaf = False
-        ends = in_waves_from(tmp_path, server, any_model)
+        ends = in_rounds_from(tmp_path, server, any_model)
     assert "never reached" in ends[0].err
     assert ends[-1].code == 0
     assert [len(batch.calls) for batch in server.batches] == [9, 15, 3]
@@ -280,23 +323,28 @@ def test_of_two_batches_that_may_be_the_lost_one_none_is_taken(tmp_path: Path) -
         unsure = evaluate(tmp_path, server, model, "--out", "run", "--resume")
         assert (unsure.code, len(server.batches)) == (WAITING, 2)
         assert "which it is there cannot be told" in unsure.err
-        ends = in_waves_from(tmp_path, server, model, "--hand-in-again")
+        ends = in_rounds_from(tmp_path, server, model, "--hand-in-again")
     assert ends[-1].code == 0
 
 
+@pytest.mark.parametrize("most_calls", ["10000", "4"], ids=["between rounds", "within a round"])
 def test_a_run_that_is_killed_at_any_call_pays_nothing_twice(
-    tmp_path: Path, model: str, killed_at: int
+    tmp_path: Path, model: str, killed_at: int, most_calls: str
 ) -> None:
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(hangs_at=killed_at)) as server:
-        settings = server.settings | {"MODEL_DEFAULT": model, "BATCH_POLL_SECONDS": "0.01"}
+        settings = server.settings | {
+            "MODEL_DEFAULT": model,
+            "BATCH_POLL_SECONDS": "0.01",
+            "BATCH_MOST_CALLS": most_calls,
+        }
         command = [COMMAND, "evaluate", "run", "interviews", "--out", "run", "--batch", "--wait"]
         with start(command, tmp_path, environment_of(tmp_path, settings)) as process:
             wait_until(lambda: server.calls >= killed_at or process.poll() is not None)
             process.send_signal(signal.SIGKILL)
             process.wait()
         server.weather.hangs_at = None
-        ends = in_waves_from(tmp_path, server, model, "--batch")
+        ends = in_rounds_from(tmp_path, server, model, "--batch")
     assert ends[-1].code == 0, ends[-1].err
     assert len(asked(server)) == len(set(asked(server))) == 27
 
@@ -312,7 +360,7 @@ def test_a_provider_that_takes_no_batch_is_named_and_nothing_is_lost(
         assert f"{any_model} took no batch" in begun.err
         assert f"HTTP status {status}" in begun.err
         server.weather.refused_with = None
-        ends = in_waves_from(tmp_path, server, any_model)
+        ends = in_rounds_from(tmp_path, server, any_model)
     assert ends[-1].code == 0
 
 
@@ -331,7 +379,7 @@ def test_units_are_added_while_others_wait(tmp_path: Path, any_model: str) -> No
     write_interviews(tmp_path)
     with BatchServer(weather=Weather(looks=2)) as server:
         evaluate(tmp_path, server, any_model, "--out", "run", "--batch", "--limit", "1")
-        ends = in_waves_from(tmp_path, server, any_model)
+        ends = in_rounds_from(tmp_path, server, any_model)
     assert ends[-1].code == 0
     assert [len(batch.calls) for batch in server.batches][:2] == [3, 6]
 
@@ -368,7 +416,7 @@ def test_what_cannot_be_asked_by_batches_is_refused_before_anything_is_sent(
 def test_marks_for_a_cache_are_left_out_of_batches_alone(tmp_path: Path) -> None:
     write_interviews(tmp_path)
     with BatchServer() as server:
-        in_waves(tmp_path, server, MODELS[0])
+        in_rounds(tmp_path, server, MODELS[0])
         evaluate(tmp_path, server, MODELS[0], "--out", "live")
     bodies = [body for batch in server.batches for _, body in batch.calls]
     assert "cache_control" not in str(bodies)

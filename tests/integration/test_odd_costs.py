@@ -120,7 +120,7 @@ def test_calls_whose_tokens_nobody_can_believe_are_priced_as_planned(
     assert usd(interviews / "run") == pytest.approx(planned["live_usd"], rel=0.1)
 
 
-def in_waves(folder: Path, server: BatchServer, *options: str) -> None:
+def in_rounds(folder: Path, server: BatchServer, *options: str) -> None:
     settings = server.settings | {"MODEL_DEFAULT": LISTED, "BATCH_POLL_SECONDS": "0.01"}
     for more in (("--batch",), *[("--resume",)] * 3):
         evaluate(folder, "run", "interviews", "--out", "run", *more, *options, **settings)
@@ -138,7 +138,7 @@ def test_batches_have_half_the_price_and_stand_beside_their_plan(
 ) -> None:
     at_list_price(monkeypatch)
     with BatchServer() as server:
-        in_waves(interviews, server)
+        in_rounds(interviews, server)
         settings = server.settings | {"MODEL_DEFAULT": LISTED}
         evaluate(interviews, "run", "interviews", "--out", "live", **settings)
     assert (

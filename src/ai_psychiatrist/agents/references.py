@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.items import ItemAssessment, ShownReference
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.off_loop import outside_work, work_on_text
+from ai_psychiatrist.infrastructure.off_loop import work_on_text
 from ai_psychiatrist.services.retrieval.found import ItemReferences
 from ai_psychiatrist.services.retrieval.identity import identity_of
 
@@ -99,12 +99,11 @@ async def shown_references(
     identity = partial(identity_of, participant_id=scoring.participant, session_id=scoring.session)
     excluded = await work_on_text(transcript.text, identity, transcript)
     quotes = {Item(key): found for key, found in evidence.items()}
-    with outside_work():
-        references = await source.open()
-        if scoring.mode is AssessmentMode.RANDOM_REFERENCES:
-            drawn = await references.random_references(quotes, excluded, seed=source.seed)
-            return ShownReferences(of=drawn)
-        return ShownReferences(of=await references.references_for(quotes, excluded))
+    references = await source.open()
+    if scoring.mode is AssessmentMode.RANDOM_REFERENCES:
+        drawn = await references.random_references(quotes, excluded, seed=source.seed)
+        return ShownReferences(of=drawn)
+    return ShownReferences(of=await references.references_for(quotes, excluded))
 
 
 def required(mode: AssessmentMode, source: ReferenceSource | None) -> ReferenceSource:

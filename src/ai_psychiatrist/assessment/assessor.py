@@ -46,7 +46,7 @@ from ai_psychiatrist.infrastructure.logging import (
     identified_assessment,
 )
 from ai_psychiatrist.infrastructure.off_loop import work_on_text
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import JoinedTasks, Stopping
 from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.infrastructure.telemetry.work import AssessmentWork
 from ai_psychiatrist.llm.calls import DEFAULT_MAX_CALLS, CallStore, FirstCallAhead
@@ -195,7 +195,7 @@ class _Run:
                     calls = replace(self.context.calls, deadline=deadline.when())
                     self.context = self.shown = replace(self.context, calls=calls)
                     with options.stopping.holding(deadline, share=_SHARE_OF_STOPPING):
-                        async with asyncio.TaskGroup() as group:
+                        async with JoinedTasks() as group:
                             # A task as well: when all is stopped, none of them stops before others.
                             group.create_task(self._make_parts(group))
             except BaseExceptionGroup:
@@ -247,7 +247,7 @@ class _Run:
         if is_in_parts:
             self._begin_danger(budgets, outer)
             await _caught(self._read_parts, budgets)
-        async with asyncio.TaskGroup() as group:
+        async with JoinedTasks() as group:
             if Part.FINDINGS in self.possible:
                 group.create_task(_caught(self._narrate, self.shown.within(budgets.narrative)))
             if Part.SCORES in self.possible:
@@ -277,7 +277,7 @@ class _Run:
             if found is not None and found.report.validated_count:
                 self.progress.quantitative = quantitative.unscored(own, found)
 
-        async with asyncio.TaskGroup() as group:
+        async with JoinedTasks() as group:
             own = self.context.within(budgets.narrative)
             noting = group.create_task(self.assessor.feedback_loop.qualitative.notes(own))
             if Part.SCORES in self.parts:

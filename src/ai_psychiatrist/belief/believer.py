@@ -1,6 +1,5 @@
 """What is believed of each item of an assessment, from all the sources that are configured."""
 
-import asyncio
 from dataclasses import dataclass, field, replace
 
 from ai_psychiatrist.agents.context import AssessmentContext
@@ -17,6 +16,7 @@ from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.tasks import JoinedTasks
 
 logger = get_logger(__name__)
 
@@ -63,7 +63,7 @@ class Beliefs:
         self.is_asking = True
         budgets = [context.calls.budget.set_aside(source.most_calls) for source in sources]
         with context.apart(len(sources)) as contexts:
-            async with asyncio.TaskGroup() as group:
+            async with JoinedTasks() as group:
                 for source, own, budget in zip(sources, contexts, budgets, strict=True):
                     group.create_task(self._ask(source, own.within(budget), found))
         self.is_asking = False

@@ -45,8 +45,13 @@ class Tokens:
         codes: list[FailureCode] = []
         for batch in (asked[:1], asked[1:]):
             with case.apart(len(batch)) as cases:
-                answers = await asyncio.gather(*map(self._asked, cases, batch))
-            for item, answer in zip(batch, answers, strict=True):
+                async with asyncio.TaskGroup() as group:
+                    tasks = [
+                        group.create_task(self._asked(own, item))
+                        for own, item in zip(cases, batch, strict=True)
+                    ]
+            for item, task in zip(batch, tasks, strict=True):
+                answer = task.result()
                 if isinstance(answer, FailureCode):
                     codes.append(answer)
                 else:

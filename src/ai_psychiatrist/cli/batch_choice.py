@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.store.cipher import cipher_of
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.batches.waves import BatchWishes
+    from ai_psychiatrist.evaluation.batches.rounds import BatchOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class BatchChoice:
     waits: bool = False
     hands_in_again: bool = False
 
-    def wishes(self, settings: Settings, out: Path, *, is_resumed: bool) -> "BatchWishes | None":
-        """Return how calls are handed in; `None` where models are asked live.
+    def options(self, settings: Settings, out: Path, *, is_resumed: bool) -> "BatchOptions | None":
+        """Return how calls are submitted; `None` where models are asked live.
 
         Raises `InputError` for options that mean nothing without batches.
         """
@@ -32,8 +32,8 @@ class BatchChoice:
             self._refuse_what_is_left()
             return None
         # Libraries of model servers, which a run of the baseline does without.
-        from ai_psychiatrist.evaluation.batches.waves import (  # noqa: PLC0415
-            BatchWishes,
+        from ai_psychiatrist.evaluation.batches.rounds import (  # noqa: PLC0415
+            BatchOptions,
             was_made_by_batches,
         )
         from ai_psychiatrist.llm.batches import BatchModels  # noqa: PLC0415
@@ -43,7 +43,7 @@ class BatchChoice:
         ):
             self._refuse_what_is_left()
             return None
-        return BatchWishes(
+        return BatchOptions(
             models=BatchModels(),
             settings=settings.batch,
             tell=lambda line: typer.echo(line, err=True),

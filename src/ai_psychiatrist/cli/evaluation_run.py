@@ -69,7 +69,7 @@ def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
 
 
 async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
-    batch = wanted.batch.wishes(settings, wanted.out, is_resumed=wanted.start.is_resumed)
+    batch = wanted.batch.options(settings, wanted.out, is_resumed=wanted.start.is_resumed)
     models = None if batch is None else batch.models
     async with bootstrap(settings, batches=models) as services:
         dataset, tally = wanted.dataset.opened(), RunTally()

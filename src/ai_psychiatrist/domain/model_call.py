@@ -40,3 +40,14 @@ class ModelCall:
     duration_ms: float = 0.0
     hosts: tuple[str, ...] | None = None
     """Where its words were sent; `None` where that was not noted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAnswer:
+    """What a provider says of one call of a batch."""
+
+    custom_id: str
+    status: str
+    """`succeeded`, `errored`, `expired` or `canceled`."""
+    body: str | None = field(repr=False)
+    """The provider's JSON of the reply or the error; `None` for a call that was not made."""

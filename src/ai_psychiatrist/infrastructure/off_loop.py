@@ -13,9 +13,9 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial
@@ -63,9 +63,8 @@ class WorkerThreads:
         slots = _of_loop(self._slots, lambda: asyncio.Semaphore(self._count))
         try:
             async with asyncio.timeout(self._seconds) as deadline:
-                with outside_work():
-                    await slots.acquire()
-                    return await _result(_begun(work), lambda _: slots.release())
+                await slots.acquire()
+                return await _result(_begun(work), lambda _: slots.release())
         except TimeoutError:
             if deadline.expired():
                 raise WorkTimedOut from None
@@ -114,26 +113,14 @@ async def run_in_process(
     """
     slots = _of_loop(_SLOTS, lambda: tuple(asyncio.Lock() for _ in _IDLE_PROCESSES))
     slot = hash(text) % len(slots)
-    with outside_work():
-        async with slots[slot]:
-            try:
-                async with asyncio.timeout(seconds) as deadline:
-                    return _returned(await _asked(_IDLE_PROCESSES[slot], (work, args)))
-            except TimeoutError:
-                if deadline.expired():
-                    raise WorkTimedOut from None
-                raise
-
-
-@contextmanager
-def outside_work() -> Iterator[None]:
-    """Count what is waited for inside the block."""
-    counted = current_runtime().outside_work
-    counted.under_way += 1
-    try:
-        yield
-    finally:
-        counted.under_way -= 1
+    async with slots[slot]:
+        try:
+            async with asyncio.timeout(seconds) as deadline:
+                return _returned(await _asked(_IDLE_PROCESSES[slot], (work, args)))
+        except TimeoutError:
+            if deadline.expired():
+                raise WorkTimedOut from None
+            raise
 
 
 _Done: TypeAlias = Callable[[], None]

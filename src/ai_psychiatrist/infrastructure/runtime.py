@@ -18,13 +18,6 @@ from ai_psychiatrist.domain.failures import FailureRecord
 KEY_BYTES: Final = 32
 
 
-@dataclass(slots=True)
-class OutsideWork:
-    """How much tasks of one context wait for now: threads, processes, disks, servers."""
-
-    under_way: int = 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """What holds in a block and in the tasks that it starts."""
@@ -37,8 +30,6 @@ class Runtime:
     """Whether texts are worked on in the event loop."""
     failures: list[FailureRecord] | None = None
     """Where the failures of an assessment are collected."""
-    outside_work: OutsideWork = field(default_factory=OutsideWork)
-    """Where work outside the event loop is counted."""
 
 
 _OF_PROCESS: Final = Runtime()

@@ -1,9 +1,13 @@
 """Tasks of the event loop: repeated work, several workers of one queue, and graceful shutdown."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Final, TypeAlias
+from contextvars import Context
+from types import TracebackType
+from typing import Any, Final, TypeAlias, TypeVar
+
+T = TypeVar("T")
 
 Wait: TypeAlias = Callable[[float], Awaitable[None]]
 """Takes seconds."""
@@ -44,6 +48,49 @@ async def work_together(count: int, work: Callable[[], Awaitable[None]]) -> None
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Pending(asyncio.CancelledError):
+    """What a task needs, such as the reply to a call, is not there before a later run of it.
+
+    The task then counts as cancelled, which leaves its siblings alone: they go on as far as they
+    come. Whoever joins it has this raised again.
+    """
+
+
+class JoinedTasks(asyncio.TaskGroup):
+    """A task group whose block ends `Pending`, or cancelled, where one of its tasks does by itself.
+
+    The library's own group takes such a task for one that is done.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._joined: list[asyncio.Task[Any]] = []
+
+    def create_task(
+        self,
+        coro: Generator[Any, None, T] | Coroutine[Any, Any, T],
+        *,
+        name: str | None = None,
+        context: Context | None = None,
+    ) -> asyncio.Task[T]:
+        """Begin a task; raises `RuntimeError` once the group is ending."""
+        task = super().create_task(coro, name=name, context=context)
+        self._joined.append(task)
+        return task
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Wait for all tasks; raises what the first that was cancelled ended with."""
+        await super().__aexit__(kind, error, trace)
+        for task in self._joined:
+            if task.cancelled():
+                task.result()
 
 
 class Stopping:

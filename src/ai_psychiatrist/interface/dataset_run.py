@@ -43,7 +43,7 @@ from ai_psychiatrist.store.cipher import cipher_of
 from ai_psychiatrist.wiring import Services
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.batches.waves import BatchWishes
+    from ai_psychiatrist.evaluation.batches.rounds import BatchOptions
 
 Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
 """Told how many units are requested and how many are done already; gives what is told of each."""
@@ -96,8 +96,8 @@ class DatasetRun:
     """Whether to score again with the evidence changed, to tell whether it drives the scores."""
     beside: Sequence[RunFolder] = ()
     """Other runs that the ceiling in money is for as well."""
-    batch: "BatchWishes | None" = None
-    """How calls are handed to batch interfaces; `None` where models are asked live."""
+    batch: "BatchOptions | None" = None
+    """How calls are submitted to batch interfaces; `None` where models are asked live."""
 
 
 async def make_run(
@@ -140,25 +140,25 @@ async def make_run(
                     tools, folder, wanted.options, tally=tally, on_unit=on_unit
                 )
         # Libraries of model servers, which a run of the baseline does without.
-        from ai_psychiatrist.evaluation.batches.waves import Waves  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.batches.rounds import Rounds  # noqa: PLC0415
 
-        waves = Waves(
+        rounds = Rounds(
             tools=tools,
             folder=folder,
             options=wanted.options,
-            wishes=wanted.batch,
+            batch=wanted.batch,
             tally=tally,
             watch=watched,
         )
-        return await waves.run()
+        return await rounds.run()
 
 
-def _refuse_batches(services: Services, wanted: DatasetRun, batch: "BatchWishes") -> None:
+def _refuse_batches(services: Services, wanted: DatasetRun, batch: "BatchOptions") -> None:
     """Refuse what no run by batches can do."""
     asked = {name for chain in services.agent_models.values() for name in chain}
     batch.models.refuse_others(asked, local={BASELINE})
     if wanted.options.max_cost_usd is not None:
-        # All of a wave is handed in at once, before anything is known of what it costs.
+        # All of a round is submitted at once, before anything is known of what it costs.
         msg = "--max-cost is for runs that ask models live; --plan says what a batch run costs"
         raise InputError(msg, field="--max-cost")
     if not wanted.start.keeps_raw:

@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.failures import (
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.infrastructure.tasks import Pending
 from ai_psychiatrist.infrastructure.telemetry.watching import publish, watched
 from ai_psychiatrist.infrastructure.telemetry.work import AgentWork
 from ai_psychiatrist.llm.calls import (
@@ -268,10 +269,9 @@ class AgentCalls:
                 end = asyncio.get_running_loop().time() + call.endpoint.timeout_seconds
                 Context().run(timeout.reschedule, end)
                 return await call.send()
-        except asyncio.CancelledError:
-            if call.endpoint.is_batched:
-                # It waits for its batch: nothing has become of it that could be told.
-                self._open = None
+        except Pending:
+            # Nothing has become of it that could be told.
+            self._open = None
             raise
         except Exception as error:  # noqa: BLE001  a backend may make a library fail in any way
             # Told apart by the errors of all libraries that reach servers.

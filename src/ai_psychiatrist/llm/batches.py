@@ -4,13 +4,12 @@ The library's own capability for batches goes round models that wrap others, so 
 would see its calls; here each comes by as a live one does.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final
 
 import orjson
 from pydantic import TypeAdapter
@@ -30,6 +29,8 @@ from pydantic_ai.settings import ModelSettings
 
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.model_call import BatchAnswer
+from ai_psychiatrist.infrastructure.tasks import Pending
 from ai_psychiatrist.llm.failures import call_failure
 
 _HANDLES: Final = TypeAdapter(Batch)
@@ -41,41 +42,6 @@ _CACHE_SETTINGS: Final = frozenset(
 )
 
 
-class CallState(StrEnum):
-    """Where a call is that no model has been asked live."""
-
-    NEW = "new"
-    HANDED_IN = "handed_in"
-    ANSWERED = "answered"
-    GIVEN_UP = "given_up"
-    """It was handed in as often as allowed, and no batch made it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchAnswer:
-    """What a provider says of one call of a batch."""
-
-    custom_id: str
-    status: str
-    """`succeeded`, `errored`, `expired` or `canceled`."""
-    body: str | None = field(repr=False)
-    """The provider's JSON of the reply or the error."""
-
-    @property
-    def is_of_a_call(self) -> bool:
-        """Whether the call was made, however it ended."""
-        return self.body is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingCall:
-    """A call, the id that it has or would have in a batch, and where it is."""
-
-    custom_id: str
-    state: CallState
-    answer: BatchAnswer | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedCall:
     """A call in its provider's form."""
@@ -83,7 +49,7 @@ class EncodedCall:
     model: str
     """As in the settings."""
     custom_id: str
-    kin: str
+    group: str
     """Calls of one batch share it; no secret."""
     body: str = field(repr=False)
     """JSON of the request."""
@@ -91,24 +57,21 @@ class EncodedCall:
     """Bytes that it adds to a batch."""
 
 
-class Desk(Protocol):
-    """Takes the calls of one attempt at one unit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchCall:
+    """A call that no model is asked live: what batches gave of it, or who takes it for the next."""
 
-    def asked(self) -> WaitingCall:
-        """Return where the call is that this task looked for in the ledger last."""
-        ...
-
-    def collect(self, call: EncodedCall) -> None:
-        """Take a call for the next batch."""
-        ...
-
-    async def wait(self) -> NoReturn:
-        """Stay here until the unit is broken off."""
-        ...
+    custom_id: str
+    """What it has or would have in a batch."""
+    answer: BatchAnswer | None
+    is_given_up: bool
+    """Whether it was submitted as often as allowed, and no batch made it."""
+    note: Callable[[EncodedCall], None]
+    """Takes the call for the next batch."""
 
 
-DESK: Final[ContextVar[Desk]] = ContextVar("desk")
-"""That of the unit which the running task works on."""
+BATCH_CALL: Final[ContextVar[BatchCall]] = ContextVar("batch_call")
+"""The call that the running task looked for among those that are kept, and did not find."""
 
 
 class BatchNotTaken(Exception):
@@ -124,7 +87,7 @@ class BatchVanished(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class BatchStatus:
     """Where a batch is."""
 
     handle: str = field(repr=False)
@@ -169,7 +132,7 @@ class BatchModels:
         """Return how many bytes of calls it takes in one; `None`: as many as they have."""
         return self._models[name].batch_max_bytes
 
-    async def hand_in(self, name: str, calls: Sequence[EncodedCall]) -> str:
+    async def submit(self, name: str, calls: Sequence[EncodedCall]) -> str:
         """Return the handle of a new batch, as JSON.
 
         Raises `BatchNotTaken` when the provider refused it, and `ModelCallFailed` when nobody knows
@@ -178,7 +141,7 @@ class BatchModels:
         try:
             batch = await self._models[name].batch_create(
                 [
-                    EncodedBatchRequest(custom_id=one.custom_id, group=one.kin, body=one.body)
+                    EncodedBatchRequest(custom_id=one.custom_id, group=one.group, body=one.body)
                     for one in calls
                 ]
             )
@@ -189,7 +152,7 @@ class BatchModels:
             raise failure from None
         return _HANDLES.dump_json(batch).decode()
 
-    async def look(self, name: str, handle: str) -> Looked:
+    async def status(self, name: str, handle: str) -> BatchStatus:
         """Return where a batch is; raises `BatchVanished` and `ModelCallFailed`."""
         try:
             batch = await self._model(name).batch_status(_HANDLES.validate_json(handle))
@@ -197,7 +160,9 @@ class BatchModels:
             if isinstance(error, ModelHTTPError) and error.status_code == _NOT_FOUND:
                 raise BatchVanished from None
             raise call_failure(error) from None
-        return Looked(handle=_HANDLES.dump_json(batch).decode(), has_ended=batch.status == "ended")
+        return BatchStatus(
+            handle=_HANDLES.dump_json(batch).decode(), has_ended=batch.status == "ended"
+        )
 
     async def answers(self, name: str, handle: str) -> list[BatchAnswer]:
         """Return what a batch that has ended gave, in any order, each call once or more or never.
@@ -219,7 +184,7 @@ class BatchModels:
         ]
 
     async def find(
-        self, name: str, *, kin: str, since: datetime, ids: Collection[str], known: Sequence[str]
+        self, name: str, *, group: str, since: datetime, ids: Collection[str], known: Sequence[str]
     ) -> list[str] | None:
         """Return the handles of batches that may be one whose handle was not kept.
 
@@ -244,7 +209,7 @@ class BatchModels:
                     id=batch_id,
                     model_name=model.model_name,
                     provider_name=model.system,
-                    group=kin,
+                    group=group,
                     status="in_progress",
                     created_at=created_at,
                     request_count=len(ids),
@@ -276,7 +241,7 @@ class BatchModels:
 
 
 class BatchedModel(WrapperModel):
-    """Collects the requests that nothing has answered yet."""
+    """Answers requests from batches, and notes those that none has answered yet."""
 
     def __init__(self, name: str, wrapped: Model) -> None:
         """`name`: as in the settings."""
@@ -289,12 +254,12 @@ class BatchedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """Return the reply of a batch, or wait; raises what the library does for a failed call.
+        """Return the reply of a batch; raises what the library does for a failed call.
 
-        Raises `ModelCallFailed` when the call was handed in as often as allowed.
+        Raises `Pending` when the next batch has to give it, and `ModelCallFailed` when the call was
+        submitted as often as allowed.
         """
-        desk = DESK.get()
-        call = desk.asked()
+        call = BATCH_CALL.get()
         request = BatchRequest(
             custom_id=call.custom_id,
             messages=list(map(_unmarked, messages)),
@@ -308,20 +273,19 @@ class BatchedModel(WrapperModel):
                 body=call.answer.body,
             )
             return self.wrapped.batch_decode(result, request)
-        if call.state is CallState.GIVEN_UP:
+        if call.is_given_up:
             raise ModelCallFailed(FailureCode.TIMED_OUT)
-        if call.state is CallState.NEW:
-            encoded = await self.wrapped.batch_encode(request)
-            desk.collect(
-                EncodedCall(
-                    model=self._name,
-                    custom_id=encoded.custom_id,
-                    kin=encoded.group,
-                    body=encoded.body,
-                    size=self.wrapped.batch_request_size(encoded),
-                )
+        encoded = await self.wrapped.batch_encode(request)
+        call.note(
+            EncodedCall(
+                model=self._name,
+                custom_id=encoded.custom_id,
+                group=encoded.group,
+                body=encoded.body,
+                size=self.wrapped.batch_request_size(encoded),
             )
-        return await desk.wait()
+        )
+        raise Pending
 
 
 def _unmarked_settings(settings: ModelSettings | None) -> ModelSettings | None:

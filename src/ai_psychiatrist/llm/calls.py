@@ -180,8 +180,7 @@ class FirstCallAhead:
     @asynccontextmanager
     async def turn(self, endpoint: ModelEndpoint) -> AsyncIterator[None]:
         """Wait for the model's first call, or be it; however that ends, the others then go."""
-        # Calls of one batch are made whenever the provider likes, and are submitted together.
-        if not endpoint.caches_prefixes or endpoint.is_batched:
+        if not endpoint.caches_prefixes:
             yield
             return
         first = self._ended.get(endpoint.name)

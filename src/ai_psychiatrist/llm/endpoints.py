@@ -108,8 +108,6 @@ class ModelEndpoint:
     """Bounds the calls under way at the model's server; shared by all models of it."""
     retries: CallRetries = BUSY_RETRIES
     """When a call that gave no reply is made again."""
-    is_batched: bool = False
-    """Whether its calls are answered from batches, or wait for one until they are cancelled."""
 
 
 FallbackChain: TypeAlias = tuple[ModelEndpoint, ...]

@@ -184,12 +184,11 @@ class ModelServers:
             max_reply_bytes=options.models.max_reply_bytes,
             output_mode=_output_mode(provider, served, options.models),
             caches_prefixes=provider.caches_prefixes,
-            # Those that wait for a batch hold no place at a server, and the next batch is the wait.
-            limiter=None if is_batched else self._limiter(server.access.address),
+            limiter=self._limiter(server.access.address),
+            # The next batch is the wait.
             retries=replace(retries, waits_seconds=tuple(0.0 for _ in retries.waits_seconds))
             if is_batched
             else retries,
-            is_batched=is_batched,
         )
 
     @property

@@ -22,6 +22,8 @@ class UnitCalls(CallStore):
     judgements: list[Judgement] = field(default_factory=list)
     paid: int = 0
     """How many calls were made, and not found."""
+    pending: int = 0
+    """How many calls the next batch has to answer; until then the unit has not ended."""
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
         """Return a call that was made before."""

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, partial
-from typing import Protocol
 
 from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import FULL, Part
@@ -28,7 +28,7 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     failed_prediction,
     prediction_of,
 )
-from ai_psychiatrist.infrastructure.tasks import work_together
+from ai_psychiatrist.infrastructure.tasks import Pending, work_together
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.pipelines.unit_calls import UnitCalls
@@ -38,24 +38,6 @@ OnUnit = Callable[[str | None], None]
 """Told after each unit at which stage it failed, `None` for one that did not."""
 OnAssessment = Callable[[str, Transcript, Assessment], None]
 """Is told of each unit, by its id, before it is written down as finished."""
-
-
-class Attendance(Protocol):
-    """Attends to units whose calls may have to wait for longer than the process lives."""
-
-    def can_go_on(self, unit_id: str) -> bool:
-        """Return whether anything came in that a unit has waited for."""
-        ...
-
-    def opened(self, ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
-        """Return the store for the next attempt at a unit; called in a thread."""
-        ...
-
-    async def finished(
-        self, calls: UnitCalls, work: Coroutine[None, None, FinishedUnit]
-    ) -> FinishedUnit | None:
-        """Work on a unit until it has finished; `None` when it waits, and is broken off."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +74,12 @@ class RunTools:
     """How many accepted changes of what it is made with the run has seen."""
     on_assessment: OnAssessment | None = None
     """Called in a thread."""
-    attendance: Attendance | None = None
-    """`None` where all calls are made at once."""
+    only: Collection[str] | None = None
+    """Of the units that are left, those that are assessed now; `None`: all."""
+    opened: Callable[[Ledger, str, LedgerWriter], UnitCalls] = open_unit
+    """Gives the store for the next attempt at a unit; called in a thread."""
+    on_pending: Callable[[], Awaitable[None]] | None = None
+    """Called after each unit of which a call is pending; `None` where none can be."""
     served: ServedModels | None = None
     """Which models answered; `None` where nothing is told of them."""
     prices: CallPrices | None = None
@@ -138,9 +124,8 @@ async def assess_units(
         ASSESSMENT_STEP, tools.limits, includes_failed=options.retries_failed
     )
     writer = LedgerWriter(tools.ledger)
-    attendance = tools.attendance
     units = deque(
-        unit.unit_id for unit in queued if attendance is None or attendance.can_go_on(unit.unit_id)
+        unit.unit_id for unit in queued if tools.only is None or unit.unit_id in tools.only
     )
 
     async def work() -> None:
@@ -176,11 +161,13 @@ async def _do(
 async def _done(
     tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
 ) -> FinishedUnit | None:
-    attendance = tools.attendance
-    opened = open_unit if attendance is None else attendance.opened
-    calls = await writer.between_writes(partial(opened, tools.ledger, unit_id, writer))
-    work = _assessed(tools, calls)
-    unit = await (work if attendance is None else attendance.finished(calls, work))
+    calls = await writer.between_writes(partial(tools.opened, tools.ledger, unit_id, writer))
+    unit = None
+    with suppress(Pending):
+        unit = await _assessed(tools, calls)
+    if calls.pending and tools.on_pending is not None:
+        unit = None
+        await tools.on_pending()
     if unit is None or (unit.stage is not None and _is_out_of_money(tools.purse)):
         tally.paid_calls += calls.paid
         return None

@@ -1,4 +1,4 @@
-"""The batches that a run handed to providers: what is in each, what became of it, its results.
+"""The batches that a run submitted to providers: what is in each, what became of it, its results.
 
 Nothing in it changes: what becomes of a batch is a further event.
 """
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
+from ai_psychiatrist.domain.model_call import BatchAnswer
 from ai_psychiatrist.ledger.keys.vault import Vault
 from ai_psychiatrist.ledger.store import batch_queries
 from ai_psychiatrist.ledger.store.database import Database, Values
@@ -18,9 +19,9 @@ _PLACE: Final = "batch:{}"
 
 
 class BatchEvent(StrEnum):
-    """What became of a batch that was to be handed in."""
+    """What became of a batch that was to be submitted."""
 
-    HANDED_IN = "handed_in"
+    SUBMITTED = "handed_in"
     """The provider took it, and its handle is kept."""
     SHORT = "short"
     """It had ended, and results were missing; it is looked at again."""
@@ -30,16 +31,7 @@ class BatchEvent(StrEnum):
     NOT_THERE = "not_there"
     """Its handle was not kept, and the provider has none like it."""
     GIVEN_UP = "given_up"
-    """Nothing is known of it any more, and its calls may be handed in anew."""
-
-
-OVER: Final = (
-    BatchEvent.ENDED,
-    BatchEvent.REFUSED,
-    BatchEvent.NOT_THERE,
-    BatchEvent.GIVEN_UP,
-)
-"""After one of these a batch is not waited for."""
+    """Nothing is known of it any more, and its calls may be submitted anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +41,11 @@ class BatchRow:
     number: int
     model: str
     """As in the settings."""
-    kin: str
-    """What its calls share, so that they could be handed in together; no secret."""
+    group: str
+    """What its calls share, so that they could be submitted together; no secret."""
     calls: int
     recorded_at: datetime
-    """When it was about to be handed in."""
+    """When it was about to be submitted."""
     handle: str | None = field(repr=False)
     """What its provider knows it by, as JSON; `None` when that was not kept."""
     short_looks: int
@@ -72,27 +64,15 @@ class BatchRequestRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchResultRow:
-    """What a provider says of one call of a batch."""
-
-    custom_id: str
-    status: str
-    body: str | None = field(repr=False)
-    """The provider's JSON of the reply or the error; `None` for a call that was not made."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandedIn:
-    """One handing in of a call, and what came of it by now."""
+class SubmittedCall:
+    """One submission of a call, and what came of it by now."""
 
     custom_id: str
     digest: str
     occurrence: int
-    is_waited_for: bool
-    """Whether its batch may still give a result."""
     counts: bool
     """Whether its batch ended, with a result for it or without."""
-    result: BatchResultRow | None
+    answer: BatchAnswer | None
 
 
 class BatchBook:
@@ -102,11 +82,11 @@ class BatchBook:
         self._database = database
         self._vault = vault
 
-    def intend(self, model: str, kin: str, requests: Sequence[BatchRequestRow]) -> int:
-        """Note what is about to be handed in, and return the batch's number."""
+    def intend(self, model: str, group: str, requests: Sequence[BatchRequestRow]) -> int:
+        """Note what is about to be submitted, and return the batch's number."""
         with self._database.transaction():
             calls = len(requests)
-            values: Values = {"model": model, "kin": kin, "calls": calls, "recorded_at": _now()}
+            values: Values = {"model": model, "kin": group, "calls": calls, "recorded_at": _now()}
             self._database.execute(batch_queries.ADD_BATCH, values)
             ((number,),) = self._database.fetch(batch_queries.LAST_BATCH)
             for one in requests:
@@ -120,7 +100,7 @@ class BatchBook:
         values: Values = {"batch": number, "event": event, "handle": sealed, "recorded_at": _now()}
         self._database.execute(batch_queries.ADD_EVENT, values)
 
-    def add_results(self, results: Iterable[BatchResultRow], number: int, event: BatchEvent) -> int:
+    def add_results(self, results: Iterable[BatchAnswer], number: int, event: BatchEvent) -> int:
         """Keep results and what became of their batch in one transaction.
 
         Returns how many are new: a second result of a call is left out.
@@ -139,7 +119,7 @@ class BatchBook:
         return count
 
     def has_any(self) -> bool:
-        """Return whether any batch was ever about to be handed in."""
+        """Return whether any batch was ever about to be submitted."""
         return self._database.fetch(batch_queries.LAST_BATCH)[0][0] is not None
 
     def waited_for(self) -> list[BatchRow]:
@@ -150,7 +130,7 @@ class BatchBook:
                 BatchRow(
                     number=row["seq"],
                     model=row["model"],
-                    kin=row["kin"],
+                    group=row["kin"],
                     calls=row["calls"],
                     recorded_at=datetime.fromisoformat(row["recorded_at"]),
                     handle=self._vault.take_text(row["handle"], place=_PLACE.format("handle")),
@@ -178,19 +158,18 @@ class BatchBook:
         """Return the units that have a call without a result in a batch that is waited for."""
         return {row["unit_id"] for row in self._database.fetch(batch_queries.WAITING_UNITS)}
 
-    def of_unit(self, unit_id: str, attempt: int) -> list[HandedIn]:
-        """Return what was handed in for one attempt at a unit, in that order."""
+    def of_unit(self, unit_id: str, attempt: int) -> list[SubmittedCall]:
+        """Return what was submitted for one attempt at a unit, in that order."""
         values: Values = {"unit_id": unit_id, "attempt": attempt}
         return [
-            HandedIn(
+            SubmittedCall(
                 custom_id=row["custom_id"],
                 digest=row["digest"],
                 occurrence=row["occurrence"],
-                is_waited_for=row["event"] not in OVER and row["status"] is None,
                 counts=row["event"] == BatchEvent.ENDED,
-                result=None
+                answer=None
                 if row["status"] is None
-                else BatchResultRow(
+                else BatchAnswer(
                     custom_id=row["custom_id"],
                     status=row["status"],
                     body=self._vault.take_text(row["body"], place=_PLACE.format(row["custom_id"])),

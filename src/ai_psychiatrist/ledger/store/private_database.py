@@ -20,19 +20,17 @@ def open_private(
     path: Path,
     *,
     kept: str,
-    cure: str = STATE_DIR_CURE,
     busy_seconds: float = _BUSY_SECONDS,
 ) -> DatabaseT:
     """Open a file, or make one that its owner alone can read.
 
-    `kept`, `cure`: what it keeps, and what to do where it cannot be made, for errors. Raises
-    `ConfigurationError` when it cannot be made or others can read it, and `LedgerUnusable`, or what
-    its kind raises, when it cannot be read.
+    `kept`: what it keeps, as errors call it. Raises `ConfigurationError` when it cannot be made or
+    others can read it, and `LedgerUnusable`, or what its kind raises, when it cannot be read.
     """
     try:
         make_private_file(path)
     except OSError as error:
-        msg = f"the file of {kept} {str(path)!r} cannot be made: {error.strerror}; {cure}"
+        msg = f"the file of {kept} {str(path)!r} cannot be made: {error.strerror}; {STATE_DIR_CURE}"
         raise ConfigurationError(msg) from None
     database = kind(path, busy_seconds=busy_seconds)
     try:

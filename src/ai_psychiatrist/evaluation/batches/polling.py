@@ -1,16 +1,17 @@
-"""Look for the results of batches, and keep them before anything is done with them."""
+"""Poll batches, and keep their results before anything is done with them."""
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
-from ai_psychiatrist.evaluation.batches.handing_in import Tell
+from ai_psychiatrist.domain.model_call import BatchAnswer
+from ai_psychiatrist.evaluation.batches.submission import Tell
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.ledger.store.batch_book import BatchEvent, BatchResultRow, BatchRow
+from ai_psychiatrist.ledger.store.batch_book import BatchEvent, BatchRow
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.llm.batches import BatchAnswer, BatchModels, BatchVanished
+from ai_psychiatrist.llm.batches import BatchModels, BatchVanished
 
 logger = get_logger(__name__)
 
@@ -18,23 +19,21 @@ _SHORT_LOOKS: Final = 3
 """How often results that are missing are looked for again."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Collecting:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polling:
     """Collects the results of one run's batches."""
 
     ledger: Ledger
     models: BatchModels
     tell: Tell
     hands_in_again: bool = False
-    """Whether calls are handed in anew whose batch nobody knows any more."""
-    units: set[str] = field(default_factory=set)
-    """Those that something came in for since this was last emptied."""
+    """Whether calls are submitted anew whose batch is not known any more."""
 
-    async def look(self) -> None:
-        """Look at every batch that is waited for, and collect those that have ended."""
+    async def poll(self) -> None:
+        """Ask after every batch that is waited for, and collect those that have ended."""
         for batch in await asyncio.to_thread(self.ledger.batches.waited_for):
             try:
-                await self._look_at(batch)
+                await self._poll(batch)
             except BatchVanished:
                 await self._vanished(batch)
             except ModelCallFailed as failure:
@@ -43,16 +42,16 @@ class Collecting:
                     f"({failure.code.value}); nothing of it is lost"
                 )
 
-    async def _look_at(self, batch: BatchRow) -> None:
+    async def _poll(self, batch: BatchRow) -> None:
         handle = batch.handle or await self._found_again(batch)
         if handle is None:
             return
-        looked = await self.models.look(batch.model, handle)
-        if not looked.has_ended:
+        status = await self.models.status(batch.model, handle)
+        if not status.has_ended:
             return
-        answers = await self.models.answers(batch.model, looked.handle)
+        answers = await self.models.answers(batch.model, status.handle)
         if await self._keep(batch, answers):
-            await self.models.forget(batch.model, looked.handle)
+            await self.models.forget(batch.model, status.handle)
 
     async def _keep(self, batch: BatchRow, answers: Sequence[BatchAnswer]) -> bool:
         """Keep what came; returns whether no more of the batch is waited for."""
@@ -61,19 +60,14 @@ class Collecting:
         # Of two results of a call a reply is the one to keep.
         best = {
             one.custom_id: one
-            for one in sorted(answers, key=lambda one: one.is_of_a_call)
+            for one in sorted(answers, key=lambda one: one.body is not None)
             if one.custom_id in units
         }
         unknown = sum(one.custom_id not in units for one in answers)
         # What is missing may be on its way, or the answer broke off.
         is_over = len(best) == len(units) or batch.short_looks >= _SHORT_LOOKS
-        rows = [
-            BatchResultRow(custom_id=one.custom_id, status=one.status, body=one.body)
-            for one in best.values()
-        ]
         event = BatchEvent.ENDED if is_over else BatchEvent.SHORT
-        await asyncio.to_thread(book.add_results, rows, batch.number, event)
-        self.units.update(units.values() if is_over else (units[one] for one in best))
+        await asyncio.to_thread(book.add_results, best.values(), batch.number, event)
         self._tell(batch, best.values(), missing=len(units) - len(best), unknown=unknown)
         if not is_over:
             self.tell(f"  batch {batch.number} is looked at again before they count as lost")
@@ -100,17 +94,17 @@ class Collecting:
         ids = await asyncio.to_thread(book.units_of, batch.number)
         known = await asyncio.to_thread(book.handles)
         found = await self.models.find(
-            batch.model, kin=batch.kin, since=batch.recorded_at, ids=list(ids), known=known
+            batch.model, group=batch.group, since=batch.recorded_at, ids=list(ids), known=known
         )
         if found is not None and len(found) == 1:
-            await asyncio.to_thread(book.note, batch.number, BatchEvent.HANDED_IN, handle=found[0])
+            await asyncio.to_thread(book.note, batch.number, BatchEvent.SUBMITTED, handle=found[0])
             self.tell(f"batch {batch.number}, whose handle was lost, is at {batch.model}")
             return found[0]
         if found == []:
-            await self._end(batch, BatchEvent.NOT_THERE)
+            await asyncio.to_thread(book.note, batch.number, BatchEvent.NOT_THERE)
             self.tell(f"batch {batch.number} never reached {batch.model}: it is handed in anew")
         elif self.hands_in_again:
-            await self._end(batch, BatchEvent.GIVEN_UP)
+            await asyncio.to_thread(book.note, batch.number, BatchEvent.GIVEN_UP)
         else:
             when = batch.recorded_at.strftime("%Y-%m-%d %H:%M UTC")
             self.tell(
@@ -123,7 +117,8 @@ class Collecting:
 
     async def _vanished(self, batch: BatchRow) -> None:
         if self.hands_in_again:
-            await self._end(batch, BatchEvent.GIVEN_UP)
+            book = self.ledger.batches
+            await asyncio.to_thread(book.note, batch.number, BatchEvent.GIVEN_UP)
             self.tell(f"batch {batch.number} is gone from {batch.model}: it is handed in anew")
         else:
             self.tell(
@@ -131,9 +126,3 @@ class Collecting:
                 "more. Check that the key is of the account that handed it in; --resume "
                 "--hand-in-again asks its calls anew, which are paid twice if it was made"
             )
-
-    async def _end(self, batch: BatchRow, event: BatchEvent) -> None:
-        book = self.ledger.batches
-        units = await asyncio.to_thread(book.units_of, batch.number)
-        await asyncio.to_thread(book.note, batch.number, event)
-        self.units.update(units.values())
