@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from ai_psychiatrist.evaluation.batches.collector import Collector
 from ai_psychiatrist.evaluation.batches.handing_in import HandingIn
 from ai_psychiatrist.evaluation.batches.unit_desk import UnitDesk
-from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
+from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 
 
 @dataclass(slots=True, kw_only=True)

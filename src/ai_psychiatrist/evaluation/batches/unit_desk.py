@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NoReturn, TypeVar
 
 from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.off_loop import outside_work
 from ai_psychiatrist.infrastructure.runtime import OutsideWork, current_runtime, use_runtime
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow, HandedIn
 from ai_psychiatrist.llm.batches import DESK, BatchAnswer, CallState, EncodedCall, WaitingCall
-from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 
 T = TypeVar("T")
 Place = tuple[str, int]
