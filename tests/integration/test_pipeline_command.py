@@ -4,9 +4,13 @@ import json
 import re
 import shutil
 import signal
+import socket
 import stat
+import struct
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +48,13 @@ def good(request: Request) -> Reply:
     """Answer every step well."""
     step = step_of(request)
     return Reply(status=404) if step is None else Reply(text=json.dumps(ANSWERS[step]))
+
+
+def refused_by_schema(request: Request) -> Reply:
+    """Answer one step with what its schema refuses, the others well."""
+    if step_of(request) == "sum_up":
+        return good(request)
+    return Reply(text=json.dumps({**ANSWERS["rate_sleep"], "score": 7}))
 
 
 class PipelineRuns:
@@ -128,12 +139,7 @@ def test_units_go_through_every_step_and_each_sees_what_the_earlier_ones_found(
 def test_a_rejected_reply_is_asked_for_again_with_what_is_wrong_within_the_attempts(
     runs: PipelineRuns,
 ) -> None:
-    def never_right(request: Request) -> Reply:
-        if step_of(request) == "sum_up":
-            return good(request)
-        return Reply(text=json.dumps({**ANSWERS["rate_sleep"], "score": 7}))
-
-    runs(*UNITS, "--max-units", "1", script=never_right, code=1)
+    runs(*UNITS, "--max-units", "1", script=refused_by_schema, code=3)
     assert asked_steps(runs.server.requests) == {"rate_sleep": 3}
     (failure,) = runs.result("rate_sleep_failures")
     assert failure["failure_stage"] == "schema_validation"
@@ -148,7 +154,7 @@ def test_a_rejected_reply_is_asked_for_again_with_what_is_wrong_within_the_attem
 
 
 def test_a_failed_call_is_made_again_within_its_own_attempts(runs: PipelineRuns) -> None:
-    runs(*UNITS, "--max-units", "1", script=lambda _: Reply(status=500, raw_body=b"{}"), code=1)
+    runs(*UNITS, "--max-units", "1", script=lambda _: Reply(status=500, raw_body=b"{}"), code=3)
     assert asked_steps(runs.server.requests) == {"rate_sleep": 3}
     (failure,) = runs.result("rate_sleep_failures")
     assert (failure["failure_stage"], failure["raw_response"]) == ("provider", None)
@@ -174,7 +180,7 @@ def test_a_cut_reply_counts_for_nothing_however_whole_it_looks(runs: PipelineRun
     def cut(request: Request) -> Reply:
         return Reply(text=good(request).text, finish_reason="length")
 
-    runs(*UNITS, "--max-units", "1", script=cut, code=1)
+    runs(*UNITS, "--max-units", "1", script=cut, code=3)
     (failure,) = runs.result("rate_sleep_failures")
     assert failure["errors"][0]["rule"] == "parse_truncated"
     again = run_here(["revalidate", "run"], runs.folder)
@@ -206,12 +212,12 @@ def test_order_and_number_of_calls_at_a_time_decide_nothing(
     def mixed(request: Request) -> Reply:
         return step_reply(step_of(request) or "", request)
 
-    runs(*UNITS, script=mixed, code=1)
+    runs(*UNITS, script=mixed, code=3)
     whole = runs.files()
     by_stage = runs.summary()["units"]["by_stage"]
     assert set(by_stage) >= {"parse", "schema_validation", "provider"}
     runs.start_over()
-    runs(*UNITS, "--concurrency", concurrency, script=mixed, code=1)
+    runs(*UNITS, "--concurrency", concurrency, script=mixed, code=3)
     assert runs.files() == whole
 
 
@@ -281,13 +287,200 @@ def test_failed_units_are_asked_anew_on_demand_as_far_as_attempts_are_left(
     def no_key(_: Request) -> Reply:
         return Reply(status=401, raw_body=b"{}")
 
-    runs(*UNITS, script=no_key, code=1)
+    runs(*UNITS, script=no_key, code=3)
     assert len(runs.server.requests) == 4
-    runs(*UNITS, "--resume", code=1)
+    runs(*UNITS, "--resume", code=3)
     assert len(runs.server.requests) == 4
     runs(*UNITS, "--resume", "--retry-failed")
     assert runs.summary()["units"]["valid"] == 4
     assert runs.result("rate_sleep_validated")[0]["_metadata"]["attempt"] == 2
+
+
+def test_failed_units_have_all_attempts_once_more_when_they_are_asked_again(
+    runs: PipelineRuns,
+) -> None:
+    runs(*UNITS, script=refused_by_schema, code=3)
+    runs(*UNITS, "--resume", code=3)
+    assert len(runs.server.requests) == 12
+    runs(*UNITS, "--resume", "--retry-failed", script=refused_by_schema, code=3)
+    assert len(runs.server.requests) == 24
+    assert {one["attempts"] for one in runs.result("rate_sleep_failures")} == {6}
+    runs(*UNITS, "--resume", "--retry-failed")
+    assert runs.summary()["units"]["valid"] == 4
+    assert runs.result("rate_sleep_validated")[0]["_metadata"]["attempt"] == 7
+
+
+def test_failed_units_are_asked_again_of_a_run_that_is_there_alone(runs: PipelineRuns) -> None:
+    assert "add --resume" in runs(*UNITS, "--retry-failed", code=2).err
+    assert not (runs.folder / "run").exists()
+
+
+def test_a_raised_number_of_attempts_is_taken_and_failed_units_have_what_is_more(
+    runs: PipelineRuns,
+) -> None:
+    config = runs.folder / "pipeline.yaml"
+    lines = [line for line in config.read_text("utf-8").splitlines() if "max_attempts" not in line]
+    config.write_text("\n".join(lines).replace("  validation_retry:\n", ""), "utf-8")
+
+    def mixed(request: Request) -> Reply:
+        is_unreachable = "at three" in user_texts(request)[0]
+        return Reply(status=401, raw_body=b"{}") if is_unreachable else refused_by_schema(request)
+
+    runs(*UNITS, script=mixed, code=3)
+    assert len(runs.server.requests) == 1 + 3 * 3
+    change(config, "processing:\n", "processing:\n  validation_retry: {max_attempts: 5}\n")
+    runs(*UNITS, "--resume", "--max-calls", "11", script=mixed, code=3)
+    exhausted = Counter(one["exhausted"] for one in runs.result("rate_sleep_failures"))
+    run_here(["revalidate", "run"], runs.folder)
+    again = Counter(one["exhausted"] for one in runs.result("rate_sleep_failures"))
+    assert exhausted == again
+    assert exhausted[False] >= 3
+    runs(*UNITS, "--resume", script=mixed, code=3)
+    assert len(runs.server.requests) == 1 + 3 * 5
+    runs(*UNITS, "--resume", code=3)
+    assert len(runs.server.requests) == 1 + 3 * 5
+    attempts = [(one["attempts"], one["exhausted"]) for one in runs.result("rate_sleep_failures")]
+    assert sorted(attempts) == [(1, False), (5, True), (5, True), (5, True)]
+    config.write_text(
+        config.read_text("utf-8").replace("  validation_retry: {max_attempts: 5}\n", "")
+    )
+    runs(*UNITS, "--resume", code=3)
+    assert len(runs.server.requests) == 1 + 3 * 5
+    change(config, "processing:\n", "processing:\n  validation_retry: {max_attempts: 6}\n")
+    change(config, "score: [0, 3]", "score: [0, 2]")
+    assert "another version of the pipeline" in runs(*UNITS, "--resume", code=2).err
+
+
+def test_a_lowered_number_of_attempts_changes_nothing_that_is_paid_for(runs: PipelineRuns) -> None:
+    runs.server.server.script = lambda _: (
+        Reply(hang=True) if len(runs.server.requests) > 2 else Reply(text="no")
+    )
+    one = (*UNITS, "--max-units", "1")
+    command = [COMMAND, "pipeline", "run", "pipeline.yaml", "--out", "run", *one]
+    environment = environment_of(runs.folder, model_at(runs.server.url))
+    with start(command, runs.folder, environment) as process:
+        wait_until(lambda: len(runs.server.requests) == 3)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    config = runs.folder / "pipeline.yaml"
+    config.write_text(config.read_text("utf-8").replace("max_attempts: 3", "max_attempts: 1"))
+    runs(*one, "--resume", code=3)
+    (failure,) = runs.result("rate_sleep_failures")
+    assert (failure["attempts"], failure["exhausted"]) == (2, True)
+    runs(*UNITS, "--resume", script=refused_by_schema, code=3)
+    assert len(runs.server.requests) == 3 + 3
+
+
+@contextmanager
+def refusing() -> Iterator[dict[str, str]]:
+    """Give an address at which nothing listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield {"OPENAI_BASE_URL": f"http://127.0.0.1:{held.getsockname()[1]}/v1"}
+
+
+@contextmanager
+def resetting() -> Iterator[dict[str, str]]:
+    """Give an address at which each connection is reset once the request has come."""
+
+    def serve(listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                connection.recv(1 << 16)
+                linger = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=[listener], daemon=True)
+        thread.start()
+        yield {"OPENAI_BASE_URL": f"http://127.0.0.1:{listener.getsockname()[1]}/v1"}
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@contextmanager
+def unanswering() -> Iterator[dict[str, str]]:
+    """Give an address at which connections are not accepted, because others wait already."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, ExitStack() as stack:
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        host = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        yield {"OPENAI_BASE_URL": host, "PYDANTIC_AI_TIMEOUT_SECONDS": "1"}
+
+
+def nowhere() -> AbstractContextManager[dict[str, str]]:
+    """Give an address whose name is not found."""
+    return nullcontext({"OPENAI_BASE_URL": "http://nowhere.invalid/v1"})
+
+
+OUTAGES = {"refused": refusing, "reset": resetting, "connecting": unanswering, "no name": nowhere}
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_units_whose_calls_reach_no_server_are_asked_when_the_run_is_resumed(
+    runs: PipelineRuns, outage: str
+) -> None:
+    runs(*UNITS)
+    whole = runs.files()
+    runs.start_over()
+    with OUTAGES[outage]() as settings:
+        done = runs(*UNITS, settings=settings, code=1)
+    assert "4 of 4 units are not finished" in done.err
+    assert "reached no model (connection_failed: 4)" in done.err
+    assert "rate_sleep: 4 requested = 0 valid + 0 failed + 4 pending" in done.err
+    assert runs.summary()["model_calls"] == 0
+    runs(*UNITS, "--resume")
+    assert runs.files() == whole
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 529])
+def test_a_server_without_room_uses_up_no_attempts(runs: PipelineRuns, status: int) -> None:
+    away = Reply(status=status, raw_body=b"{}")
+    one = (*UNITS, "--max-units", "1", "--max-calls", "4")
+    runs(*one, script=lambda _: away, code=1)
+    assert len(runs.server.requests) == 3
+    broken = Reply(status=500, raw_body=b"{}")
+    replies = iter([away, broken, away, broken])
+    runs(*one, "--resume", script=lambda request: next(replies, None) or good(request))
+    (valid,) = runs.result("rate_sleep_validated")
+    assert valid["_metadata"]["attempt"] == 3
+    assert runs.summary()["model_calls"] == 4
+
+
+def test_what_was_answered_before_an_outage_is_not_asked_again(runs: PipelineRuns) -> None:
+    away = Reply(status=503, raw_body=b"{}")
+    replies = iter([away, Reply(text="no")])
+    one = (*UNITS, "--max-units", "1")
+    runs(*one, script=lambda _: next(replies, away), code=1)
+    assert runs.summary()["model_calls"] == 1
+    asked = len(runs.server.requests)
+    runs(*one, "--resume")
+    assert len(runs.server.requests) == asked + 2
+    assert "Reply again" in user_texts(runs.server.requests[asked])[-1]
+    assert runs.result("rate_sleep_validated")[0]["_metadata"]["attempt"] == 2
+
+
+def test_a_model_that_is_away_is_no_attempt_where_the_next_one_answers(runs: PipelineRuns) -> None:
+    def first_away(request: Request) -> Reply:
+        is_away = request.body["model"] == "fake-model"
+        return Reply(status=503, raw_body=b"{}") if is_away else good(request)
+
+    fallbacks = {"MODEL_FALLBACKS": "openai-chat:other"}
+    runs(*UNITS, "--max-units", "1", script=first_away, settings=fallbacks)
+    assert runs.result("rate_sleep_validated")[0]["_metadata"]["attempt"] == 1
+
+
+def test_an_outage_that_lasts_ends_the_session(runs: PipelineRuns) -> None:
+    change(runs.folder / "pipeline.yaml", "chunk_size: 100", "chunk_size: 2")
+    away = Reply(status=503, raw_body=b"{}")
+    done = runs(*UNITS, "--concurrency", "1", script=lambda _: away, code=1)
+    assert "2 of 4 units are not finished" in done.err
+    assert len(runs.server.requests) == 2 * 3
+    runs(*UNITS, "--resume")
 
 
 def test_a_variable_that_a_unit_lacks_is_its_failure_and_nothing_is_asked(
@@ -295,7 +488,7 @@ def test_a_variable_that_a_unit_lacks_is_its_failure_and_nothing_is_asked(
 ) -> None:
     lacking = {"unit_id": "u9", "excerpt": "I slept."}
     (runs.folder / "context.jsonl").write_text(json.dumps(lacking), "utf-8")
-    runs(*UNITS, code=1)
+    runs(*UNITS, code=3)
     (failure,) = runs.result("rate_sleep_failures")
     assert failure["failure_stage"] == "pipeline_internal"
     assert failure["errors"][0]["rule"] == "missing_variable"
@@ -345,7 +538,7 @@ def test_expressions_draw_by_the_seed(runs: PipelineRuns) -> None:
 
 def test_a_step_at_which_none_of_the_first_units_is_valid_ends_the_run(runs: PipelineRuns) -> None:
     change(runs.folder / "pipeline.yaml", "chunk_size: 100", "chunk_size: 2")
-    done = runs(*UNITS, "--concurrency", "1", script=lambda _: Reply(text="no"), code=1)
+    done = runs(*UNITS, "--concurrency", "1", script=lambda _: Reply(text="no"), code=3)
     assert "no unit is valid at rate_sleep: the run stops here" in done.err
     assert asked_steps(runs.server.requests) == {"rate_sleep": 6}
     assert runs.summary()["steps"]["rate_sleep"] == {
@@ -365,7 +558,7 @@ def test_rules_applied_again_promote_units_for_the_steps_that_are_left(runs: Pip
 
     schema = runs.folder / "schemas" / "rate_sleep.json"
     change(schema, ', "enum": ["matter-of-fact", "distressed", "resigned"]', "")
-    runs(*UNITS, script=broken, code=1)
+    runs(*UNITS, script=broken, code=3)
     lenient = Path(shutil.copytree(runs.folder, runs.folder / "lenient", ignore=lambda *_: ["run"]))
     change(lenient / "pipeline.yaml", "[matter-of-fact, distressed", "[cross, distressed")
     done = run_here(["revalidate", "run", "--rules", "lenient/pipeline.yaml"], runs.folder)

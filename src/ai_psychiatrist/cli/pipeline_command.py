@@ -1,8 +1,8 @@
 """The command `pipeline run`: every unit of a pipeline file taken through its steps."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,15 +12,11 @@ from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, refusing_bad_input
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
-from ai_psychiatrist.pipelines.results import PipelineCounts, counts_of
-from ai_psychiatrist.pipelines.run import PipelineOptions, Stop, run_units
-from ai_psychiatrist.pipelines.start import PipelineRequest, opened_run
-from ai_psychiatrist.pipelines.steps import (
-    Models,
-    chains_of,
-    left_out,
-    make_steps,
-)
+from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.pipelines.run import PipelineCounts, counts_of, left_out, run_units
+from ai_psychiatrist.pipelines.run_folder import PipelineRequest, opened_run
+from ai_psychiatrist.pipelines.steps import Models, make_steps
 from ai_psychiatrist.pipelines.units import declared_units, units_in
 from ai_psychiatrist.store.cipher import cipher_of
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
@@ -41,8 +37,8 @@ Examples:
 
 Writes RUN/export/STEP_validated.jsonl and STEP_failures.jsonl for each step and RUN/summary.json.
 
-Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or settings, 130
-stopped by Ctrl-C (go on with --resume).
+Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or settings, 3 none at
+a step, 130 stopped by Ctrl-C (use --resume).
 """
 
 
@@ -71,91 +67,53 @@ def run(
     concurrency: Annotated[int, typer.Option(min=1, help="Units under way at a time.")] = 8,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask anew for failed units, with --resume.")
+        bool, typer.Option("--retry-failed", help="Ask again for failed units, with --resume.")
     ] = False,
     model: ModelOption = None,
 ) -> None:
-    """Take units through the steps of a pipeline; can be stopped at any time and gone on with."""
+    """Take units through the steps of a pipeline; can be stopped at any time and resumed."""
     kept = "stopped; what has finished is kept: go on with --resume"
     with refusing_bad_input(), ending_on_stop(kept):
-        end = asyncio.run(
-            _run(
-                config,
-                out=out,
-                units=units,
-                max_units=max_units,
-                max_calls=max_calls,
-                seed=seed,
-                concurrency=concurrency,
-                is_resumed=resume,
-                retries_failed=retry_failed,
-                model=model,
-            )
+        settings, loaded = quiet(read_settings(model)), load_pipeline(config)
+        processing = loaded.file.processing
+        listed = declared_units(processing, config.parent) if units is None else units_in(units)
+        request = PipelineRequest(
+            folder=out,
+            config=loaded,
+            units=list(islice(listed, max_units)),
+            max_calls=max_calls,
+            concurrency=concurrency,
+            seed=seed,
+            is_resumed=resume,
+            retries_failed=retry_failed,
+            cipher=cipher_of(settings.ledger.key_file),
         )
-    raise typer.Exit(_conclude(end, out))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _End:
-    account: PipelineCounts
-    stop: Stop
-    not_run: Sequence[str]
+        counts, left = asyncio.run(_run(settings, request, model))
+    raise typer.Exit(_conclude(counts, left, request))
 
 
 async def _run(
-    path: Path,
-    *,
-    out: Path,
-    units: Path | None,
-    max_units: int | None,
-    max_calls: int | None,
-    seed: int | None,
-    concurrency: int,
-    is_resumed: bool,
-    retries_failed: bool,
-    model: str | None,
-) -> _End:
-    config = load_pipeline(path)
-    processing = config.file.processing
-    async with bootstrap(quiet(read_settings(model))) as services:
+    settings: Settings, request: PipelineRequest, model: str | None
+) -> tuple[PipelineCounts, Counter[str]]:
+    async with bootstrap(settings) as services:
         settings = services.settings
         models = Models(
-            settings=settings.model,
+            chain=lambda name: services.connections.chain(model or name or settings.model.default),
             pydantic_ai=settings.pydantic_ai,
-            chain=services.connections.chain,
-            only=model,
+            temperature=settings.model.temperature,
         )
-        chains = chains_of(config, models)
-        steps = make_steps(config, chains=chains, models=models)
-        request = PipelineRequest(
-            folder=out,
-            config=config,
-            steps=[step.name for step in steps],
-            models={step: [route.name for route in chain] for step, chain in chains.items()},
-            units=declared_units(processing, path.parent) if units is None else units_in(units),
-            max_units=max_units,
-            seed=seed,
-            is_resumed=is_resumed,
-            cipher=cipher_of(settings.ledger.key_file),
-        )
-        options = PipelineOptions(
-            concurrency=concurrency,
-            max_calls=max_calls,
-            retries_failed=retries_failed,
-            first_units=processing.chunk_size,
-            not_run=left_out(config),
-        )
-        with opened_run(request) as ledger:
+        steps = make_steps(request.config, models)
+        with opened_run(request, {step.name: step.models for step in steps}) as ledger:
             before = counts_of(ledger).units
             done = before.valid + before.failed
             with unit_progress("running", requested=before.requested, done=done) as on_unit:
-                stop = await run_units(ledger, config, steps, options, on_unit=on_unit)
-            return _End(account=counts_of(ledger), stop=stop, not_run=options.not_run)
+                left = await run_units(ledger, request, steps, on_unit=on_unit)
+            return counts_of(ledger), left
 
 
-def _conclude(end: _End, out: Path) -> ExitCode:
+def _conclude(account: PipelineCounts, left: Counter[str], request: PipelineRequest) -> ExitCode:
     """Say where the run stands, and return the command's exit status."""
-    account, units = end.account, end.account.units
+    units = account.units
     for name, step in account.steps.items():
         typer.echo(
             f"{name}: {step.requested:,} requested = {step.valid:,} valid + {step.failed:,} failed"
@@ -164,11 +122,20 @@ def _conclude(end: _End, out: Path) -> ExitCode:
         )
         for stage, count in step.by_stage.items():
             typer.echo(f"  failed at {stage}: {count:,}", err=True)
-    for what in end.not_run:
+    for what in left_out(request.config):
         typer.echo(f"not run: {what}", err=True)
     for name in account.barren:
         typer.echo(f"no unit is valid at {name}: the run stops here", err=True)
-    if end.stop.hit_max_calls:
+    is_at_ceiling = left.pop(FailureCode.CALL_BUDGET_SPENT, 0) > 0
+    if left:
+        reasons = ", ".join(f"{why}: {count:,}" for why, count in left.items())
+        typer.echo(
+            f"{left.total():,} of {units.requested:,} units are not finished, because their calls "
+            f"reached no model ({reasons}): look at the server with `ai-psychiatrist doctor`, and "
+            f"go on with --resume{' --retry-failed' if request.retries_failed else ''}",
+            err=True,
+        )
+    if is_at_ceiling:
         typer.echo(
             f"stopped before more than {account.model_calls:,} model calls: go on with --resume and"
             " a higher --max-calls",
@@ -178,7 +145,9 @@ def _conclude(end: _End, out: Path) -> ExitCode:
         fail(f"the account does not balance at {', '.join(account.unbalanced)}: keep the folder")
     typer.echo(
         f"{units.valid:,} of {units.requested:,} units valid at every step, "
-        f"{account.model_calls:,} model calls; written to {out}",
+        f"{account.model_calls:,} model calls; written to {request.folder}",
         err=True,
     )
+    if account.barren:
+        return ExitCode.NOTHING_FINISHED
     return ExitCode.COMPLETE if units.valid == units.requested else ExitCode.PARTIAL

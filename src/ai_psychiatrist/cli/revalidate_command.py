@@ -18,7 +18,7 @@ from ai_psychiatrist.ledger.recheck import revalidation
 from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.records import StepCounts
-from ai_psychiatrist.pipelines import results
+from ai_psychiatrist.pipelines import run as pipeline_run
 from ai_psychiatrist.pipelines.run_folder import (
     KIND,
     accumulating,
@@ -26,7 +26,6 @@ from ai_psychiatrist.pipelines.run_folder import (
     kept_pipeline,
     pipeline_checkers,
 )
-from ai_psychiatrist.pipelines.steps import left_out
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 EXAMPLES: Final = """
@@ -88,9 +87,8 @@ def _write_results(ledger: Ledger) -> int:
 
     Metrics and report go first: whatever happens, none is left that says something else.
     """
-    if (ledger.folder / results.SUMMARY_NAME).exists():
-        config = kept_pipeline(ledger.folder)
-        results.write_results(ledger, config, not_run=left_out(config))
+    if (ledger.folder / pipeline_run.SUMMARY_NAME).exists():
+        pipeline_run.write_results(ledger, kept_pipeline(ledger.folder))
         return 0
 
     folder = RunFolder(ledger.folder)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
@@ -37,12 +38,20 @@ _PASSING: Final = frozenset(
 )
 NO_ROOM: Final = frozenset({502, 503, 504, 529, *range(520, 525)})
 """What servers, and the proxies and networks ahead of them, answer while they are busy."""
+_UNREACHED: Final = frozenset({429, 502, 503, 521, 522, 523, 529})
+"""What servers, and the proxies ahead of them, answer that have not put a call to a model."""
 _LONGEST_WAIT_SECONDS: Final = 120.0
 
 
 def is_passing(failure: ModelCallFailed) -> bool:
     """Return whether the same call may be answered a moment later; a refused one stays refused."""
     return failure.code in _PASSING
+
+
+def reached_no_model(code: Enum | None, http_status: int | None) -> bool:
+    """Return whether a call ended, by its failure code or HTTP status, before a model saw it."""
+    is_unsent = code in (FailureCode.CONNECTION_FAILED, FailureCode.RATE_LIMITED)
+    return is_unsent or http_status in _UNREACHED
 
 
 def is_busy(failure: ModelCallFailed) -> bool:

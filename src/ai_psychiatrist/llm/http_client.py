@@ -5,6 +5,7 @@ import socket
 import ssl
 from dataclasses import dataclass, field
 from functools import cache
+from math import inf
 from typing import Final
 
 import aiohttp
@@ -28,6 +29,7 @@ _MOST_READ_BYTES: Final = 32_768
 _MOST_OBJECTS: Final = 500
 """In the answer to a call; the clients make a model of each, on the event loop."""
 _MOST_CONNECTIONS: Final = 1_000
+_CONNECT_SECONDS: Final = 30.0
 _KEPT_ALIVE_SECONDS: Final = 5.0
 _LOOKERS: Final = WorkerThreads(count=1, seconds=30.0)
 
@@ -104,6 +106,8 @@ class _Transport(httpx2.AsyncBaseTransport):
         """Send a request; raises `ModelCallFailed` for what gives no response that can be read."""
         try:
             response = await self._sent(request)
+        except aiohttp.ConnectionTimeoutError:
+            raise ModelCallFailed(FailureCode.CONNECTION_FAILED) from None
         except TimeoutError:
             raise ModelCallFailed(FailureCode.TIMED_OUT) from None
         except aiohttp.ClientPayloadError:
@@ -121,6 +125,8 @@ class _Transport(httpx2.AsyncBaseTransport):
 
     async def _sent(self, request: httpx2.Request) -> httpx2.Response:
         waits = request.extensions.get("timeout", {})
+        # Well within the time of the call, which would end as that of a slow model.
+        connect = min((waits.get("connect") or inf) / 2, _CONNECT_SECONDS)
         async with self._open_session().request(
             request.method,
             # Name and password are in a header by now: the URL may hold them no second time.
@@ -130,7 +136,7 @@ class _Transport(httpx2.AsyncBaseTransport):
             allow_redirects=False,
             proxy=self._proxy,
             timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=waits.get("connect"), sock_read=waits.get("read")
+                total=None, sock_connect=connect, sock_read=waits.get("read")
             ),
         ) as response:
             headers = httpx2.Headers(response.raw_headers)

@@ -1,27 +1,32 @@
-"""The folder of a pipeline's run: the ledger, beside it the pipeline as it was, and its rules."""
+"""The folder of a pipeline's run: its ledger, beside it the pipeline as it was, and its rules."""
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
-from ai_psychiatrist.ledger.store.contexts import ContextOf
+from ai_psychiatrist.ledger.store.contexts import ContextOf, write_context
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_folder
+from ai_psychiatrist.pipelines.units import DeclaredUnit
 from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
+from ai_psychiatrist.validation.config.document import with_line_feeds
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
-from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig, load_pipeline
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
 
 KIND: Final = "pipeline"
 """Value of `kind` in what a run says about itself."""
@@ -29,9 +34,69 @@ KIND: Final = "pipeline"
 PROMPT_KEY: Final = "prompt_key"
 """Name of the key under which the prompts of a run are digested; only runs that ask have one."""
 
-_KEY_BYTES: Final = 32
+SEED: Final = "seed"
+"""Under what a run says what its expressions draw by."""
+
+_DIGEST: Final = "pipeline_digest"
+_MODELS: Final = "models"
 _CONFIG_FOLDER: Final = "config"
 _PIPELINE_NAME: Final = "pipeline.yaml"
+_RESUMED_NAME: Final = "pipeline.resumed.yaml"
+"""The pipeline file of a run that was resumed with other numbers of attempts."""
+_ATTEMPTS: Final = {
+    "api": {"retry": {"max_attempts"}},
+    "processing": {"validation_retry": {"max_attempts"}},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineRequest:
+    """Which run is wanted, and how far it is to go."""
+
+    folder: Path
+    config: PipelineConfig
+    units: Sequence[DeclaredUnit]
+    max_calls: int | None = None
+    """Most model calls of the whole run, earlier sessions included."""
+    concurrency: int = 8
+    """Units under way at the same time."""
+    seed: int | None = None
+    """Of the expressions' draws; `None`: 0 for a new run, else the run's own."""
+    is_resumed: bool = False
+    retries_failed: bool = False
+    """Whether units that a model failed are asked again, with all attempts once more."""
+    cipher: Cipher | None = None
+
+
+@contextmanager
+def opened_run(request: PipelineRequest, models: Mapping[str, Sequence[str]]) -> Iterator[Ledger]:
+    """Hold a run whose units are all requested, inside the block.
+
+    `models`: every step in order → those that it may ask; none for a step of expressions.
+    Digests of this task are made with the run's own key from here on, so that a prompt has the
+    same digest wherever the run goes on. Raises `InputError` for a folder that holds a run and is
+    not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
+    other templates, models or another seed.
+    """
+    folder = request.folder
+    if request.retries_failed and not request.is_resumed:
+        msg = "--retry-failed asks again for the failed units of an existing run: add --resume"
+        raise InputError(msg, field="--retry-failed")
+    if request.is_resumed != holds_run(folder):
+        cure = (
+            "has no run: leave out --resume"
+            if request.is_resumed
+            else "holds a run already; add --resume to go on with it"
+        )
+        raise InputError(f"{folder} {cure}", field="--out")
+    make_private_folder(folder)
+    asked = json.dumps({name: asks for name, asks in models.items() if asks}, sort_keys=True)
+    with run_lock(folder), _opened(request, [*models], asked) as ledger:
+        if request.is_resumed:
+            _resume(ledger, request, asked)
+        use_prompt_key(ledger)
+        _add_units(ledger, request.units)
+        yield ledger
 
 
 def create_pipeline_run(
@@ -42,13 +107,13 @@ def create_pipeline_run(
     steps: Sequence[str] | None = None,
     about: Mapping[str, str] | None = None,
 ) -> Ledger:
-    """Make a run of a pipeline and keep the pipeline's files beside the ledger.
+    """Make a run of a pipeline and keep the pipeline's files next to the ledger.
 
     `steps`: those that a model answers, when not given. `about`: what else the run is to say about
     itself. Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file
     of the pipeline lies outside its folder.
     """
-    own = {"kind": KIND, "pipeline_digest": config.digest, "code_version": __version__}
+    own = {"kind": KIND, _DIGEST: config.digest, "code_version": __version__}
     if holds_run(folder):
         msg = f"{str(folder)!r} holds a run already; name another folder"
         raise InputError(msg, field="RUN")
@@ -56,7 +121,7 @@ def create_pipeline_run(
     # Last: a folder with a ledger is a run with everything that belongs to it.
     return Ledger.create(
         folder,
-        steps=[step.name for step in model_steps(config)] if steps is None else steps,
+        steps=steps or [step.name for step in config.steps if step.scope in MODEL_SCOPES],
         cipher=cipher,
         about={**own, **(about or {})},
     )
@@ -64,7 +129,7 @@ def create_pipeline_run(
 
 def make_prompt_key() -> str:
     """Return a new key for the digests of a run's prompts."""
-    return secrets.token_hex(_KEY_BYTES)
+    return secrets.token_hex()
 
 
 def use_prompt_key(ledger: Ledger) -> None:
@@ -80,17 +145,27 @@ def keep_pipeline(folder: Path, config: PipelineConfig) -> None:
 
     Raises `ConfigurationError` when one lies outside the pipeline's folder.
     """
-    places = _places(config)
+    source, kept = config.path.parent.resolve(), folder / _CONFIG_FOLDER
+    for file in config.files:
+        if file != config.path and not file.resolve().is_relative_to(source):
+            msg = f"{file.name!r} lies outside the pipeline's folder: move it there"
+            raise ConfigurationError(msg)
     make_private_folder(folder)
-    for file, place in places.items():
-        target = folder / _CONFIG_FOLDER / place
-        make_subfolder(folder / _CONFIG_FOLDER)
-        for parent in reversed(place.parents[:-1]):
-            make_subfolder(folder / _CONFIG_FOLDER / parent)
-        write_whole(target, [read_regular(file, most_bytes=MOST_BYTES)])
+    for file in config.files:
+        is_pipeline = file == config.path
+        place = Path(_PIPELINE_NAME) if is_pipeline else file.resolve().relative_to(source)
+        for parent in reversed(place.parents):
+            make_subfolder(kept / parent)
+        write_whole(kept / place, [read_regular(file, most_bytes=MOST_BYTES)])
 
 
 def kept_pipeline(folder: Path) -> PipelineConfig:
+    """Return the pipeline that a run was made, or last resumed, with."""
+    resumed = folder / _CONFIG_FOLDER / _RESUMED_NAME
+    return load_pipeline(resumed) if resumed.is_file() else begun_pipeline(folder)
+
+
+def begun_pipeline(folder: Path) -> PipelineConfig:
     """Return the pipeline as it was when the run was made."""
     path = folder / _CONFIG_FOLDER / _PIPELINE_NAME
     if not path.is_file():
@@ -104,17 +179,12 @@ def refuse_other_pipeline(ledger: Ledger, config: PipelineConfig | None) -> None
     if ledger.about.get("kind") != KIND:
         msg = "the run is none of a pipeline: name the folder of another run, or a new one"
         raise InputError(msg, field="RUN")
-    if config is not None and ledger.about.get("pipeline_digest") != config.digest:
+    if config is not None and ledger.about.get(_DIGEST) != config.digest:
         msg = (
             "the run was made with another version of the pipeline: go on with the copy in its "
             f"folder, {_CONFIG_FOLDER}/{_PIPELINE_NAME}, or name a new run"
         )
         raise InputError(msg, field="RUN")
-
-
-def model_steps(config: PipelineConfig) -> list[StepConfig]:
-    """Return the steps that a model answers, in the pipeline's order."""
-    return [step for step in config.steps if step.scope in MODEL_SCOPES]
 
 
 def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
@@ -141,20 +211,9 @@ def following_steps(steps: Sequence[str]) -> dict[str, str]:
 
 def schemas_of(config: PipelineConfig) -> dict[str, bytes]:
     """Return step → the file of its schema byte for byte, for the steps that have one."""
-    found = {step.name: schema_bytes(config, step) for step in config.steps}
-    return {name: content for name, content in found.items() if content is not None}
-
-
-def schema_bytes(config: PipelineConfig, step: StepConfig) -> bytes | None:
-    """Return the file of a step's schema byte for byte, `None` when it has none."""
-    if step.schema_name is None:
-        return None
-    for file in config.files:
-        if file.as_posix().endswith(f"/{step.schema_name}"):
-            content = read_regular(file, most_bytes=MOST_BYTES)
-            if json.loads(content.decode("utf-8-sig")) == step.schema:
-                return content
-    return json.dumps(step.schema).encode()
+    return {
+        step: read_regular(path, most_bytes=MOST_BYTES) for step, path in config.schemas.items()
+    }
 
 
 def accumulating(ledger: Ledger, config: PipelineConfig) -> ContextOf | None:
@@ -164,15 +223,63 @@ def accumulating(ledger: Ledger, config: PipelineConfig) -> ContextOf | None:
     return AccumulatedContexts.of(ledger, config).at
 
 
-def _places(config: PipelineConfig) -> dict[Path, Path]:
-    """Return where in a run's folder each file of a pipeline goes."""
-    folder = config.path.parent.resolve()
-    places = {config.path: Path(_PIPELINE_NAME)}
-    for file in config.files:
-        if file == config.path:
-            continue
-        if not file.resolve().is_relative_to(folder):
-            msg = f"{file.name!r} lies outside the pipeline's folder: move it there"
-            raise ConfigurationError(msg)
-        places[file] = file.resolve().relative_to(folder)
-    return places
+def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> Ledger:
+    if request.is_resumed:
+        return Ledger.open(request.folder, cipher=request.cipher)
+    return create_pipeline_run(
+        request.folder,
+        request.config,
+        cipher=request.cipher,
+        steps=steps,
+        about={PROMPT_KEY: make_prompt_key(), SEED: str(request.seed or 0), _MODELS: models},
+    )
+
+
+def _resume(ledger: Ledger, request: PipelineRequest, models: str) -> None:
+    """Refuse what a run cannot be resumed with, and keep the pipeline that it is resumed with."""
+    refuse_other_pipeline(ledger, None)
+    config, begun = request.config, begun_pipeline(ledger.folder)
+    has_other_attempts = config.retry != begun.retry and _settled(config) == _settled(begun)
+    refuse_other_pipeline(ledger, begun if has_other_attempts else config)
+    if PROMPT_KEY not in ledger.about:
+        msg = "the run takes answers of other programs and asks no models: name a new folder"
+        raise InputError(msg, field="--out")
+    (_, *given), (_, *kept) = config.files, begun.files
+    has_other = {
+        "templates": ledger.about[_DIGEST] != begun.digest
+        or list(map(_content, given)) != list(map(_content, kept)),
+        "models": ledger.about[_MODELS] != models,
+        "seed": request.seed is not None and ledger.about[SEED] != str(request.seed),
+    }
+    differences = [what for what, is_other in has_other.items() if is_other]
+    if differences:
+        msg = (
+            f"the run was begun with other {', '.join(differences)}; its results would not be "
+            "of one kind. Restore them, or start a new run in another folder"
+        )
+        raise ArtifactMismatch(msg)
+    resumed = ledger.folder / _CONFIG_FOLDER / _RESUMED_NAME
+    if has_other_attempts:
+        write_whole(resumed, [read_regular(config.path, most_bytes=MOST_BYTES)])
+    else:
+        resumed.unlink(missing_ok=True)
+
+
+def _settled(config: PipelineConfig) -> tuple[object, ...]:
+    """Return what of a pipeline stays as it is when a run is resumed; templates apart."""
+    return config.file.model_dump(exclude=_ATTEMPTS), [step.schema for step in config.steps]
+
+
+def _content(path: Path) -> bytes:
+    return with_line_feeds(read_regular(path, most_bytes=MOST_BYTES))
+
+
+def _add_units(ledger: Ledger, units: Sequence[DeclaredUnit]) -> None:
+    """Add what is asked for; what is there already stays as it is."""
+    first = ledger.steps[0]
+    with ledger.transaction():
+        for unit in units:
+            # Units of a pipeline have an input at each step and none of their own.
+            ledger.units.add(unit.unit_id, context_digest="")
+            ledger.units.add_input(unit.unit_id, first, write_context(unit.fields) or b"{}")
+            ledger.request(unit.unit_id, first)

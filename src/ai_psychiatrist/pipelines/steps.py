@@ -1,41 +1,58 @@
-"""Make steps that can be run of what a pipeline file declares."""
+"""The steps of a run, made of what a pipeline file declares: models or expressions answer them."""
 
+import asyncio
+import json
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
+from ai_psychiatrist.llm.calls import CallBudget, CallRecorder
+from ai_psychiatrist.llm.definition import AgentDefinition, Prompt
 from ai_psychiatrist.llm.endpoints import FallbackChain
-from ai_psychiatrist.llm.settings import ModelCallSettings, PydanticAISettings
-from ai_psychiatrist.pipelines.expression_step import ExpressionStep
-from ai_psychiatrist.pipelines.model_step import ModelStep
-from ai_psychiatrist.pipelines.step_turn import RunnableStep
-from ai_psychiatrist.pipelines.template import StepTemplate
-from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.config.pipeline import PipelineConfig, StepConfig
+from ai_psychiatrist.llm.runner import AgentRunner, create_agent
+from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.pipelines.run_folder import pipeline_checkers
+from ai_psychiatrist.pipelines.turn import RawReply, Step, Turn
+from ai_psychiatrist.validation.checks.expression_step import not_found
+from ai_psychiatrist.validation.checks.refusals import refusal
+from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.config.lint.step_files import MOST_TEMPLATE_BYTES
+from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 from ai_psychiatrist.validation.config.pipeline_file import StepEntry
+from ai_psychiatrist.validation.expressions import EvaluationFailed
+from ai_psychiatrist.validation.expressions.procedure import Procedure
 
-_RUNNABLE_SCOPES: Final = frozenset({"llm", "expression"})
+# The step's name keeps equal prompts of two steps apart, which would be one call.
+_SYSTEM: Final = (
+    "This is the step {name} of a pipeline. "
+    "Reply with one JSON object as the task describes it, and with nothing else."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """Whom the steps ask."""
+    """Whom the steps ask, and how."""
 
-    settings: ModelCallSettings
+    chain: Callable[[str | None], FallbackChain]
+    """Gives the models to ask, in order, by the name that the pipeline has, if any; raises
+    `ConfigurationError`."""
     pydantic_ai: PydanticAISettings
-    chain: Callable[[str], FallbackChain]
-    """Gives a model by name with those to ask after it; raises `ConfigurationError`."""
-    only: str | None = None
-    """The one model of all steps, whatever the file names."""
+    temperature: float | None
+    """Where the pipeline has none."""
 
 
-def runnable_steps(config: PipelineConfig) -> list[StepConfig]:
-    """Return the steps that a run does, in order.
+def make_steps(config: PipelineConfig, models: Models) -> list[Step]:
+    """Return the steps that a run takes units through, in order.
 
-    Raises `ConfigurationError` for a pipeline with a step that asks about parts of a unit.
+    Raises `ConfigurationError` for one that cannot be run, or has no model that can answer it.
     """
     for step in config.steps:
         if step.scope == "fan_out":
@@ -44,77 +61,126 @@ def runnable_steps(config: PipelineConfig) -> list[StepConfig]:
                 "elements units of their own"
             )
             raise ConfigurationError(msg)
-    return [step for step in config.steps if step.scope in _RUNNABLE_SCOPES]
-
-
-def left_out(config: PipelineConfig) -> list[str]:
-    """Return what of a pipeline a run does not do, as it is told."""
-    steps = [f"step {step.name} (scope run)" for step in config.steps if step.scope == "run"]
-    scripts = config.file.post_process
-    return [*steps, f"post_process ({len(scripts)})"] if isinstance(scripts, list) else steps
-
-
-def chains_of(config: PipelineConfig, models: Models) -> dict[str, FallbackChain]:
-    """Return model step → whom it asks, in order.
-
-    Raises `ConfigurationError` for a step without a model that can answer it.
-    """
     if not models.pydantic_ai.enabled:
         msg = "pipelines ask through Pydantic AI alone: unset PYDANTIC_AI_ENABLED"
         raise ConfigurationError(msg)
-    own = {step.name: step for step in config.file.pipeline.steps}
-    chains = {}
-    for step in runnable_steps(config):
-        if step.scope == "llm":
-            name = models.only or own[step.name].model_name or config.file.api.model_name
-            chains[step.name] = _without_baseline(models, step.name, name)
-    return chains
-
-
-def _without_baseline(models: Models, step: str, name: str | None) -> FallbackChain:
-    chain = models.chain(name or models.settings.default)
-    if chain[0].name == BASELINE:
-        msg = (
-            f"step {step!r} has no model that can answer it: name one with --model, `model` in the "
-            "step or under `api`, or MODEL_DEFAULT (the baseline knows assessments alone)"
-        )
-        raise ConfigurationError(msg)
-    return tuple(route for route in chain if route.name != BASELINE)
-
-
-def make_steps(
-    config: PipelineConfig, *, chains: Mapping[str, FallbackChain], models: Models
-) -> list[RunnableStep]:
-    """Return the steps of a pipeline; raises `ConfigurationError` for one that cannot be run."""
-    own = {step.name: step for step in config.file.pipeline.steps}
+    checkers = pipeline_checkers(config)
+    entries = {entry.name: entry for entry in config.file.pipeline.steps}
     return [
-        ExpressionStep(name=step.name, procedure=step.expressions.compile(), checker=_checker(step))
+        Step(
+            name=step.name,
+            checker=checkers[step.name],
+            answer=partial(_find, step.expressions.compile()),
+        )
         if step.expressions is not None
-        else _asking(step, own[step.name], config, chains[step.name], models)
-        for step in runnable_steps(config)
+        else _model_step(entries[step.name], step.template, checkers[step.name], config, models)
+        for step in config.steps
+        if step.scope != "run"
     ]
 
 
-def _checker(step: StepConfig) -> PipelineChecker:
-    return PipelineChecker(validator=StepValidator(step))
+async def _find(procedure: Procedure, turn: Turn) -> None:
+    """Note what expressions find, checked like an answer."""
+    run = partial(procedure.run, seed=turn.seed, step=turn.step.name, unit_id=turn.unit_id)
+    try:
+        raw = json.dumps(await asyncio.to_thread(run, turn.known), ensure_ascii=False)
+    except EvaluationFailed as problem:
+        turn.note(None, not_found(problem))
+    else:
+        turn.note(raw, await asyncio.to_thread(turn.check, raw))
 
 
-def _asking(
-    step: StepConfig, own: StepEntry, config: PipelineConfig, chain: FallbackChain, models: Models
-) -> ModelStep:
-    if step.template is None:
-        msg = f"step {step.name!r} has no template"
-        raise ConfigurationError(msg)
+def _model_step(
+    entry: StepEntry,
+    path: Path | None,
+    checker: PipelineChecker,
+    config: PipelineConfig,
+    models: Models,
+) -> Step:
     api = config.file.api
-    written = own.temperature if own.temperature is not None else api.temperature
-    return ModelStep(
-        name=step.name,
-        template=StepTemplate(step.template),
-        checker=_checker(step),
-        chain=chain,
-        limits=config.retry,
-        waits_seconds=api.retry.waits_seconds,
-        pydantic_ai=models.pydantic_ai,
-        temperature=models.settings.temperature if written is None else written,
-        max_tokens=own.max_tokens if own.max_tokens is not None else api.max_tokens,
+    chain = models.chain(entry.model_name or api.model_name)
+    if chain[0].name == BASELINE:
+        msg = (
+            f"step {entry.name!r} has no model that can answer it: name one with --model, `model` "
+            "in the step or under `api`, or MODEL_DEFAULT (the baseline knows assessments alone)"
+        )
+        raise ConfigurationError(msg)
+    if path is None:
+        msg = f"step {entry.name!r} has no template"
+        raise ConfigurationError(msg)
+    # Without plain calls, which would come on top of the step's attempts.
+    chain = tuple(replace(route, chat=None) for route in chain if route.name != BASELINE)
+    temperatures = (entry.temperature, api.temperature, models.temperature)
+    temperature = next((one for one in temperatures if one is not None), None)
+    max_tokens = api.max_tokens if entry.max_tokens is None else entry.max_tokens
+    render, waits_seconds = _compiled(path), api.retry.waits_seconds
+    system = _SYSTEM.format(name=entry.name)
+    definition = AgentDefinition(
+        name=entry.name, extract=lambda text: RawReply(text=text), system=system
     )
+    # Building one takes as long as a call.
+    agent = cache(lambda retries: create_agent(definition, retries=retries))
+
+    async def ask(turn: Turn) -> None:
+        text = render(turn.known)
+        if isinstance(text, Verdict):
+            turn.note(None, text)
+            return
+        retries = turn.retries(waits_seconds)
+        runner = AgentRunner(
+            definition,
+            partial(agent, turn.answers - 1),
+            tuple(replace(route, retries=retries) for route in chain),
+            models.pydantic_ai,
+            temperature=temperature,
+            max_tokens=max_tokens,
+        )
+        # The turn takes from the run's budget what is made, and not what is found again.
+        recorder = CallRecorder(budget=CallBudget(sys.maxsize), store=turn)
+        outcome = await runner.run(Prompt(system=system, user=text), recorder, review=turn.review)
+        turn.end(outcome.failure)
+
+    models_asked = tuple(route.name for route in chain)
+    return Step(name=entry.name, checker=checker, answer=ask, models=models_asked)
+
+
+def _compiled(path: Path) -> Callable[[Mapping[str, object]], str | Verdict]:
+    """Return what writes a template for a unit, in the sandbox of Jinja2, or says why it cannot.
+
+    Raises `ConfigurationError` when it includes others, or Jinja2 is not installed.
+    """
+    try:
+        # An optional dependency.
+        from jinja2 import StrictUndefined, UndefinedError, meta  # noqa: PLC0415
+        from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
+    except ImportError:
+        msg = (
+            "templates need Jinja2, which is not installed: "
+            "pip install 'ai-psychiatrist[evaluation]'"
+        )
+        raise ConfigurationError(msg) from None
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=False,
+        undefined=StrictUndefined,
+        extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"],
+    )
+    text = read_regular(path, most_bytes=MOST_TEMPLATE_BYTES).decode("utf-8-sig")
+    tree = environment.parse(text)
+    if any(True for _ in meta.find_referenced_templates(tree)):
+        msg = f"the template {path.name!r} includes another: write it in one file"
+        raise ConfigurationError(msg)
+    variables, template = meta.find_undeclared_variables(tree), environment.from_string(text)
+
+    def render(known: Mapping[str, object]) -> str | Verdict:
+        try:
+            return template.render(known)
+        except UndefinedError:
+            # Names of variables, and never a value.
+            lacking = ", ".join(map(repr, sorted(variables - known.keys())))
+            rule, what = "missing_variable", lacking or "a field inside a variable"
+            message = f"the template reads what the unit does not have: {what}"
+        except Exception as error:  # noqa: BLE001  a template is a program and may fail in any way
+            rule, message = "template_failed", f"the template failed with {type(error).__name__}"
+        return refusal(FailureStage.PIPELINE_INTERNAL, rule, message)
+
+    return render

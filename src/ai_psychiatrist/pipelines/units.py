@@ -45,7 +45,13 @@ def declared_units(processing: Processing, folder: Path) -> Iterator[DeclaredUni
         lists = [list(_items(document, items, position.source_key)) for position in positions]
         names = [position.name for position in positions]
         listed = [_crossed(names, factors) for factors in product(*lists)] if lists else []
-    return _each_once(_repeated(listed, processing.repeat))
+    if processing.repeat > 1:
+        listed = [
+            DeclaredUnit(unit_id=_REPETITION.format(unit.unit_id, number), fields=unit.fields)
+            for number in range(1, processing.repeat + 1)
+            for unit in listed
+        ]
+    return _each_once(listed)
 
 
 def units_in(path: Path) -> Iterator[DeclaredUnit]:
@@ -67,9 +73,8 @@ def _read(path: Path) -> object:
 
 
 def _items(document: object, items: Items, key: str | None) -> Iterator[DeclaredUnit]:
-    listed = document if key is None else None
-    if key is not None and isinstance(document, dict):
-        listed = document.get(key)
+    holder = document if isinstance(document, dict) else {}
+    listed = document if key is None else holder.get(key)
     if not isinstance(listed, list):
         where = "" if key is None else f" under {key!r}"
         msg = f"{items.source} holds no list{where}"
@@ -101,15 +106,6 @@ def _crossed(names: list[str], factors: tuple[DeclaredUnit, ...]) -> DeclaredUni
         unit_id="-".join(factor.unit_id for factor in factors),
         fields={name: factor.fields for name, factor in zip(names, factors, strict=True)},
     )
-
-
-def _repeated(listed: list[DeclaredUnit], times: int) -> Iterator[DeclaredUnit]:
-    if times == 1:
-        yield from listed
-        return
-    for number in range(1, times + 1):
-        for unit in listed:
-            yield DeclaredUnit(unit_id=_REPETITION.format(unit.unit_id, number), fields=unit.fields)
 
 
 def _each_once(units: Iterable[DeclaredUnit]) -> Iterator[DeclaredUnit]:

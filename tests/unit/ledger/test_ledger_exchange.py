@@ -20,7 +20,7 @@ from ai_psychiatrist.pipelines.run_folder import (
     create_pipeline_run,
     kept_pipeline,
     refuse_other_pipeline,
-    schema_bytes,
+    schemas_of,
 )
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
@@ -310,7 +310,7 @@ def test_a_run_keeps_the_pipeline_as_it_was(tmp_path: Path) -> None:
     kept = kept_pipeline(tmp_path / "run")
     assert kept.digest == config.digest
     assert kept.step("rate").rules == config.step("rate").rules
-    assert schema_bytes(kept, kept.step("rate")) == schema
+    assert schemas_of(kept) == {"rate": schema}
 
 
 def test_a_run_goes_on_with_its_own_pipeline_alone(tmp_path: Path) -> None:

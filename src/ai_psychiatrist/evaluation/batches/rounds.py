@@ -25,14 +25,13 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session, run_state
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import BY_BATCHES
-from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
+from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow, SubmittedCall
 from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.batches import BATCH_CALL, BatchCall, BatchModels, EncodedCall
 from ai_psychiatrist.llm.settings import BatchSettings
-from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.errors import LedgerUnusable
 

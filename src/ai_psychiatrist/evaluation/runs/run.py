@@ -21,7 +21,7 @@ from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
 from ai_psychiatrist.evaluation.runs.served_models import ServedModels
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_unit
-from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
+from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, record_unit
 from ai_psychiatrist.evaluation.scores.prediction import (
     FailureSummary,
@@ -31,7 +31,6 @@ from ai_psychiatrist.evaluation.scores.prediction import (
 from ai_psychiatrist.infrastructure.tasks import Pending, work_together
 from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
 from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.pipelines.unit_calls import UnitCalls
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 OnUnit = Callable[[str | None], None]

@@ -1,5 +1,6 @@
 """Load a pipeline file, or refuse it with the places that have to be mended."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,6 +35,8 @@ class PipelineConfig:
     """What the file says."""
     steps: tuple[StepConfig, ...]
     """Its steps with the files that they name."""
+    schemas: Mapping[str, Path]
+    """Step → the file of its schema, for the steps that have one."""
     files: tuple[Path, ...]
     """The pipeline file and every schema and template that it names."""
 
@@ -78,14 +81,17 @@ def load_pipeline(path: Path) -> PipelineConfig:
     reading = read_pipeline(path)
     if reading.document.has_errors:
         raise ConfigurationError(unusable_file("pipeline", path.name, reading.document.problems))
-    schemas = [step.schema.path for step in reading.steps if step.schema is not None]
+    schemas = {
+        step.config.name: step.schema.path for step in reading.steps if step.schema is not None
+    }
     templates = [step.config.template for step in reading.steps if step.config.template is not None]
     return PipelineConfig(
         path=path,
         digest=reading.digest,
         file=reading.file,
         steps=_protecting_together([step.config for step in reading.steps]),
-        files=tuple(dict.fromkeys((path, *schemas, *templates))),
+        schemas=schemas,
+        files=tuple(dict.fromkeys((path, *schemas.values(), *templates))),
     )
 
 
