@@ -87,7 +87,7 @@ def test_an_interview_that_met_a_full_disk_goes_on_later(tmp_path: Path) -> None
 
     scores = {"PHQ8_Sleep": {"score": 2, "evidence": [{"text": "bad nights " * 1_500}] * 8}}
     large = {"protocol": "phq8", "assessment": {"items": scores}}
-    with Serving(tmp_path, {}, limits=full_at(200)) as running, client_at(running.url) as client:
+    with Serving(tmp_path, {}, limits=full_at(500)) as running, client_at(running.url) as client:
         begun = post(client, "", {"protocol": "phq8"}).json()
         full = [post(client, "", large) for _ in range(3)]
         assert post(client, "", {"protocol": "phq8"}).status_code in {201, 503}

@@ -509,7 +509,7 @@ def test_pipelines_are_run_over_hostile_models_into_their_outputs_alone(
     with ModelServerThread(hostile) as models:
         settings = model_at(models.url) | {"LOG_FORMAT": log_format}
         for more in ((), ("--resume", "--retry-failed")):
-            told(tmp_path, *command, "--units", "units.jsonl", *more, settings=settings, codes=(1,))
+            told(tmp_path, *command, "--units", "units.jsonl", *more, settings=settings, codes=(3,))
         told(tmp_path, *command, "--units", "pipeline.yaml", settings=settings, codes=(2,))
     told(tmp_path, "revalidate", "run", "--json")
     exported = {

@@ -104,12 +104,12 @@ def require_private(state: Path, *, with_files: set[str]) -> None:
     assert with_files <= found.keys()
 
 
-def use_everything(folder: Path) -> None:
-    """Let servers, a worker and commands make all that they make, and look while they run."""
+def use_a_server(folder: Path) -> str:
+    """Let a server make all that it makes, look while it runs, and return the key of a caller."""
     state = folder / "state"
     scopes = [word for one in ("assess", "read", "admin") for word in ("--scope", one)]
     made = said(folder, "keys", "create", "--name", "a", "--tenant", _TENANT, *scopes, "--json")
-    key = json.loads(made)["key"]
+    key: str = json.loads(made)["key"]
     with client_of_server(folder, key, {}) as client:
         use(client)
         require_private(
@@ -121,6 +121,12 @@ def use_everything(folder: Path) -> None:
                 *("webhooks.sqlite", "records.key", "runners"),
             },
         )
+    return key
+
+
+def use_everything(folder: Path) -> None:
+    """Let servers, a worker and commands make all that they make, and look while they run."""
+    state, key = folder / "state", use_a_server(folder)
     engine = {"JOBS_ENGINE": "dbos"}
     with client_of_server(folder, key, engine) as client, worker_of(folder, engine):
         use(client)
@@ -150,7 +156,8 @@ def test_the_root_of_a_mounted_disk_is_taken_and_all_in_it_is_private(tmp_path: 
     if os.geteuid() == 0:
         os.chown(state, _ANOTHER, _ANOTHER)
     state.chmod(0o2775)
-    use_everything(tmp_path)
+    use_a_server(tmp_path)
+    require_private(state, with_files={"store.sqlite", "keys.sqlite"})
     assert stat.S_IMODE(state.stat().st_mode) == 0o2775
 
 
