@@ -18,11 +18,13 @@ from sqlalchemy import (
     Table,
     create_engine,
     event,
+    func,
     insert,
     inspect,
     select,
     update,
 )
+from sqlalchemy.schema import CreateSchema
 
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
@@ -45,6 +47,9 @@ KEYS_NAME: Final = "keys.sqlite"
 
 _EARLIER: Final = ("records/*/assessments.sqlite", "interviews.sqlite", "interviews/*.sqlite")
 _BUSY_SECONDS: Final = 5.0
+_CONNECT_SECONDS: Final = 5
+_MAKING: Final = 7_203_914_418
+"""Number of the lock of who makes the tables; any that no other program takes."""
 _AGAIN_SECONDS: Final = 0.01
 _CONNECTIONS: Final = 8
 _MOST_JOURNAL_BYTES: Final = 1_048_576
@@ -231,6 +236,23 @@ def open_sqlite(folder: Path) -> Database:
     return _ready(Database(engine), engine)
 
 
+def open_postgresql(url: URL) -> Database:
+    """Open a database of PostgreSQL, and make the tables in it where there are none.
+
+    `url`: with the driver psycopg. The role has to own the database, and must not be a superuser:
+    for those the rows of one tenant are not kept from another. Raises as `open_sqlite` does.
+    """
+    engine = create_engine(
+        url,
+        pool_size=_CONNECTIONS,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": _CONNECT_SECONDS},
+        hide_parameters=True,
+    )
+    return _ready(Database(engine), engine)
+
+
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITES, True)
     if writes is not None:
@@ -287,6 +309,10 @@ def _ready(database: Database, engine: Engine) -> Database:
     """Return the database with its tables; raises `ConfigurationError` for another version."""
     try:
         with translated(), engine.begin() as connection:
+            if not database.is_sqlite:
+                # Of servers and workers that start at once one makes the tables.
+                connection.execute(select(func.pg_advisory_xact_lock(_MAKING)))
+                connection.execute(CreateSchema(KEYS, if_not_exists=True))
             found = inspect(connection).get_table_names()
             if found and meta.name not in found:
                 msg = "the file of the stored assessments is a database of another program"

@@ -1,0 +1,155 @@
+"""The store in PostgreSQL: the same answers, and a second wall between tenants."""
+
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy.engine import URL, make_url
+from tests.fakes.refusals import refused
+from tests.jobs.places import own_database, server_address
+from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
+
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, StoreUnusable
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.database import Database, Value, open_postgresql
+from ai_psychiatrist.store.interviews import StoredInterview
+from ai_psychiatrist.store.jobs import NewJob, TakenJob
+from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.records import NewRecord
+from ai_psychiatrist.store.store import Store
+
+COLUMNS: dict[str, Value] = {
+    "version": 1,
+    "protocol": "phq8",
+    "protocol_version": "1",
+    "protocol_digest": "d",
+    "state": "awaiting",
+    "turns": 0,
+    "model_calls": 0,
+    "end_reason": None,
+    "has_danger": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[URL]:
+    """An empty database that belongs to a role which is no superuser."""
+    server = server_address()
+    role = f"store_{secrets.token_hex(4)}"
+    with own_database(server) as address, psycopg.connect(server, autocommit=True) as admin:
+        url = make_url(address).set(drivername="postgresql+psycopg")
+        admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'it'").format(sql.Identifier(role)))
+        names = sql.Identifier(str(url.database)), sql.Identifier(role)
+        admin.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(*names))
+        yield url.set(username=role, password="it")
+        admin.execute(
+            sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(url.database)))
+        )
+        admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+
+
+@pytest.fixture
+def database(place: URL) -> Iterator[Database]:
+    with closing(open_postgresql(place)) as opened:
+        yield opened
+
+
+def store_of(database: Database, folder: Path, tenant: str, clock: Clock | None = None) -> Store:
+    return Store(database, keys_in(folder), tenant, clock=clock or Clock())
+
+
+def rows_seen(place: URL, tenant: str | None, statement: str) -> int:
+    """Return how many rows a session of a tenant sees or changes by a statement."""
+    address = place.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(address) as connection:
+        if tenant is not None:
+            connection.execute("SELECT set_config('store.tenant', %s, true)", (tenant,))
+        return connection.execute(statement.encode()).rowcount
+
+
+def test_servers_that_start_at_once_make_one_store(place: URL) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(open_postgresql, [place] * 4))
+    for one in opened:
+        one.close()
+
+
+def test_assessments_reviews_and_jobs_are_kept_as_in_files(
+    database: Database, tmp_path: Path
+) -> None:
+    store, new = store_of(database, tmp_path, "one"), new_record("Anna")
+    subject_id = store.add(new).subject_id
+    assert store.add(new_record(" Anna ")).subject_id == subject_id
+    assert store.get(new.id).result == RESULT
+    assert store.keys.name(subject_id) == "Anna"
+    store.reviews.begin(new.id, "rater")
+    store.reviews.append(new.id, "rater", RATINGS)
+    assert [row.said for row in store.reviews.of(new.id)] == [RATINGS]
+    with refused("already_committed"):
+        store.reviews.append(new.id, "rater", RATINGS)
+    for sort in Sort:
+        assert store.lists.page(PageWanted(rater="rater", sort=sort, limit=1)).total == 2
+    record = NewRecord(id="job", transcript=TRANSCRIPT)
+    store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")])
+    assert store.job_lists.one("job").position == 1
+    with ThreadPoolExecutor() as pool:
+        taken = list(pool.map(lambda runner: store.jobs.take("job", runner), "abcd"))
+    assert sum(isinstance(one, TakenJob) for one in taken) == 1
+    assert taken.count(RecordState.RUNNING) == 3
+    assert store.keys.rotate() == 2
+    assert store.get(new.id).result == RESULT
+    assert store.erasing.erase_subject(subject_id) == 2
+    with refused("assessment_not_found"):
+        store.get(new.id)
+
+
+def test_interviews_are_kept_as_in_files(database: Database, tmp_path: Path) -> None:
+    clock = Clock()
+    rows = store_of(database, tmp_path, "talks", clock).interviews
+    stored = StoredInterview(origin=b"began", state=b"state")
+    assert rows.add("an-id", stored, COLUMNS)
+    assert rows.load("an-id") == stored
+    rows.replace("an-id", b"later", {**COLUMNS, "version": 2}, version=1)
+    with refused("version_conflict"):
+        rows.replace("an-id", b"late", {**COLUMNS, "version": 2}, version=1)
+    assert [one.id for one in rows.list()] == ["an-id"]
+    clock.now += timedelta(days=31)
+    assert rows.remove_expired() == 1
+    assert rows.list() == ()
+
+
+def test_the_database_itself_keeps_tenants_apart(
+    place: URL, database: Database, tmp_path: Path
+) -> None:
+    north, south = (store_of(database, tmp_path, name) for name in ("north", "south"))
+    new = new_record("Anna")
+    north.add(new)
+    north.reviews.begin(new.id, "rater")
+    north.reviews.append(new.id, "rater", RATINGS)
+    with refused("assessment_not_found"):
+        south.get(new.id)
+    for table in ("records", "bodies", "reviews", "keys.subjects", "keys.wraps"):
+        every = f"SELECT * FROM {table} WHERE tenant IN ('north', 'south')"  # noqa: S608
+        assert rows_seen(place, "north", every) >= 1
+        assert rows_seen(place, None, every) == 0
+        own = f"SELECT * FROM {table} WHERE tenant = 'north'"  # noqa: S608
+        assert rows_seen(place, "south", own) == 0
+    assert rows_seen(place, "south", "DELETE FROM records WHERE tenant = 'north'") == 0
+    with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
+        rows_seen(place, "north", "UPDATE reviews SET rater = 'another'")
+
+
+def test_another_key_and_a_server_that_is_away_are_told(place: URL, tmp_path: Path) -> None:
+    with closing(open_postgresql(place)) as database:
+        store_of(database, tmp_path, "kept").add(new_record())
+        (tmp_path / "records.key").write_text("00" * 32)
+        with pytest.raises((ArtifactMismatch, ConfigurationError)):
+            store_of(database, tmp_path, "kept")
+    with pytest.raises(StoreUnusable):
+        open_postgresql(place.set(port=1))
