@@ -94,6 +94,7 @@ def changed(line: int, **fields: object) -> list[str]:
         pytest.param(changed(1, row={"id": "x"}), "an assessment", id="no columns"),
         pytest.param(changed(1, calls=7), "does not write", id="no list"),
         pytest.param(changed(4, state="{}"), "an interview", id="no interview"),
+        pytest.param(changed(4, row={"created_at": "x"}), "an interview", id="no columns of it"),
     ],
 )
 def test_what_no_export_wrote_is_refused_without_a_word_of_it(

@@ -40,4 +40,4 @@ VERSIONS: Final = (_FIRST,)
 
 def open_access_file(path: Path) -> Database:
     """Open the file, or make it; raises as `open_migrated` does."""
-    return open_migrated(Database, path, VERSIONS, kept="the keys of callers")
+    return open_migrated(path, VERSIONS, kept="the keys of callers")

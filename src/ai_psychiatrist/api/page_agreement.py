@@ -59,7 +59,7 @@ class AgreementTable:
 async def agreement_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
     """Show how far people agree with one another, and with the program."""
     try:
-        found = await records.ask(lambda archive: agreed(archive, principal))
+        found = await records.ask(lambda store: agreed(store, principal))
     except RequestConflict as error:
         return await message_page(request, "Agreement", str(error), status=409)
     sections = (
@@ -81,7 +81,7 @@ async def agreement_page(request: Request, records: RecordsOf, principal: Princi
 @router.get("/next", dependencies=[requires(Scope.REVIEW)])
 async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
     """Send a rater to what tells most when it is rated."""
-    found = await records.ask(lambda archive: queued(archive, principal, limit=1))
+    found = await records.ask(lambda store: queued(store, principal, limit=1))
     if not found.cases:
         return await message_page(request, "Nothing is left to rate", _ALL_RATED, status=200)
     return redirect_to(request, f"/assessments/{found.cases[0].summary.id}/rate")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, StoreUnusable
+from ai_psychiatrist.domain.errors import ArtifactMismatch, StoreUnusable
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.errors import store_full, store_unusable
 from ai_psychiatrist.interview.record import Interview
@@ -16,7 +16,7 @@ from ai_psychiatrist.interview.serialization import (
     whole,
 )
 from ai_psychiatrist.interview.snapshot import InterviewListing
-from ai_psychiatrist.store.database import Value
+from ai_psychiatrist.store.database import Value, refusing_foreign
 from ai_psychiatrist.store.interviews import (
     InterviewRows,
     Keyed,
@@ -125,14 +125,10 @@ class InterviewStore:
 
         Raises `InputError` for what no store gave, and then nothing of it is stored.
         """
-        try:
+        with refusing_foreign("an interview"):
             whole(given.id, origin=given.origin.encode(), state=given.state.encode())
-            with translated():
-                return self.rows.take_in(given)
-        except (ArtifactMismatch, LookupError, ValueError):
-            # Their texts may hold what was given.
-            msg = "an interview in it is not as `records export` writes it"
-            raise InputError(msg, field="FILE") from None
+        with translated():
+            return self.rows.take_in(given)
 
 
 def _columns(interview: Interview) -> dict[str, Value]:

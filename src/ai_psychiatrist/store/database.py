@@ -3,9 +3,10 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -24,9 +25,15 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import CompileError, IntegrityError
 from sqlalchemy.schema import CreateSchema
 
-from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    ConfigurationError,
+    InputError,
+    StoreUnusable,
+)
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
 from ai_psychiatrist.store.errors import translated
 from ai_psychiatrist.store.schema import (
@@ -339,6 +346,27 @@ def _refuse(version: object) -> None:
         "`records import`"
     )
     raise ConfigurationError(msg)
+
+
+def written(moment: datetime) -> str:
+    """Return a moment as all columns have it, so that their order is that of the texts."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def columns_in(row: Found, *, but: Container[str]) -> dict[str, Value]:
+    """Return the columns of a row by their names, without some."""
+    return {name: value for name, value in row._asdict().items() if name not in but}
+
+
+@contextmanager
+def refusing_foreign(what: str) -> Iterator[None]:
+    """Raise `InputError` for what no store gave. `what`: a thing in a file of an export."""
+    try:
+        yield
+    except (ArtifactMismatch, CompileError, IntegrityError, LookupError, ValueError):
+        # Their texts hold what was given.
+        msg = f"{what} in it is not as `records export` writes it"
+        raise InputError(msg, field="FILE") from None
 
 
 def is_there(folder: Path) -> bool:

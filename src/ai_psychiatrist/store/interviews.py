@@ -6,16 +6,23 @@ only who knows an id gets at one. What is older than it may be counts as not the
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import BindParameter, Table, and_, bindparam, case, delete, func, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value
-from ai_psychiatrist.store.keys import TenantKeys
-from ai_psychiatrist.store.rows import Seal
+from ai_psychiatrist.store.database import (
+    Found,
+    TenantDatabase,
+    Value,
+    columns_in,
+    refusing_foreign,
+    written,
+)
+from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.schema import OF_TENANT, answers, interviews, origins, turns
 
 ID: Final = "id"
@@ -167,7 +174,7 @@ class InterviewRows:
             row = self.database.one(_ONE, of_interview=hashed)
             if row is None:
                 raise NotFound("interview_not_found")
-            seal = self._seal(row.subject_id)
+            seal = self.keys.seal(row.subject_id)
             changed = {"body": seal.put(state, hashed, STATE), **columns}
             changed |= dict.fromkeys(("updated_at", "kept_from"), now)
             if not self.database.run(_REPLACED, of_interview=hashed, of_version=version, **changed):
@@ -194,7 +201,7 @@ class InterviewRows:
             if row is None or answer is None:
                 return None
             turn = self.database.one(_KEYED[turns], **names)
-            seal = self._seal(row.subject_id)
+            seal = self.keys.seal(row.subject_id)
             place = (names["of_interview"], ANSWER, names["of_key"])
             sent = seal.take(answer.body, *place)
             place = (names["of_interview"], TURN, names["of_key"])
@@ -233,10 +240,10 @@ class InterviewRows:
     def take_in(self, given: OpenedInterview) -> bool:
         """Store an interview that another store gave; `False` for one that is there already.
 
-        Raises `KeyError`, `TypeError` and SQLAlchemy's `CompileError` for what no store gave.
+        Raises `InputError` for what no store gave, and then nothing of it is stored.
         """
         hashed = id_hash(given.id)
-        with self.database.writing():
+        with self.database.writing(), refusing_foreign("an interview"):
             if self.database.one(_ONE, of_interview=hashed) is not None:
                 return False
             stored = StoredInterview(origin=given.origin.encode(), state=given.state.encode())
@@ -253,7 +260,7 @@ class InterviewRows:
     ) -> Seal:
         hashed = id_hash(interview_id)
         subject_id = self.keys.subject(None, now=self._now())
-        seal = self._seal(subject_id)
+        seal = self.keys.seal(subject_id)
         own: dict[str, Value] = {
             "id_hash": hashed,
             "subject_id": subject_id,
@@ -279,29 +286,26 @@ class InterviewRows:
         return used + further > self.bounds.max_bytes
 
     def _listed(self, row: Found) -> ListedInterview:
-        try:
+        interview_id, is_readable = "", False
+        with suppress(ArtifactMismatch, UnicodeDecodeError):
+            interview_id = self._id(row)
             self._stored(row)
-            return ListedInterview(id=self._id(row), row=row, is_readable=True)
-        except (ArtifactMismatch, UnicodeDecodeError):
-            pass
-        try:
-            return ListedInterview(id=self._id(row), row=row, is_readable=False)
-        except (ArtifactMismatch, UnicodeDecodeError):
-            return ListedInterview(id="", row=row, is_readable=False)
+            is_readable = True
+        return ListedInterview(id=interview_id, row=row, is_readable=is_readable)
 
     def _opened(self, row: Found) -> OpenedInterview:
-        stored, seal = self._stored(row), self._seal(row.subject_id)
+        stored, seal = self._stored(row), self.keys.seal(row.subject_id)
 
         def parts(table: Table, part: str) -> tuple[Mapping[str, Value], ...]:
             return tuple(
-                _clear(one)
+                columns_in(one, but=_NOT_MOVED)
                 | {"body": seal.take(one.body, row.id_hash, part, str(one.key_hash)).decode()}
                 for one in self.database.all(_PARTS[table], of_interview=row.id_hash)
             )
 
         return OpenedInterview(
             id=self._id(row),
-            row=_clear(row),
+            row=columns_in(row, but=_NOT_MOVED),
             origin=stored.origin.decode(),
             state=stored.state.decode(),
             answers=parts(answers, ANSWER),
@@ -309,24 +313,21 @@ class InterviewRows:
         )
 
     def _id(self, row: Found) -> str:
-        return self._seal(row.subject_id).take(row.sealed_id, row.id_hash, ID).decode()
+        return self.keys.seal(row.subject_id).take(row.sealed_id, row.id_hash, ID).decode()
 
     def _stored(self, row: Found) -> StoredInterview:
-        seal = self._seal(row.subject_id)
+        seal = self.keys.seal(row.subject_id)
         return StoredInterview(
             origin=seal.take(row.origin, row.id_hash, ORIGIN),
             state=seal.take(row.body, row.id_hash, STATE),
         )
 
-    def _seal(self, subject_id: str) -> Seal:
-        return Seal(cipher=self.keys.cipher(subject_id), tenant=self.database.tenant)
-
     def _oldest(self) -> str:
         """Return before when an interview's last change is too long ago."""
-        return _written(self.clock() - self.bounds.keep)
+        return written(self.clock() - self.bounds.keep)
 
     def _now(self) -> str:
-        return _written(self.clock())
+        return written(self.clock())
 
 
 def id_hash(interview_id: str) -> str:
@@ -340,11 +341,3 @@ def id_hash(interview_id: str) -> str:
 def key_hash(interview_id: str, idempotency_key: str) -> str:
     """Return the SHA-256 by which an answer is stored; its key, too, may hold words."""
     return hashlib.sha256(f"{interview_id}/{idempotency_key}".encode()).hexdigest()
-
-
-def _clear(row: Found) -> dict[str, Value]:
-    return {name: value for name, value in row._asdict().items() if name not in _NOT_MOVED}
-
-
-def _written(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -21,6 +21,7 @@ from ai_psychiatrist.store.jobs import (
     NewJob,
     TakenJob,
 )
+from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import WHOLE, Figures, StageEvent, columns_of
 from ai_psychiatrist.store.rows import (
     IS_RECORD,
@@ -30,7 +31,6 @@ from ai_psychiatrist.store.rows import (
     RESULT,
     TRANSCRIPT,
     RecordRows,
-    Seal,
 )
 from ai_psychiatrist.store.schema import OF_TENANT, calls, events, jobs, records
 
@@ -135,7 +135,7 @@ class JobRows:
             self.database.run(_COUNT_TAKEN, of_record=record_id, further=1)
             self.tell(record_id, WHOLE, "begun")
         with self.rows.readable(record_id):
-            seal = self.rows.seal(row.subject_id)
+            seal = self.rows.keys.seal(row.subject_id)
             return TakenJob(
                 id=record_id,
                 transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
@@ -175,7 +175,7 @@ class JobRows:
             row = self.rows.row(record_id)
             if left is None:
                 return self._end(row, RecordState.FAILED, reason)
-            self.rows.put(record_id, RESULT, left.account, self.rows.seal(row.subject_id))
+            self.rows.put(record_id, RESULT, left.account, self.rows.keys.seal(row.subject_id))
             return self._end(row, RecordState.FAILED, reason, {"danger": left.danger.rank})
 
     def request(self, record_id: str) -> bytes:

@@ -50,6 +50,28 @@ class _TenantKey:
     """Key of the digests by which names are found."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """Seals and opens what belongs to one subject of a tenant."""
+
+    cipher: Cipher = field(repr=False)
+    tenant: str
+
+    def put(self, content: bytes, *place: str) -> bytes:
+        """Return content as it is written; its place begins with the record's id."""
+        return self.cipher.seal(content, place=sealed_place(self.tenant, *place))
+
+    def take(self, stored: bytes | None, *place: str) -> bytes:
+        """Return what was sealed for a place; raises `ArtifactMismatch`."""
+        if not isinstance(stored, bytes):
+            raise ArtifactMismatch(problem_code="assessment_unreadable")
+        try:
+            return self.cipher.unseal(stored, place=sealed_place(self.tenant, *place))
+        except ConfigurationError:
+            # The keys themselves were checked when they were opened.
+            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
+
+
 class TenantKeys:
     """Opens what belongs to a subject while the subject's key is there; any process may use it.
 
@@ -106,6 +128,10 @@ class TenantKeys:
             return Cipher(self._opened(subject_id)[0])
         except NotFound:
             raise ArtifactMismatch(problem_code="assessment_unreadable") from None
+
+    def seal(self, subject_id: str) -> Seal:
+        """Return what seals for a subject; raises `ArtifactMismatch` where its key is gone."""
+        return Seal(cipher=self.cipher(subject_id), tenant=self._database.tenant)
 
     def name(self, subject_id: str) -> str | None:
         """Return what a subject is called, `None` without a name; raises `NotFound`."""

@@ -1,19 +1,24 @@
 """Everything that is stored of an assessment, opened: what one store gives to another."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from sqlalchemy import select
-from sqlalchemy.exc import CompileError, IntegrityError
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, NotFound
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_in, said_in, transcript_in
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.database import (
+    Found,
+    TenantDatabase,
+    Value,
+    columns_in,
+    refusing_foreign,
+)
 from ai_psychiatrist.store.job_rows import call_place
-from ai_psychiatrist.store.keys import TenantKeys
+from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.review_rows import said_place
 from ai_psychiatrist.store.rows import (
     IS_RECORD,
@@ -21,7 +26,6 @@ from ai_psychiatrist.store.rows import (
     OF_RECORD,
     TRANSCRIPT,
     RecordRows,
-    Seal,
 )
 from ai_psychiatrist.store.schema import (
     OF_TENANT,
@@ -81,7 +85,7 @@ class OpenedRecords:
         """Return an assessment as it is at one moment; raises `NotFound`, `ArtifactMismatch`."""
         with self.database.writing():
             row = self.rows.row(record_id)
-            seal = self.rows.seal(row.subject_id)
+            seal = self.rows.keys.seal(row.subject_id)
             found = {
                 table: self.database.all(query, of_record=record_id)
                 for table, query in _PARTS.items()
@@ -107,14 +111,14 @@ class OpenedRecords:
         One that was under way waits. Raises `InputError` for what no store gave, and then nothing
         of it is stored.
         """
-        with self.database.writing(), _refusing_foreign():
+        with self.database.writing(), refusing_foreign("an assessment"):
             record_id = str(record.row["id"])
             if self.database.one(_HAS, of_record=record_id) is not None:
                 return False
             self._check(record)
             given, now = str(record.row["subject_id"]), str(record.row["created_at"])
             subject_id = self.keys.adopt(given, record.subject, now=now)
-            seal, own = self.rows.seal(subject_id), {"record_id": record_id}
+            seal, own = self.rows.keys.seal(subject_id), {"record_id": record_id}
             (seq,) = self.database.numbers("last_record")
             row = {**record.row, "subject_id": subject_id, "seq": seq}
             if row["state"] == RecordState.RUNNING.value:
@@ -157,22 +161,11 @@ class OpenedRecords:
             raise ArtifactMismatch(problem_code="assessment_unreadable") from None
 
 
-@contextmanager
-def _refusing_foreign() -> Iterator[None]:
-    try:
-        yield
-    except (ArtifactMismatch, CompileError, IntegrityError, KeyError, ValueError):
-        # Their texts hold what was given.
-        msg = "an assessment in it is not as `records export` writes it"
-        raise InputError(msg, field="FILE") from None
+_clear: Final = partial(columns_in, but=_NOT_MOVED)
 
 
 def _sealed(seal: Seal, row: Mapping[str, Value], *place: str) -> bytes:
     return seal.put(str(row["body"]).encode(), *place)
-
-
-def _clear(row: Found) -> dict[str, Value]:
-    return {name: value for name, value in row._asdict().items() if name not in _NOT_MOVED}
 
 
 def _opened(row: Found, seal: Seal, *place: str) -> dict[str, Value]:

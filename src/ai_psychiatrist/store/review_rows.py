@@ -12,8 +12,9 @@ from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.review import Committed, ReviewPhase, ReviewRow, Said
 from ai_psychiatrist.store.contents import kind_of, said_bytes, said_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.listing import SEEN_BY, STANDING
-from ai_psychiatrist.store.rows import IS_RECORD, OF_RECORD, RecordRows, Seal
+from ai_psychiatrist.store.rows import IS_RECORD, OF_RECORD, RecordRows
 from ai_psychiatrist.store.schema import OF_TENANT, begun, records, reviews, shown, tenants
 
 _PLACE_BYTES: Final = 16
@@ -143,7 +144,7 @@ class ReviewRows:
         self.rows.row(record_id)
         rows = self.database.all(_ROWS_OF, of_record=record_id)
         with self.rows.readable(record_id):
-            return tuple(_row(row, self.rows.seal(row.subject_id)) for row in rows)
+            return tuple(_row(row, self.rows.keys.seal(row.subject_id)) for row in rows)
 
     def sealed(self) -> Sequence[Found]:
         """Return all that was said of all records, in the order of the records, for `opened`."""
@@ -155,7 +156,7 @@ class ReviewRows:
         for row in sealed:
             try:
                 with self.rows.readable(row.record_id):
-                    seal = self.rows.seal(row.subject_id)
+                    seal = self.rows.keys.seal(row.subject_id)
             except NotFound:
                 continue
             found.setdefault(row.record_id, []).append(_row(row, seal))

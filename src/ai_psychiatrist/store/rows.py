@@ -7,12 +7,11 @@ from typing import Final
 
 from sqlalchemy import BindParameter, bindparam, not_, select
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, NotFound
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.contents import transcript_bytes
 from ai_psychiatrist.store.database import Found, TenantDatabase
-from ai_psychiatrist.store.keys import TenantKeys, sealed_place
+from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.records import NewRecord, columns_of
 from ai_psychiatrist.store.schema import OF_TENANT, bodies, erased, records
 
@@ -37,28 +36,6 @@ _BODY: Final = select(bodies.c.body).where(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seal:
-    """Seals and opens what belongs to one subject of a tenant."""
-
-    cipher: Cipher = field(repr=False)
-    tenant: str
-
-    def put(self, content: bytes, *place: str) -> bytes:
-        """Return content as it is written; its place begins with the record's id."""
-        return self.cipher.seal(content, place=sealed_place(self.tenant, *place))
-
-    def take(self, stored: bytes | None, *place: str) -> bytes:
-        """Return what was sealed for a place; raises `ArtifactMismatch`."""
-        if not isinstance(stored, bytes):
-            raise ArtifactMismatch(problem_code="assessment_unreadable")
-        try:
-            return self.cipher.unseal(stored, place=sealed_place(self.tenant, *place))
-        except ConfigurationError:
-            # The keys themselves were checked when they were opened.
-            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRows:
     """The rows of a tenant."""
 
@@ -79,7 +56,7 @@ class RecordRows:
             "state": state.value,
         }
         self.database.add(records, row)
-        seal = self.seal(subject_id)
+        seal = self.keys.seal(subject_id)
         self.put(new.id, TRANSCRIPT, transcript_bytes(new.transcript), seal)
         if new.result is not None:
             self.put(new.id, RESULT, new.result, seal)
@@ -106,15 +83,11 @@ class RecordRows:
             raise NotFound("assessment_not_found")
         return row
 
-    def seal(self, subject_id: str) -> Seal:
-        """Return what seals for a subject; raises `ArtifactMismatch` where its key is gone."""
-        return Seal(cipher=self.keys.cipher(subject_id), tenant=self.database.tenant)
-
     def seal_of(self, record_id: str) -> Seal:
         """Return what seals a record; raises `NotFound` and `ArtifactMismatch`."""
         subject_id = self.row(record_id).subject_id
         with self.readable(record_id):
-            return self.seal(subject_id)
+            return self.keys.seal(subject_id)
 
     @contextmanager
     def readable(self, record_id: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import transcript_in
-from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase
+from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase, written
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey, IdempotencyRows
@@ -167,7 +167,7 @@ class Store:
         summary = self.summary(record_id)
         result = b""
         with self._rows.readable(record_id):
-            seal = self._rows.seal(summary.subject_id)
+            seal = self.keys.seal(summary.subject_id)
             text = self._rows.take(record_id, TRANSCRIPT, seal)
             has_failed = summary.state is RecordState.FAILED
             if summary.state is RecordState.FINISHED or (
@@ -179,11 +179,11 @@ class Store:
     def sweep(self) -> Swept:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
         now = self._clock()
-        self.idempotency.sweep(_written(now - self._limits.keep_keys))
-        oldest = _written(now - self._limits.keep)
+        self.idempotency.sweep(written(now - self._limits.keep_keys))
+        oldest = written(now - self._limits.keep)
         return Swept(
             interviews=self.interviews.remove_expired(),
-            assessments=self.erasing.sweep(oldest, before=_written(now - _UNUSED)),
+            assessments=self.erasing.sweep(oldest, before=written(now - _UNUSED)),
         )
 
     def at_once(self) -> AbstractContextManager[None]:
@@ -195,8 +195,4 @@ class Store:
         return 0 if row is None else int(row[0])
 
     def _now(self) -> str:
-        return _written(self._clock())
-
-
-def _written(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+        return written(self._clock())

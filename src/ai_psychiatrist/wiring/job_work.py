@@ -27,8 +27,8 @@ from ai_psychiatrist.jobs.news import News
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import EndedJob, LeftByFailure, TakenJob
+from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import figures_of
-from ai_psychiatrist.store.rows import Seal
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring.services import Services

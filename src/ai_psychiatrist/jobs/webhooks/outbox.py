@@ -36,7 +36,7 @@ class Outbox:
 
         Raises `ConfigurationError` when it cannot be made or others can read it.
         """
-        return cls(_database=open_migrated(Database, path, tables.VERSIONS, kept="the webhooks"))
+        return cls(_database=open_migrated(path, tables.VERSIONS, kept="the webhooks"))
 
     def close(self) -> None:
         """Close the file."""

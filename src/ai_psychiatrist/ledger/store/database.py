@@ -35,7 +35,7 @@ class Database:
         """`busy_seconds`: longest wait for another process that writes."""
         self._path = path
         self._busy_seconds = busy_seconds
-        self._lock = _Lock()
+        self._lock = threading.RLock()
         with _translated():
             self._connection = self._connect(is_read_only=is_read_only)
 
@@ -61,14 +61,6 @@ class Database:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
-
-    def come_before(self, other: "Database") -> None:
-        """Refuse to be begun within a transaction of another database.
-
-        Two threads that took both in opposite orders would wait for each other without end. Whoever
-        does so gets a `RuntimeError` each time, and not only when another thread does its part.
-        """
-        self._lock.other = other._lock  # noqa: SLF001  of the same class
 
     def execute(self, statement: str, values: Values = ()) -> int:
         """Run one statement and return how many rows it wrote."""
@@ -104,35 +96,6 @@ class Database:
 
     def _connect(self, *, is_read_only: bool) -> sqlite3.Connection:
         return _connect(self._path, is_read_only=is_read_only, busy_seconds=self._busy_seconds)
-
-
-class _Lock:
-    """Belongs to one thread at a time, which may take it again."""
-
-    def __init__(self) -> None:
-        self.other: _Lock | None = None
-        """Which may not be taken first."""
-        self._lock = threading.RLock()
-        self._owner = 0
-        self._times = 0
-
-    def __enter__(self) -> None:
-        if self.other is not None and self.other.is_mine() and not self.is_mine():
-            msg = "a database is begun within a transaction of one that comes after it"
-            raise RuntimeError(msg)
-        self._lock.acquire()
-        self._owner = threading.get_ident()
-        self._times += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._times -= 1
-        if not self._times:
-            self._owner = 0
-        self._lock.release()
-
-    def is_mine(self) -> bool:
-        """Whether it belongs to this thread."""
-        return self._owner == threading.get_ident()
 
 
 def create_file(path: Path) -> None:
