@@ -1,7 +1,7 @@
 """What a caller waits for who begins a job, or a batch of a thousand, over HTTP.
 
-A real server stores them and hands them to the queue; a real worker waits there, and does them with
-the rule baseline. State and queue lie on the machine's own disk.
+A real server stores them; a real worker looks into the store, and does them with the rule baseline.
+Files and database lie on the machine's own disk.
 """
 
 import time
@@ -25,14 +25,9 @@ _SENTENCE: Final = "Participant: I sleep badly every night.\n"
 @contextmanager
 def begun_site(place: Place) -> Iterator[httpx.Client]:
     """Yield a client of a server on that queue, beside which a worker waits."""
-    settings = {
-        "JOBS_ENGINE": "dbos",
-        "JOBS_DATABASE_URL": place.url,
-        "MODEL_DEFAULT": "baseline",
-        "LOG_LEVEL": "ERROR",
-    }
+    settings = {**place.settings, "MODEL_DEFAULT": "baseline", "LOG_LEVEL": "ERROR"}
     with (
-        served(place.folder, settings) as url,
+        served(place.folder, {**settings, "JOBS_CONCURRENCY": "0"}) as url,
         worked(place.folder, settings),
         httpx.Client(base_url=url, trust_env=False, timeout=_PATIENCE_SECONDS) as client,
     ):

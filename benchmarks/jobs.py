@@ -4,9 +4,7 @@
 """
 
 import argparse
-import asyncio
 import os
-import secrets
 import statistics
 import tempfile
 import time
@@ -15,12 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import psycopg
-from tests.jobs.filed_work import ended
+from tests.jobs.filed_work import left
 from tests.jobs.places import Place, own_database
 from tests.jobs.workers import workers_of
 
-from ai_psychiatrist.jobs.dbos.engine import DbosEngine
-from ai_psychiatrist.jobs.engine import JobRef
 from benchmarks.begun_jobs import BATCH, begun, begun_batch, begun_site
 
 T = TypeVar("T")
@@ -70,46 +66,32 @@ def _row(server: str, *, workers: int, jobs: int, slots: int, seconds: float) ->
 
 
 def _worked(place: Place, *, workers: int, jobs: int, slots: int, each: float) -> float:
-    refs = [JobRef(tenant="bench", id=f"j{number:04}") for number in range(jobs)]
+    stores = place.stores()
     with workers_of(place) as started:
         processes = [
-            started.start(calls=CALLS, seconds=each, concurrency=slots, reap=15)
-            for _ in range(workers)
+            started.start(calls=CALLS, seconds=each, concurrency=slots) for _ in range(workers)
         ]
         assert len({process.name for process in processes}) == workers
-        # Each worker looks once a second for queues that are new.
-        time.sleep(2)
         begun = time.perf_counter()
-        asyncio.run(_handed_in(place, refs))
-        while len(ended(place.folder)) < jobs:
+        place.store_jobs("bench", jobs)
+        while left(stores):
             time.sleep(_LOOK_SECONDS)
-        return time.perf_counter() - begun
-
-
-async def _handed_in(place: Place, refs: Sequence[JobRef]) -> None:
-    """Submit all at once, as a server does that many callers ask."""
-    engine = DbosEngine(place.database)
-    await asyncio.gather(*(engine.submit(ref) for ref in refs))
-    engine.close()
-
-
-async def _submitted(place: Place, refs: Sequence[JobRef]) -> list[float]:
-    engine, times = DbosEngine(place.database), []
-    await engine.list()
-    for ref in refs:
-        begun = time.perf_counter()
-        await engine.submit(ref)
-        times.append((time.perf_counter() - begun) * 1_000)
-    engine.close()
-    return times
+        took = time.perf_counter() - begun
+    stores.close()
+    return took
 
 
 def _submitting(server: str) -> None:
+    """Time from one job's words to its row in the queue, one job after the other."""
+
     def measured(place: Place) -> tuple[list[float], float]:
-        empty = _size(place)
-        refs = [JobRef(tenant="bench", id=secrets.token_hex(16)) for _ in range(500)]
-        times = asyncio.run(_submitted(place, refs))
-        return times, (_size(place) - empty) / len(refs)
+        place.store_jobs("bench", 1)
+        empty, times, count = _size(place), [], 200
+        for number in range(count):
+            begun = time.perf_counter()
+            place.store_jobs("bench", 1, first=1 + number)
+            times.append((time.perf_counter() - begun) * 1_000)
+        return times, (_size(place) - empty) / count
 
     times, size = _on_a_new_queue(server, measured)
     high = statistics.quantiles(times, n=20)[-1]
@@ -142,10 +124,9 @@ def _on_a_new_queue(server: str, measure: Callable[[Place], T]) -> T:
 
 
 def _size(place: Place) -> int:
-    """Bytes of the queue, which is made where it is not there yet."""
-    asyncio.run(_submitted(place, []))
+    """Bytes of the store."""
     if not place.url:
-        return sum(path.stat().st_size for path in place.folder.glob("jobs.sqlite*"))
+        return sum(path.stat().st_size for path in place.folder.glob("*.sqlite*"))
     with psycopg.connect(place.url) as connection:
         row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
     return int(row[0]) if row else 0

@@ -14,7 +14,7 @@ _PATIENCE_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.05
 _NO_SETTINGS: Final[Mapping[str, str]] = {}
 _SERVING: Final = re.compile(r"Serving on (http://\S+)")
-_TAKES_JOBS: Final = re.compile(r"(slot-\d+) takes jobs")
+_TAKES_JOBS: Final = re.compile(r"Worker (\w+) takes jobs")
 
 
 @contextmanager

@@ -58,6 +58,8 @@ JOBS_AMONG_KILLS: Final = Sweep(slice=12, whole=200)
 """Jobs that worker processes do while they and the server are killed, or their database is away."""
 JOB_KILLS: Final = Sweep(slice=2, whole=10)
 """Such kills, at random times."""
+JOBS_ON_MACHINES: Final = Sweep(slice=8, whole=200)
+"""Jobs of a server and two workers that share nothing but PostgreSQL and a key."""
 JOBS_OF_ONE_TENANT: Final = Sweep(slice=60, whole=1_000)
 """Jobs of one tenant that wait while another hands in a single one."""
 JOB_OUTAGE_SECONDS: Final = Sweep(slice=2, whole=20)

@@ -259,13 +259,13 @@ def _under_keys(folder: Path) -> Json:
     for name, key in (("key", "ab" * 32), ("other", "cd" * 32), ("short", "ab")):
         (folder / name).write_text(key, "ascii")
         (folder / name).chmod(0o600)
-    run, own = ("run", "texts", "--out", "sealed"), {"LEDGER_KEY_FILE": "key"}
+    run, own = ("run", "texts", "--out", "sealed"), {"DATA_KEY_FILE": "key"}
     steps: Mapping[str, tuple[Sequence[object], Mapping[str, str]]] = {
         "begun": ((*run, "--limit", "1"), own),
-        "with_another_key": ((*run, "--resume"), {"LEDGER_KEY_FILE": "other"}),
+        "with_another_key": ((*run, "--resume"), {"DATA_KEY_FILE": "other"}),
         "without_a_key": ((*run, "--resume"), {}),
-        "with_a_short_key": ((*run, "--resume"), {"LEDGER_KEY_FILE": "short"}),
-        "with_no_such_key": ((*run, "--resume"), {"LEDGER_KEY_FILE": "missing"}),
+        "with_a_short_key": ((*run, "--resume"), {"DATA_KEY_FILE": "short"}),
+        "with_no_such_key": ((*run, "--resume"), {"DATA_KEY_FILE": "missing"}),
         "with_its_key": ((*run, "--resume"), own),
         "unit": (("unit", "sealed", "a", "--out", "sealed.json"), own),
         "unit_without_a_key": (("unit", "sealed", "a", "--out", "sealed.json"), {}),

@@ -285,13 +285,13 @@ def _sealed(folder: Path) -> Iterator[Answer]:
     }.items():
         (folder / f"{name}.key").write_text(text, "utf-8")
         (folder / f"{name}.key").chmod(0o600)
-    right = {"LEDGER_KEY_FILE": "right.key"}
+    right = {"DATA_KEY_FILE": "right.key"}
     arguments = ["import", "sealed", "rated.jsonl", "--step", "rate"]
     made = run([*arguments, "--config", "pipeline/pipeline.yaml"], folder, right)
     kept = b"".join(path.read_bytes() for path in (folder / "sealed").glob("ledger.sqlite*"))
     value: dict[str, Json] = {"made": made.value, "words_in_file": b"I would say two" in kept}
     for name in ("right", "wrong", "short", "words", "none"):
-        settings = {"LEDGER_KEY_FILE": f"{name}.key"}
+        settings = {"DATA_KEY_FILE": f"{name}.key"}
         value[name] = run(["export", "sealed", "--out", f"of_{name}"], folder, settings).value
     value["without"] = run(["export", "sealed", "--out", "of_without"], folder).value
     value["of_a_plain_run"] = run(["export", "run", "--out", "of_plain"], folder, right).value

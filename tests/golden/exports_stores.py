@@ -158,13 +158,13 @@ def _rotated(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
     }
     value = ends(folder, refused)
     value["under_another_key_beside_its_own"] = ends(
-        folder, {"rotate": rotate}, {"LEDGER_KEY_FILE": "other.key"}
+        folder, {"rotate": rotate}, {"DATA_KEY_FILE": "other.key"}
     )
     first = next(key for key, name in masks.items() if name == "<second>")
     for name, options in {"same": (), "new": ("--new-key-file", "new.key")}.items():
         value[f"to_{name}"] = shown_cells(run([*rotate, *options], folder))
         value[f"opened_after_{name}"] = _opened(folder, first, kept, new, other)
-    with_new = {"LEDGER_KEY_FILE": str(new)}
+    with_new = {"DATA_KEY_FILE": str(new)}
     value["to_new_alone"] = shown_cells(run(rotate, folder, with_new))
     value["under_the_old_key"] = ends(folder, {"rotate": rotate, "list": ("records", "list")})
     value["opened_after_new_alone"] = _opened(folder, first, kept, new, other)
@@ -176,7 +176,7 @@ def _opened(folder: Path, record: str, *keys: Path) -> Json:
     """Return what the result of a record is answered with under each key."""
 
     async def asked(key: Path) -> Json:
-        async with served(folder, {"LEDGER_KEY_FILE": str(key)}) as client:
+        async with served(folder, {"DATA_KEY_FILE": str(key)}) as client:
             answer = await client.get(f"/v1/assessments/{record}")
             body = answer.json()
             return [answer.status_code, body.get("code") or body.get("status")]

@@ -108,7 +108,7 @@ def _settings(folder: Path) -> Iterator[Answer]:
         "no_days": {"INTERVIEW_KEEP_DAYS": "0"},
         "seven_days": {"INTERVIEW_KEEP_DAYS": "7"},
         "own_file": {"INTERVIEW_STORE_FILE": str(folder / "other.sqlite")},
-        "no_key": {"LEDGER_KEY_FILE": str(folder / "no.key")},
+        "no_key": {"DATA_KEY_FILE": str(folder / "no.key")},
         "baseline": {"INTERVIEW_MODEL": "baseline"},
         "unknown_model": {"INTERVIEW_MODEL": "nobody:fake"},
         "unknown_mode": {"INTERVIEW_OUTPUT_MODE": "xml"},

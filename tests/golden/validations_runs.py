@@ -255,7 +255,7 @@ def _gone_on(runs: PipelineRuns) -> Iterator[Answer]:
     yield runs.case("gone_on/otherwise", good, _ONE, *others)
     exported = [("export", "run", "--out", "run/other", "--retry-failed"), ("export", "run")]
     yield runs.case("gone_on/exported", _mixed, _UNITS, *exported)
-    key = {"LEDGER_KEY_FILE": "key"}
+    key = {"DATA_KEY_FILE": "key"}
     place = runs.place("sealed")
     (place / "key").write_text("ab" * 32, "ascii")
     with model_server(good) as (_, named):

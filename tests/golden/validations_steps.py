@@ -190,7 +190,7 @@ def _recorded(folder: Path) -> Iterator[Answer]:
     first = ("--step", "rate", "--config", "first/pipeline.yaml")
 
     def command(*arguments: str, key: bool = False) -> Ended:
-        return run(arguments, folder, {"LEDGER_KEY_FILE": "key"} if key else None)
+        return run(arguments, folder, {"DATA_KEY_FILE": "key"} if key else None)
 
     made = command("import", "run", "lines.jsonl", *first)
     again = command("import", "run", "lines.jsonl", *first)

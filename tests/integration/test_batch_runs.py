@@ -386,7 +386,7 @@ def test_units_are_added_while_others_wait(tmp_path: Path, any_model: str) -> No
 
 def test_an_encrypted_run_keeps_results_and_handles_sealed(tmp_path: Path, any_model: str) -> None:
     (tmp_path / "key").write_text("ab" * 32)
-    as_live(tmp_path, any_model, good_replies(), Weather(), LEDGER_KEY_FILE="key")
+    as_live(tmp_path, any_model, good_replies(), Weather(), DATA_KEY_FILE="key")
     assert b"hardly sleep" not in words_in(tmp_path / "run" / "ledger.sqlite")
 
 

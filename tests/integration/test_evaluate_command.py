@@ -364,15 +364,15 @@ def test_encrypted_run_shows_words_to_nobody_without_the_key(
 ) -> None:
     (tmp_path / "key").write_text("ab" * 32, encoding="ascii")
     (tmp_path / "other").write_text("cd" * 32, encoding="ascii")
-    with_key = {"LEDGER_KEY_FILE": os.fspath(tmp_path / "key")}
+    with_key = {"DATA_KEY_FILE": os.fspath(tmp_path / "key")}
     evaluate(tmp_path, "run", interviews, "--out", "run", "--limit", "1", settings=with_key)
     kept = b"".join(path.read_bytes() for path in (tmp_path / "run").glob("*") if path.is_file())
     assert b"hardly sleep" not in kept
     arguments = ("run", interviews, "--out", "run", "--resume")
     other = evaluate(
-        tmp_path, *arguments, settings={"LEDGER_KEY_FILE": os.fspath(tmp_path / "other")}
+        tmp_path, *arguments, settings={"DATA_KEY_FILE": os.fspath(tmp_path / "other")}
     )
-    assert (other.code, "LEDGER_KEY_FILE" in other.err) == (2, True)
+    assert (other.code, "DATA_KEY_FILE" in other.err) == (2, True)
     assert evaluate(tmp_path, *arguments, settings=with_key).code == 0
 
 

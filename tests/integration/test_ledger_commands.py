@@ -207,10 +207,10 @@ def test_an_encrypted_run_needs_its_key(
 ) -> None:
     key = tmp_path / "key"
     key.write_text("5e" * 32)
-    monkeypatch.setenv("LEDGER_KEY_FILE", str(key))
+    monkeypatch.setenv("DATA_KEY_FILE", str(key))
     refused = command(revalidate, run)
     assert refused.exit_code == 2
-    assert "unset LEDGER_KEY_FILE" in refused.stderr
+    assert "unset DATA_KEY_FILE" in refused.stderr
     config, sealed = tmp_path / "first" / "pipeline.yaml", tmp_path / "sealed"
     file = tmp_path / "lines.jsonl"
     command(import_outcomes, sealed, file, "--step", "rate", "--config", config)
@@ -219,7 +219,7 @@ def test_an_encrypted_run_needs_its_key(
     exported = sealed / "export" / "rate_validated.jsonl"
     assert b"warm" in exported.read_bytes()
     assert stat.S_IMODE(exported.stat().st_mode) == 0o600
-    monkeypatch.delenv("LEDGER_KEY_FILE")
+    monkeypatch.delenv("DATA_KEY_FILE")
     assert command(export, sealed).exit_code == 2
 
 

@@ -591,7 +591,7 @@ def test_models_and_sampling_are_as_the_step_says_else_as_the_file_does(runs: Pi
 
 def test_an_encrypted_run_goes_on_with_its_key(runs: PipelineRuns) -> None:
     (runs.folder / "key").write_text("ab" * 32, "ascii")
-    key = {"LEDGER_KEY_FILE": "key"}
+    key = {"DATA_KEY_FILE": "key"}
     runs(*UNITS, "--max-calls", "5", settings=key, code=1)
     assert b"nearly every night" not in words_in(runs.folder / "run" / "ledger.sqlite")
     assert "is encrypted" in runs(*UNITS, "--resume", code=2).err

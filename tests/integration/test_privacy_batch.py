@@ -385,7 +385,7 @@ def test_unusable_predictions_and_challenges_are_refused_without_their_words(
     ("options", "settings"),
     [
         pytest.param(["--no-raw"], {}, id="no raw text"),
-        pytest.param([], {"LEDGER_KEY_FILE": "key"}, id="encrypted"),
+        pytest.param([], {"DATA_KEY_FILE": "key"}, id="encrypted"),
     ],
 )
 def test_runs_that_keep_no_readable_text_hold_no_words_at_all(

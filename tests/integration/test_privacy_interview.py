@@ -308,7 +308,7 @@ def test_deleting_an_interview_leaves_nothing_of_it(tmp_path: Path) -> None:
 
 def test_interviews_under_a_named_key_hold_no_readable_word(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("ab" * 32, encoding="ascii")
-    settings = DEBUG | {"LEDGER_KEY_FILE": "key"}
+    settings = DEBUG | {"DATA_KEY_FILE": "key"}
     done = run(
         ["interview", "--protocol", "phq8", "--json"],
         tmp_path,

@@ -304,11 +304,11 @@ def test_shards_of_other_installations_are_merged_and_gone_on_with(folder: Path)
 def test_encrypted_shards_are_merged_with_their_key(folder: Path) -> None:
     (folder / "key").write_text("ab" * 32, encoding="ascii")
     (folder / "key").chmod(0o600)
-    key = {"LEDGER_KEY_FILE": os.fspath(folder / "key")}
+    key = {"DATA_KEY_FILE": os.fspath(folder / "key")}
     for number in (1, 2):
         assess(folder, f"halves/{number}", "--shard", f"{number}/2", settings=key)
     refused = evaluate(folder, "merge", "halves/1", "halves/2", "--out", "new")
-    assert (refused.code, "LEDGER_KEY_FILE" in refused.err) == (2, True)
+    assert (refused.code, "DATA_KEY_FILE" in refused.err) == (2, True)
     merged = evaluate(folder, "merge", "halves/1", "halves/2", "--out", "new", settings=key)
     assert merged.code == 1, merged.err
     assert b"I hardly sleep" not in words_in(folder / "new/ledger.sqlite")

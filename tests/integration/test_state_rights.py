@@ -127,11 +127,9 @@ def use_a_server(folder: Path) -> str:
 def use_everything(folder: Path) -> None:
     """Let servers, a worker and commands make all that they make, and look while they run."""
     state, key = folder / "state", use_a_server(folder)
-    engine = {"JOBS_ENGINE": "dbos"}
-    with client_of_server(folder, key, engine) as client, worker_of(folder, engine):
+    with client_of_server(folder, key, {"JOBS_CONCURRENCY": "0"}) as client, worker_of(folder, {}):
         use(client)
-        queue = {"jobs.sqlite", "jobs.sqlite-wal", "jobs.sqlite-shm"}
-        require_private(state, with_files=queue | {"jobs.workers/slot-0/.lock"})
+        require_private(state, with_files={"runners"})
     (folder / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     (folder / "answers.txt").write_text("5\n", "utf-8")
     said(folder, "assess", "talk.txt")
@@ -262,7 +260,7 @@ def test_without_a_home_folder_every_command_names_the_setting(
     (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     (tmp_path / "answers.txt").write_text("5\n", "utf-8")
     # As where HOME is not set, and the system knows no user of this number.
-    settings = {"DATA_STATE_DIR": "~nobody-is-called-so/state", "JOBS_ENGINE": "dbos"}
+    settings = {"DATA_STATE_DIR": "~nobody-is-called-so/state"}
     done = run(command.split(), tmp_path, settings)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: DATA_STATE_DIR: no home folder is known")
@@ -276,7 +274,7 @@ def test_with_a_home_that_cannot_be_written_a_command_gives_its_result_or_the_cu
 ) -> None:
     (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     (tmp_path / "answers.txt").write_text("5\n", "utf-8")
-    settings = {"HOME": "/dev/null", "DATA_STATE_DIR": "", "JOBS_ENGINE": "dbos"}
+    settings = {"HOME": "/dev/null", "DATA_STATE_DIR": ""}
     done = run(command.split(), tmp_path, settings)
     assert "Traceback" not in done.err
     if command.startswith(("interview", "keys", "worker")):
@@ -289,8 +287,8 @@ def test_with_a_home_that_cannot_be_written_a_command_gives_its_result_or_the_cu
     [
         ("DATA_SECRETS_DIR", {}),
         (
-            "JOBS_DATABASE_PASSWORD_FILE",
-            {"JOBS_ENGINE": "dbos", "JOBS_DATABASE_URL": "postgresql://a@127.0.0.1:1/jobs"},
+            "DATABASE_PASSWORD_FILE",
+            {"DATABASE_URL": "postgresql://a@127.0.0.1:1/assessments"},
         ),
     ],
 )

@@ -45,6 +45,7 @@ def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
 
     async def work() -> RecordState:
         async with bootstrap(settings) as services:
+            assert await services.stores.claim(per_tenant=0) == (job.tenant, job.id)
             return await JobWork(services=services, on_end=on_end)(job)
 
     return asyncio.run(work()), ends
@@ -52,12 +53,12 @@ def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
 
 def test_a_job_that_another_process_goes_on_with_has_no_end_yet(tmp_path: Path) -> None:
     with ModelServerThread(fault("hang")) as models:
-        settings = settings_with(tmp_path, **model_at(models.url), JOBS_ENGINE="dbos")
+        settings = settings_with(tmp_path, **model_at(models.url), JOBS_CONCURRENCY="0")
         job = begun(settings)
 
         def take_away() -> None:
             wait_until(lambda: models.requests)
-            changed(tmp_path, "UPDATE records SET runner = 'another'")
+            changed(tmp_path, "UPDATE queue SET runner = 'another'")
 
         other = threading.Thread(target=take_away)
         other.start()
@@ -66,7 +67,7 @@ def test_a_job_that_another_process_goes_on_with_has_no_end_yet(tmp_path: Path) 
 
 
 def test_the_end_of_a_job_is_told_whose_words_cannot_be_read(tmp_path: Path) -> None:
-    settings = settings_with(tmp_path, MODEL_DEFAULT="baseline", JOBS_ENGINE="dbos")
+    settings = settings_with(tmp_path, MODEL_DEFAULT="baseline", JOBS_CONCURRENCY="0")
     job = begun(settings)
     changed(tmp_path, "UPDATE bodies SET body = zeroblob(64)")
     state, ends = done(settings, job)

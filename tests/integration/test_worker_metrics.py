@@ -52,7 +52,7 @@ def test_what_a_worker_does_is_read_at_its_own_port(
 ) -> None:
     queue, worker = working
     with ExitStack() as stack:
-        stack.enter_context(started(queue, "server", "serve", "--port", "0"))
+        stack.enter_context(started(queue, "server", "serve", "--port", "0", JOBS_CONCURRENCY="0"))
         url = said(queue, "server", "Serving on").split()[2]
         asked(f"{url}/v1/assessments", BODY, **ASYNC)
         client = stack.enter_context(client_at(f"http://127.0.0.1:{port}"))
@@ -78,7 +78,7 @@ def test_a_second_worker_at_the_same_port_says_which_setting_to_change(
     working: tuple[Place, Started], counting: dict[str, str], port: int
 ) -> None:
     folder = working[0].folder
-    environment = {"JOBS_ENGINE": "dbos", "DATA_STATE_DIR": str(folder)} | counting
+    environment = {"DATA_STATE_DIR": str(folder)} | counting
     ended = run(["worker"], folder, environment)
     assert ended.code == 2
     assert f"TELEMETRY_WORKER_PORT={port} is in use" in ended.err
@@ -87,7 +87,7 @@ def test_a_second_worker_at_the_same_port_says_which_setting_to_change(
 def test_an_address_of_another_machine_is_refused_by_name(
     tmp_path: Path, counting: dict[str, str]
 ) -> None:
-    environment = {"JOBS_ENGINE": "dbos", "TELEMETRY_WORKER_ADDRESS": "192.0.2.1"} | counting
+    environment = {"TELEMETRY_WORKER_ADDRESS": "192.0.2.1"} | counting
     ended = run(["worker"], tmp_path, environment)
     assert ended.code == 2
     assert "TELEMETRY_WORKER_ADDRESS=192.0.2.1" in ended.err

@@ -1,4 +1,4 @@
-"""Jobs of several slow calls, each kept in a file before it counts, and an account of all calls."""
+"""Jobs of several slow calls, each kept in the store before it counts, and an account of all."""
 
 import asyncio
 import os
@@ -6,33 +6,58 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from ai_psychiatrist.domain.failures import CallPath
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.jobs.engine import JobRef
+from ai_psychiatrist.store.jobs import TakenJob
+from ai_psychiatrist.store.stores import Stores
+from ai_psychiatrist.wiring.job_work import JobCalls
+from tests.unit.store.stored import RESULT, figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiledWork:
     """Does jobs whose calls take time; what a dead process finished is not done again."""
 
+    stores: Stores
     folder: Path
+    """Of the account."""
     calls: int
     seconds: float
 
     async def __call__(self, job: JobRef) -> RecordState:
         """Do a job to its end."""
-        place = self.folder / "kept" / job.tenant / job.id
-        place.mkdir(parents=True, exist_ok=True)
-        for number in range(self.calls):
-            kept = place / str(number)
-            if not kept.exists():
-                self._note("begun", job, number)
-                await asyncio.sleep(self.seconds)
-                kept.touch()
-                self._note("finished", job, number)
-        (place / "end").touch()
+        records, runner = self.stores.records(job.tenant), self.stores.runner
+        taken = await records.ask(lambda store: store.jobs.take(job.id, runner))
+        if not isinstance(taken, TakenJob):
+            return taken
+        try:
+            known, seal = await records.ask(lambda store: store.jobs.calls(job.id))
+            kept = JobCalls(job_id=job.id, records=records, known=known, seal=seal)
+            for number in range(self.calls):
+                if await kept.recall(str(number), 0) is None:
+                    if not await records.ask(lambda store: store.jobs.is_run_by(job.id, runner)):
+                        return RecordState.RUNNING
+                    await self._call(kept, job, str(number))
+            ended = await records.ask(
+                lambda store: store.jobs.finish(job.id, runner, RESULT, figures())
+            )
+            if ended is not None:
+                self._note("ended", job, "-")
+        except asyncio.CancelledError:
+            await records.ask(lambda store: store.jobs.put_back(job.id, runner))
+            raise
         return RecordState.FINISHED
 
-    def _note(self, what: str, job: JobRef, number: int) -> None:
+    async def _call(self, kept: JobCalls, job: JobRef, number: str) -> None:
+        self._note("begun", job, number)
+        await asyncio.sleep(self.seconds)
+        call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest=number, reply="{}")
+        await kept.keep(call)
+        self._note("finished", job, number)
+
+    def _note(self, what: str, job: JobRef, number: str) -> None:
         line = f"{what} {os.getpid()} {job.tenant}/{job.id} {number}\n".encode()
         account = os.open(self.folder / "account", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
@@ -47,16 +72,22 @@ class Account:
 
     begun: tuple[tuple[int, str, str], ...]
     finished: tuple[tuple[int, str, str], ...]
+    ended: tuple[str, ...]
+    """Jobs whose end a process stored, the first to end first, as `tenant/id`."""
 
     @classmethod
     def of(cls, folder: Path) -> "Account":
         """Read the account of the work in a folder."""
-        notes: dict[str, list[tuple[int, str, str]]] = {"begun": [], "finished": []}
+        notes: dict[str, list[tuple[int, str, str]]] = {"begun": [], "finished": [], "ended": []}
         path = folder / "account"
         for line in path.read_text("ascii").splitlines() if path.exists() else ():
             what, process, job, number = line.split()
             notes[what].append((int(process), job, number))
-        return cls(begun=tuple(notes["begun"]), finished=tuple(notes["finished"]))
+        return cls(
+            begun=tuple(notes["begun"]),
+            finished=tuple(notes["finished"]),
+            ended=tuple(job for _, job, _ in notes["ended"]),
+        )
 
     @property
     def repeats(self) -> int:
@@ -80,14 +111,7 @@ class Account:
         return {process for process, _, _ in self.finished}
 
 
-def ended_in_order(folder: Path) -> list[str]:
-    """Return the jobs that have their end, the first to end first, as `tenant/id`."""
-    kept = folder / "kept"
-    ends = sorted(kept.glob("*/*/end"), key=lambda path: path.stat().st_mtime_ns)
-    return [str(path.parent.relative_to(kept)) for path in ends]
-
-
-def ended(folder: Path) -> set[str]:
-    """Return the jobs that have their end, as `tenant/id`."""
-    kept = folder / "kept"
-    return {str(path.parent.relative_to(kept)) for path in kept.glob("*/*/end")}
+def left(stores: Stores) -> int:
+    """Return how many jobs have no end yet."""
+    state = asyncio.run(stores.ask_all(lambda queue: queue.state(), None))
+    return 0 if state is None else state.waiting + state.running

@@ -24,8 +24,8 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """The address of a database that is made when it is first used."""
-        return f"postgresql://postgres@127.0.0.1:{self.port}/jobs"
+        """The address of its database."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def start(self) -> None:
         """Start it, and wait until it answers."""

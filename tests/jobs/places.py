@@ -1,4 +1,4 @@
-"""Where the tests keep queues: a file, or a database of their own in a real PostgreSQL."""
+"""Where the tests keep jobs: files, or a database of their own in a real PostgreSQL."""
 
 import os
 import secrets
@@ -14,25 +14,81 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
-from ai_psychiatrist.jobs.dbos.database import JobsDatabase, jobs_database
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.store.address import address_of
+from ai_psychiatrist.store.interviews import InterviewBounds
+from ai_psychiatrist.store.jobs import NewJob
+from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.records import NewRecord
+from ai_psychiatrist.store.settings import DatabaseSettings
+from ai_psychiatrist.store.store import StoreLimits
+from ai_psychiatrist.store.stores import StorePlace, Stores
 
 NO_SERVER: Final = "no PostgreSQL: TEST_DATABASE_URL is not set, and none answers on 127.0.0.1:5432"
 
 _USUAL: Final = "postgresql://postgres@127.0.0.1:5432/postgres"
+_KEY_FILE: Final = "installation.key"
+_KEY: Final = "5a" * 32
+_TRANSCRIPT: Final = parse_transcript("Participant: I sleep badly every night.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A queue, and the folder of the state beside it."""
+    """A store, and a folder for what the test writes beside it."""
 
     url: str
     """Empty for SQLite."""
     folder: Path
 
     @property
-    def database(self) -> JobsDatabase:
-        """The queue as the settings name it."""
-        return jobs_database(url=SecretStr(self.url), state_dir=self.folder)
+    def key_file(self) -> Path:
+        """The key of the installation."""
+        path = self.folder / _KEY_FILE
+        if not path.exists():
+            path.touch(mode=0o600)
+            path.write_text(_KEY, "ascii")
+        return path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings of whoever uses the store, but the folder of the state."""
+        return {"DATABASE_URL": self.url, "DATA_KEY_FILE": str(self.key_file)}
+
+    def stores(self, *, folder: Path | None = None, dead_seconds: float = 15.0) -> Stores:
+        """Return the store. `folder`: of the state, where it is another machine's."""
+        url = address_of(DatabaseSettings(url=SecretStr(self.url)))
+        return Stores(
+            place=StorePlace(
+                folder=folder or self.folder,
+                url=url,
+                dead_seconds=dead_seconds,
+                patience_seconds=60.0,
+            ),
+            keys=StoreKeys(own=self.folder / "own.key", named=self.key_file),
+            limits=StoreLimits(),
+            interviews=InterviewBounds(),
+        )
+
+    def store_jobs(
+        self, tenant: str, count: int, *, first: int = 0, asked_by: str = "ann"
+    ) -> list[str]:
+        """Store jobs that wait; return their ids, in their order."""
+        ids = [f"{tenant}-{number:04}" for number in range(first, first + count)]
+        stores = self.stores()
+        try:
+            stores.open(tenant).add_jobs(
+                [
+                    NewJob(
+                        record=NewRecord(id=one, transcript=_TRANSCRIPT),
+                        request=b"{}",
+                        asked_by=asked_by,
+                    )
+                    for one in ids
+                ]
+            )
+        finally:
+            stores.close()
+        return ids
 
 
 def server_address() -> str:
@@ -66,7 +122,7 @@ def own_database(server: str) -> Iterator[str]:
 
 @contextmanager
 def place(kind: str, folder: Path) -> Iterator[Place]:
-    """Yield a new queue: `sqlite` or `postgresql`."""
+    """Yield a new store: `sqlite` or `postgresql`."""
     if kind == "sqlite":
         yield Place(url="", folder=folder)
         return

@@ -7,38 +7,43 @@ import signal
 import sys
 from pathlib import Path
 
-from pydantic import SecretStr
-
+from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.jobs.dbos.database import jobs_database
-from ai_psychiatrist.jobs.dbos.slots import SlotLost
-from ai_psychiatrist.jobs.dbos.worker import Worker, WorkerOptions
-from ai_psychiatrist.jobs.engine import EngineAway
+from ai_psychiatrist.jobs.engine import Engine, JobRef
+from ai_psychiatrist.store.stores import Stores
 from tests.jobs.filed_work import FiledWork
+from tests.jobs.places import Place
 
 LOST = 75
+_TEND_SECONDS = 0.5
 
 
 def main() -> None:
-    """Work until a signal comes, or the place is lost."""
+    """Work until a signal comes, or the database is away."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--url", default="")
+    parser.add_argument("--state", type=Path)
     parser.add_argument("--calls", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.1)
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--per-tenant", type=int, default=0)
-    parser.add_argument("--reap", type=float, default=1.0)
+    parser.add_argument("--reap", type=float, default=3.0)
     given = parser.parse_args()
     setup_logging("INFO")
-    worker = Worker(
-        database=jobs_database(url=SecretStr(given.url), state_dir=given.folder),
-        work=FiledWork(folder=given.folder, calls=given.calls, seconds=given.seconds),
-        options=WorkerOptions(
-            concurrency=given.concurrency, per_tenant=given.per_tenant, reap_seconds=given.reap
-        ),
-    )
-    status = asyncio.run(_worked(worker))
+    place = Place(url=given.url, folder=given.folder)
+    stores = place.stores(folder=given.state, dead_seconds=given.reap)
+    work = FiledWork(stores=stores, folder=given.folder, calls=given.calls, seconds=given.seconds)
+
+    async def claim() -> JobRef | None:
+        found = await stores.claim(per_tenant=given.per_tenant)
+        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
+
+    async def worked() -> int:
+        engine = Engine(claim=claim, work=work, concurrency=given.concurrency)
+        return await _worked(engine, stores)
+
+    status = asyncio.run(worked())
     os._exit(status)
 
 
@@ -47,14 +52,29 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _worked(worker: Worker) -> int:
+async def _worked(engine: Engine, stores: Stores) -> int:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     try:
-        await worker.run(stop, on_ready=_say)
-    except (EngineAway, SlotLost) as error:
-        _say(type(error).__name__)
+        name = await asyncio.to_thread(lambda: stores.runner)
+    except StoreUnusable:
+        _say("away")
         return LOST
+    engine.begin()
+    _say(f"worker {name}")
+    while not stop.is_set():
+        try:
+            await stores.take_back(engine.under_way)
+        except StoreUnusable as error:
+            sys.stderr.write(f"{error}\n")
+        try:
+            async with asyncio.timeout(_TEND_SECONDS):
+                await stop.wait()
+        except TimeoutError:
+            continue
+    await engine.aclose()
+    await stores.take_back(())
+    stores.close()
     return 0
 
 

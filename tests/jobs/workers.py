@@ -28,15 +28,23 @@ class WorkerProcess:
 
     @property
     def name(self) -> str:
-        """The name of its place; waits until it takes jobs."""
-        name = self.process.stdout.readline().decode().strip()
-        assert name.startswith("slot-"), self.log.read_text("utf-8")
-        return name
+        """Its name among those of the store; waits until it takes jobs."""
+        said = self.process.stdout.readline().decode().strip()
+        assert said.startswith("worker "), self.log.read_text("utf-8")
+        return said.removeprefix("worker ")
 
     def kill(self) -> None:
         """End it as a power cut does."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+
+    def pause(self) -> None:
+        """Let it stand still."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it go on after a pause."""
+        self.process.send_signal(signal.SIGCONT)
 
     def ask_to_end(self) -> int:
         """End it kindly; return its exit status."""
@@ -45,7 +53,7 @@ class WorkerProcess:
 
 
 class Workers:
-    """The workers of one queue."""
+    """The workers of one store."""
 
     def __init__(self, place: Place) -> None:
         self._place = place

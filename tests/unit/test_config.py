@@ -125,7 +125,10 @@ DEFAULTS = {
     "REFERENCES_SAME_ITEM": "true",
     "REFERENCES_CHECK": "reading",
     "REFERENCES_SEED": "0",
-    "LEDGER_KEY_FILE": "",
+    "DATA_KEY_FILE": "",
+    "DATABASE_URL": "",
+    "DATABASE_PASSWORD_FILE": "",
+    "DATABASE_PATIENCE_SECONDS": "60.0",
     "CERTIFICATE_KEY_FILE": "",
     "INTERVIEW_MODEL": "",
     "INTERVIEW_OUTPUT_MODE": "auto",
@@ -181,12 +184,9 @@ DEFAULTS = {
     "STORE_ASSESSMENTS": "false",
     "STORE_KEEP_DAYS": "365",
     "STORE_MAX_RECORDS": "100000",
-    "JOBS_ENGINE": "process",
     "JOBS_CONCURRENCY": "4",
     "JOBS_PER_TENANT": "0",
     "JOBS_TIMEOUT_SECONDS": "3600.0",
-    "JOBS_DATABASE_URL": "",
-    "JOBS_DATABASE_PASSWORD_FILE": "",
     "JOBS_REAP_SECONDS": "15.0",
 }
 WITHOUT_A_FIXED_DEFAULT = {
@@ -755,7 +755,7 @@ def test_danger_is_read_by_the_model_that_is_set_for_it(
         pytest.param(
             {"DATA_TRANSCRIPTS_DIR": "/nowhere/at/all"}, "DATA_TRANSCRIPTS_DIR", id="no_folder"
         ),
-        pytest.param({"LEDGER_KEY_FILE": "/nowhere/key"}, "LEDGER_KEY_FILE", id="no_key_file"),
+        pytest.param({"DATA_KEY_FILE": "/nowhere/key"}, "DATA_KEY_FILE", id="no_key_file"),
         pytest.param(
             {"TELEMETRY_WORKER_PORT": "9464"}, "TELEMETRY_METRICS=true", id="nothing_counted"
         ),

@@ -95,7 +95,7 @@ async def submit_again(record_id: str, request: Request) -> str | None:
         store.add_jobs([NewJob(record=new, request=options, asked_by=principal.id)])
 
     await records.ask(store)
-    jobs_of(request).submissions.add(records.tenant, [new_id], asked_by=principal.id)
+    jobs_of(request).engine.wake()
     return new_id
 
 
@@ -133,9 +133,7 @@ async def store_jobs(
         # Before the jobs: none is ever stored whose end would not be notified.
         await jobs_of(request).webhooks.expect(expected)
     await records.ask(lambda store: store.add_jobs(new, key=key))
-    asked_by = principal_of(request).id
-    job_ids = [job.record.id for job in new]
-    jobs_of(request).submissions.add(records.tenant, job_ids, asked_by=asked_by)
+    jobs_of(request).engine.wake()
 
 
 KeyOfHeader: TypeAlias = Annotated[

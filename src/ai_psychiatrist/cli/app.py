@@ -18,7 +18,7 @@ COMMANDS: Final = {
     "serve": Later(place="serve_command:serve", help="Serve the HTTP API."),
     "worker": Later(
         place="worker_command:worker",
-        help="Do the jobs that servers hand in (JOBS_ENGINE=dbos).",
+        help="Do the jobs that servers take in.",
     ),
     "doctor": Later(
         place="doctor_command:doctor",

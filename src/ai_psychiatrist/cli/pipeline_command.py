@@ -86,7 +86,7 @@ def run(
             seed=seed,
             is_resumed=resume,
             retries_failed=retry_failed,
-            cipher=cipher_of(settings.ledger.key_file),
+            cipher=cipher_of(settings.data.key_file),
         )
         counts, left = asyncio.run(_run(settings, request, model))
     raise typer.Exit(_conclude(counts, left, request))

@@ -126,14 +126,14 @@ def rotate_key(
         typer.Option(
             "--new-key-file",
             metavar="FILE",
-            help="A key, 32 bytes in hexadecimal, that LEDGER_KEY_FILE is to name from now on.",
+            help="A key, 32 bytes in hexadecimal, that DATA_KEY_FILE is to name from now on.",
         ),
     ] = None,
 ) -> None:
     """Give every tenant a new key, and wrap the keys of all subjects anew.
 
     The key file of now goes on opening them, and with --new-key-file the new one does as well. Once
-    every server has the new LEDGER_KEY_FILE, rotate again: then the new one alone opens them.
+    every server has the new DATA_KEY_FILE, rotate again: then the new one alone opens them.
     """
     settings = _settings()
     with _stores(settings) as stores:

@@ -15,8 +15,8 @@ from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 
 def run_cipher() -> Cipher | None:
-    """Return what encrypts runs, `None` when `LEDGER_KEY_FILE` is not set."""
-    return cipher_of(read_settings().ledger.key_file)
+    """Return what encrypts runs, `None` when `DATA_KEY_FILE` is not set."""
+    return cipher_of(read_settings().data.key_file)
 
 
 def open_run(folder: Path, *, is_read_only: bool = False) -> Ledger:

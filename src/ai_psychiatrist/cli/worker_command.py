@@ -12,25 +12,29 @@ import typer
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.jobs.dbos.slots import SlotLost
-from ai_psychiatrist.jobs.engine import EngineAway
+from ai_psychiatrist.domain.errors import StoreUnusable
 
 EXAMPLES: Final = """
 Examples:
 
-  JOBS_ENGINE=dbos ai-psychiatrist serve
+  ai-psychiatrist worker
 
-  JOBS_ENGINE=dbos ai-psychiatrist worker
+  ai-psychiatrist worker --concurrency 16 --health-file /tmp/worker
 
-  JOBS_ENGINE=dbos ai-psychiatrist worker --concurrency 16 --health-file /tmp/worker
+  DATABASE_URL=postgresql://user@host/assessments DATA_KEY_FILE=key ai-psychiatrist worker
 
-Start as many as you like on the machine of the server; they share DATA_STATE_DIR, and the queue in
-JOBS_DATABASE_URL (without it: a file there). Ctrl-C or SIGTERM ends one: it leaves what it has
-begun to others. It ends by itself, with status 75, when it loses its database, so let something
-start it again: systemd, or compose.yaml.
+Start as many as you like: on the machine of the server, with its DATA_STATE_DIR; or on any machine,
+with the DATABASE_URL, the DATA_KEY_FILE and the models of the server, and nothing else. Set
+JOBS_CONCURRENCY=0 for a server that is to do no jobs itself. Ctrl-C or SIGTERM ends a worker: it
+leaves what it has begun to others. It ends by itself, with status 75, when its database is away,
+so let something start it again: systemd, or compose.yaml.
 """
 TRY_AGAIN: Final = 75
 """Exit status of a worker whose database is away; it is the usual one for what may pass."""
+_AWAY: Final = (
+    "The worker ended: its database cannot be used. Look at DATABASE_URL, or at DATA_STATE_DIR. "
+    "Start it again once the database is back."
+)
 
 
 def worker(
@@ -41,8 +45,7 @@ def worker(
             "--concurrency",
             min=1,
             max=1_000,
-            help="Jobs at once in each worker, instead of JOBS_CONCURRENCY; the worker that "
-            "starts last says it for all.",
+            help="Jobs at once in this worker, instead of JOBS_CONCURRENCY.",
         ),
     ] = None,
     health_file: Annotated[
@@ -53,7 +56,7 @@ def worker(
     ] = None,
     model: ModelOption = None,
 ) -> None:
-    """Do the jobs that servers hand in (JOBS_ENGINE=dbos)."""
+    """Do the jobs that servers take in."""
     with refusing_bad_input():
         settings = _with_concurrency(read_settings(model), concurrency)
         try:
@@ -75,7 +78,7 @@ def _with_concurrency(settings: Settings, concurrency: int | None) -> Settings:
 
 
 async def _worked(settings: Settings, health_file: Path | None) -> int:
-    # The library behind it is imported by workers alone.
+    # The database's library takes a quarter of a second, which only workers are worth.
     from ai_psychiatrist.wiring import bootstrap  # noqa: PLC0415
     from ai_psychiatrist.wiring.jobs import run_worker  # noqa: PLC0415
 
@@ -88,10 +91,8 @@ async def _worked(settings: Settings, health_file: Path | None) -> int:
             await run_worker(
                 services, stop, on_ready=_announce, on_alive=lambda: _touch(health_file)
             )
-    except (EngineAway, SlotLost) as error:
-        typer.echo(
-            f"The worker ended: {error}. Start it again once the database is back.", err=True
-        )
+    except StoreUnusable:
+        typer.echo(_AWAY, err=True)
         return TRY_AGAIN
     return 0
 

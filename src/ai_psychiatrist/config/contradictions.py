@@ -36,8 +36,8 @@ def refuse_contradictions(settings: Settings) -> None:
     if tenant and not is_tenant(tenant):
         msg = f"DATA_TRANSCRIPTS_TENANT names no tenant: {TENANT_CURE}"
         raise ConfigurationError(msg)
-    if settings.ledger.key_file is not None:
-        load_cipher(settings.ledger.key_file)
+    if settings.data.key_file is not None:
+        load_cipher(settings.data.key_file)
     if settings.model.local_only:
         _refuse_other_machines(settings)
     signing_keys(settings.jobs_webhook)

@@ -38,7 +38,12 @@ class DataSettings(Options):
     )
     state_dir: Path = Field(
         default=Path("~/.local/state/ai-psychiatrist"),
-        description="Folder of interviews, stored assessments, their keys, and the key of digests.",
+        description="Folder of interviews, stored assessments, their keys, and the own key.",
+    )
+    key_file: Path | None = Field(
+        default=None,
+        description="File of 32 bytes in hexadecimal, the same on every machine: seals what is "
+        "stored and the folders of runs; without it a key in DATA_STATE_DIR seals the former.",
     )
     secrets_dir: Path | None = Field(
         default=None,
@@ -50,17 +55,6 @@ class DataSettings(Options):
     def state_folder(self) -> Path:
         """The folder of the state; raises `ConfigurationError` where its `~` leads nowhere."""
         return expanded(self.state_dir, setting="DATA_STATE_DIR")
-
-
-class LedgerSettings(Options):
-    """How the ledgers of runs are kept."""
-
-    model_config = SettingsConfigDict(env_prefix="LEDGER_")
-
-    key_file: Path | None = Field(
-        default=None,
-        description="File of 32 bytes in hexadecimal; encrypts ledgers and what is stored anew.",
-    )
 
 
 class CertificateSettings(Options):

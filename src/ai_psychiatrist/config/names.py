@@ -23,6 +23,11 @@ RETIRED: Final = {
     "BATCH_MOST_POLL_SECONDS": "is gone: waits grow from BATCH_POLL_SECONDS to a quarter of an "
     "hour; remove it",
     "FEEDBACK_TARGET_SCORE": "is now FEEDBACK_SCORE_THRESHOLD",
+    "JOBS_DATABASE_PASSWORD_FILE": "is now DATABASE_PASSWORD_FILE",
+    "JOBS_DATABASE_URL": "is now DATABASE_URL, which everything that is stored goes to",
+    "JOBS_ENGINE": "is gone: servers and workers share one queue; remove it, and set "
+    "JOBS_CONCURRENCY=0 for a server that is to do no jobs itself",
+    "LEDGER_KEY_FILE": "is now DATA_KEY_FILE",
     "MODEL_EMBEDDING_MODEL": "is now REFERENCES_EMBEDDER, with its provider: ollama:NAME",
 }
 """Setting that is no longer read → what is to be done about it; starting is refused with it."""

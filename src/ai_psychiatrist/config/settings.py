@@ -28,7 +28,6 @@ from ai_psychiatrist.config.groups import (
     CertificateSettings,
     DataSettings,
     FeatureSettings,
-    LedgerSettings,
     LogSettings,
     RiskSettings,
 )
@@ -55,6 +54,7 @@ from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSe
 from ai_psychiatrist.services.reader.settings import ReaderSettings
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from ai_psychiatrist.services.transcripts.settings import TranscriptSettings
+from ai_psychiatrist.store.settings import DatabaseSettings
 
 _ENV_FILE: Final = Path(".env")
 _SECRETS_DIR: Final = "DATA_SECRETS_DIR"
@@ -88,7 +88,7 @@ class Settings(BaseModel):
     transcript: TranscriptSettings = Field(default_factory=TranscriptSettings)
     data: DataSettings = Field(default_factory=DataSettings)
     references: ReferenceSettings = Field(default_factory=ReferenceSettings)
-    ledger: LedgerSettings = Field(default_factory=LedgerSettings)
+    database: DatabaseSettings = Field(default_factory=DatabaseSettings)
     certificate: CertificateSettings = Field(default_factory=CertificateSettings)
     interview: InterviewSettings = Field(default_factory=InterviewSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)

@@ -51,6 +51,15 @@ def _with_key(key: bytes) -> Runtime:
     return replace(current_runtime(), digest_key=key)
 
 
+def derived_key(key: bytes, purpose: str) -> bytes:
+    """Return a key of its own for a purpose, by HKDF with SHA-256 (RFC 5869); 32 bytes.
+
+    Neither the key nor what is derived for another purpose can be found from it.
+    """
+    extracted = hmac.digest(bytes(hashlib.sha256().digest_size), key, hashlib.sha256)
+    return hmac.digest(extracted, purpose.encode() + b"\x01", hashlib.sha256)
+
+
 def load_installation_key(path: Path) -> bytes:
     """Read the key file, or write a new one that only its owner can read.
 

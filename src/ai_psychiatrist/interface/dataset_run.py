@@ -242,5 +242,5 @@ async def _request(
         variant=wanted.variant,
         options=wanted.start,
         is_by_batches=wanted.batch is not None,
-        cipher=cipher_of(services.settings.ledger.key_file),
+        cipher=cipher_of(services.settings.data.key_file),
     )

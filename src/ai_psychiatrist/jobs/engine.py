@@ -1,23 +1,26 @@
-"""The port of six verbs behind which an engine does jobs; any engine can stand there.
+"""The engine: each process takes from the queue of the store what it has a place for.
 
-An engine carries ids. What a job is about, what was asked and what came of it are kept by whoever
-gives the engine its work.
+The queue says whose turn it is, and who has taken what; what a job is about, what was asked and
+what came of it are kept by whoever gives the engine its work.
 """
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from functools import partial
+from typing import Final, TypeAlias
 
-from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.infrastructure.logging import get_logger
 
+logger = get_logger(__name__)
 
-class EngineAway(AssessmentServiceError):
-    """The engine cannot be asked now; what it was to take is handed to it again later.
-
-    It has logged so itself, once, when that began.
-    """
+_LOOK_SECONDS: Final = 0.5
+"""How often a process with a free place looks for what others were asked to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +29,6 @@ class JobRef:
 
     tenant: str
     id: str
-    asked_by: str = field(default="", compare=False)
-    """The id of who asked for it, where that is known: in a tenant these take turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,40 +50,104 @@ Work: TypeAlias = Callable[[JobRef], Awaitable[RecordState]]
 """Does one job to its end, stores what comes of it, and returns how it ended.
 
 Given a job that was broken off it goes on, and pays for no finished call again; given one that has
-its end it returns that, and `RUNNING` for one that another living process does: whoever is to see
-its end asks again later. It raises nothing but the end of its task, and errors of the store; then,
+its end it returns that. It raises nothing but the end of its task, and errors of the store; then,
 too, the job waits to be gone on with.
 """
 OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 """Is told once the end of a job is stored; raises nothing."""
+Claim: TypeAlias = Callable[[], Awaitable[JobRef | None]]
+"""Returns the job whose turn it is, which then is this process's; raises `StoreUnusable`."""
 
 
-class JobEngine(Protocol):
-    """Does jobs: at most so many at once, tenants in turn, and all that were submitted.
+@dataclass(slots=True, kw_only=True)
+class Engine:
+    """Does jobs, so many at once; to be made and used in one event loop.
 
-    Each verb raises `EngineAway` where the engine cannot be asked.
+    Jobs run in the context that the engine was made in.
     """
 
-    async def submit(self, job: JobRef) -> None:
-        """Take a job; one that was taken before is left as it is."""
-        ...
+    claim: Claim
+    work: Work
+    concurrency: int
+    """Most jobs at once; with 0 all are left to other processes."""
+    under_way: set[str] = field(default_factory=set)
+    """The ids of the jobs that this process does, at any moment."""
+    _tasks: dict[JobRef, asyncio.Task[RecordState]] = field(default_factory=dict)
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _away_since: float | None = None
+    _taking: asyncio.Task[None] | None = None
 
-    async def status(self, job: JobRef) -> RecordState | None:
-        """Return how far the engine is with a job, `None` for one that it does not know."""
-        ...
+    def begin(self) -> None:
+        """Take jobs from now on, until `aclose`."""
+        if self.concurrency:
+            self._taking = asyncio.create_task(self._take_on())
 
-    async def result(self, job: JobRef) -> RecordState:
-        """Return how a job ended, once it has; raises `KeyError` for one that is not known."""
-        ...
+    def wake(self) -> None:
+        """Look into the queue at once."""
+        self._news.set()
 
-    async def cancel(self, job: JobRef) -> None:
-        """End a job: one that waits is not begun, and of one under way the calls stop."""
-        ...
+    def cancel(self, job: JobRef) -> None:
+        """Stop the calls of a job, if it is this process that does it."""
+        task = self._tasks.get(job)
+        if task is not None:
+            task.cancel()
 
-    async def resume(self, job: JobRef) -> None:
-        """Go on with a job that failed or was cancelled."""
-        ...
+    @property
+    def away_seconds(self) -> float:
+        """For how long the queue could not be asked; 0 while it can be."""
+        return 0.0 if self._away_since is None else time.monotonic() - self._away_since
 
-    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, RecordState], ...]:
-        """Return the jobs that have no end yet, of one tenant or of all, the oldest first."""
-        ...
+    async def aclose(self, *, patience_seconds: float = 0.0) -> None:
+        """Begin nothing more, let jobs end for so long, then break them off."""
+        if self._taking is not None:
+            self._taking.cancel()
+            await asyncio.gather(self._taking, return_exceptions=True)
+        tasks = tuple(self._tasks.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience_seconds)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _take_on(self) -> None:
+        while True:
+            self._news.clear()
+            if await self._has_taken():
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await self._news.wait()
+
+    async def _has_taken(self) -> bool:
+        """Begin a job where there is a place for it, and one to be done."""
+        if len(self._tasks) >= self.concurrency:
+            return False
+        try:
+            job = await self.claim()
+        except StoreUnusable as error:
+            if self._away_since is None:
+                self._away_since = time.monotonic()
+                logger.error("queue_away", error_type=type(error).__name__)
+            return False
+        if self._away_since is not None:
+            self._away_since = None
+            logger.warning("queue_back")
+        if job is None or job in self._tasks:
+            # One that others had taken for dead, and whose end here is near, is taken later.
+            return False
+        task = asyncio.create_task(self._do(job))
+        self._tasks[job] = task
+        self.under_way.add(job.id)
+        task.add_done_callback(partial(self._done, job))
+        return True
+
+    async def _do(self, job: JobRef) -> RecordState:
+        return await self.work(job)
+
+    def _done(self, job: JobRef, task: asyncio.Task[RecordState]) -> None:
+        del self._tasks[job]
+        self.under_way.discard(job.id)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # The job is still this process's, and is taken back with what nobody does.
+            logger.error("job_broken_off", error_type=type(error).__name__)
+        self.wake()

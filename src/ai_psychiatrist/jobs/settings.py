@@ -1,14 +1,9 @@
 """Settings of jobs."""
 
-from pathlib import Path
-from typing import Literal, TypeAlias
-
-from pydantic import Field, SecretStr
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.infrastructure.options import Options
-
-EngineName: TypeAlias = Literal["process", "dbos"]
 
 
 class JobSettings(Options):
@@ -16,30 +11,23 @@ class JobSettings(Options):
 
     model_config = SettingsConfigDict(env_prefix="JOBS_")
 
-    engine: EngineName = Field(
-        default="process",
-        description="What does jobs: `process`, each server its own; `dbos`, workers.",
-    )
     concurrency: int = Field(
-        default=4, ge=1, le=1_000, description="Most jobs at once in one process."
+        default=4,
+        ge=0,
+        le=1_000,
+        description="Most jobs at once in one process; 0: a server leaves all to workers.",
     )
     per_tenant: int = Field(
         default=0,
         ge=0,
-        description="Most jobs of one tenant at once, of a server or of all workers; 0: any.",
+        description="Most jobs of one tenant at once, in all processes together; 0: any.",
     )
     timeout_seconds: float = Field(
         default=3_600.0, gt=0, description="Longest time of one job; what has finished is kept."
     )
-    database_url: SecretStr = Field(
-        default=SecretStr(""),
-        description="PostgreSQL database of `dbos`; empty: jobs.sqlite in DATA_STATE_DIR.",
-    )
-    database_password_file: Path | None = Field(
-        default=None, description="File of the password that JOBS_DATABASE_URL leaves out."
-    )
     reap_seconds: float = Field(
         default=15.0,
-        gt=0,
-        description="Time between two looks of a worker for what dead ones left.",
+        ge=5.0,
+        description="With DATABASE_URL: after so long without a sign of life a process counts as "
+        "dead, and others go on with its jobs.",
     )

@@ -40,7 +40,7 @@ class Cipher:
         try:
             return self._aead.decrypt(nonce, content, place.encode())
         except (InvalidTag, ValueError):
-            msg = "the ledger was encrypted with another key, or was changed: check LEDGER_KEY_FILE"
+            msg = "the ledger was encrypted with another key, or was changed: check DATA_KEY_FILE"
             raise ConfigurationError(msg) from None
 
 
@@ -52,8 +52,13 @@ def cipher_of(key_file: Path | None) -> Cipher | None:
     return None if key_file is None else load_cipher(key_file)
 
 
-def load_cipher(path: Path, *, name: str = "LEDGER_KEY_FILE") -> Cipher:
-    """Read a key of 32 bytes in hexadecimal digits and return what encrypts with it.
+def load_cipher(path: Path, *, name: str = "DATA_KEY_FILE") -> Cipher:
+    """Return what encrypts with the key of a file; raises as `load_key` does."""
+    return Cipher(load_key(path, name=name))
+
+
+def load_key(path: Path, *, name: str = "DATA_KEY_FILE") -> bytes:
+    """Return the key in a file, 32 bytes in hexadecimal digits.
 
     `name`: of the setting or option that names the file, for errors.
     Raises `ConfigurationError` when the file holds no such key.
@@ -73,7 +78,7 @@ def load_cipher(path: Path, *, name: str = "LEDGER_KEY_FILE") -> Cipher:
             "make one with `openssl rand -hex 32`"
         )
         raise ConfigurationError(msg)
-    return Cipher(key)
+    return key
 
 
 def key_in(written: bytes) -> bytes | None:

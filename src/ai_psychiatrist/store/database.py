@@ -23,6 +23,7 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
+    text,
     update,
 )
 from sqlalchemy.exc import CompileError, IntegrityError
@@ -34,6 +35,7 @@ from ai_psychiatrist.domain.errors import (
     InputError,
     StoreUnusable,
 )
+from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
 from ai_psychiatrist.store.errors import translated
 from ai_psychiatrist.store.schema import (
@@ -46,6 +48,8 @@ from ai_psychiatrist.store.schema import (
     tenants,
 )
 
+logger = get_logger(__name__)
+
 Value: TypeAlias = str | int | bool | bytes | Sequence[str] | None
 Found: TypeAlias = Row[Any]
 
@@ -54,9 +58,10 @@ KEYS_NAME: Final = "keys.sqlite"
 
 _EARLIER: Final = ("records/*/assessments.sqlite", "interviews.sqlite", "interviews/*.sqlite")
 _BUSY_SECONDS: Final = 5.0
-_CONNECT_SECONDS: Final = 5
 _MAKING: Final = 7_203_914_418
 """Number of the lock of who makes the tables; any that no other program takes."""
+_AMONG_TENANTS: Final = 7_203_914_419
+"""Number of the lock of who changes what belongs to no tenant alone."""
 _AGAIN_SECONDS: Final = 0.01
 _CONNECTIONS: Final = 8
 _MOST_JOURNAL_BYTES: Final = 1_048_576
@@ -67,6 +72,7 @@ _WRITES: Final = "store_writes"
 """Execution option of a connection: whether its transaction writes; `None` begins none."""
 _LOCKED: Final = select(tenants).where(tenants.c.tenant == OF_TENANT).with_for_update()
 _NUMBERED: Final = update(tenants).where(tenants.c.tenant == OF_TENANT)
+_ROLE: Final = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
 _TENANTS: Final = select(tenants.c.tenant).order_by(tenants.c.tenant)
 
 
@@ -111,23 +117,42 @@ class Database:
                 self._open.found = None
 
     @contextmanager
+    def among_tenants(self) -> Iterator[Connection]:
+        """Make a change to what belongs to no tenant alone; no other such one overlaps with it.
+
+        Raises `StoreUnusable`.
+        """
+        with self._exclusive(writes=True), translated(), self._engine.begin() as connection:
+            if not self.is_sqlite:
+                connection.execute(select(func.pg_advisory_xact_lock(_AMONG_TENANTS)))
+            yield connection
+
+    def across_tenants(self, query: Executable, **values: Value) -> Sequence[Found]:
+        """Return all rows of a query about what belongs to no tenant alone."""
+        with translated(), self._engine.connect() as found:
+            connection = found.execution_options(**{_WRITES: False})
+            return connection.execute(query, values).all()
+
+    @contextmanager
+    def _exclusive(self, *, writes: bool) -> Iterator[None]:
+        """Let one thread of this process write to SQLite at a time."""
+        if not (writes and self.is_sqlite):
+            yield
+            return
+        with self._writing:
+            yield
+
+    @contextmanager
     def _begun(self, tenant: str, *, writes: bool) -> Iterator[Connection]:
-        is_alone = writes and self.is_sqlite
-        if is_alone:
-            self._writing.acquire()
-        try:
-            with translated(), self._engine.connect() as found:
-                connection = found.execution_options(**{_WRITES: writes})
-                with connection.begin():
-                    if not self.is_sqlite:
-                        setting = "SELECT set_config('store.tenant', %s, true)"
-                        connection.exec_driver_sql(setting, (tenant,))
-                        if writes:
-                            connection.execute(_LOCKED, {OF_TENANT.key: tenant})
-                    yield connection
-        finally:
-            if is_alone:
-                self._writing.release()
+        with self._exclusive(writes=writes), translated(), self._engine.connect() as found:
+            connection = found.execution_options(**{_WRITES: writes})
+            with connection.begin():
+                if not self.is_sqlite:
+                    setting = "SELECT set_config('store.tenant', %s, true)"
+                    connection.exec_driver_sql(setting, (tenant,))
+                    if writes:
+                        connection.execute(_LOCKED, {OF_TENANT.key: tenant})
+                yield connection
 
     def forget_deleted(self, *, rewrites_keys: bool) -> bool:
         """Leave nothing of deleted rows in the files; returns whether that succeeded at once.
@@ -254,10 +279,13 @@ def open_postgresql(url: URL) -> Database:
         pool_size=_CONNECTIONS,
         max_overflow=0,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": _CONNECT_SECONDS},
         hide_parameters=True,
     )
-    return _ready(Database(engine), engine)
+    database = _ready(Database(engine), engine)
+    (role,) = database.across_tenants(_ROLE)
+    if role[0]:
+        logger.warning("database_role_sees_all_tenants", name="DATABASE_URL")
+    return database
 
 
 def _begin(connection: Connection) -> None:

@@ -43,7 +43,8 @@ def refusing_damage() -> Iterator[None]:
 def store_unusable() -> StoreUnusable:
     """Return the error of a database that cannot be read or written."""
     return StoreUnusable(
-        "stored assessments: the files cannot be used; look at the disk, the rights and the key",
+        "stored assessments: the database cannot be used; look at DATABASE_URL, or at the disk, "
+        "the rights and the key in DATA_STATE_DIR",
         problem_code="assessments_unavailable",
     )
 

@@ -30,9 +30,6 @@ _FREE_ERASED_BATCH: Final = delete(idempotency).where(
 )
 """A batch is nothing but its jobs, and so it cannot take its key along."""
 _FORGET: Final = delete(idempotency).where(_IS_KEY, idempotency.c.runner.is_not(None))
-_RUNNERS: Final = (
-    select(idempotency.c.runner).distinct().where(_IS_OWN, idempotency.c.runner.is_not(None))
-)
 _FORGET_OF_RUNNER: Final = delete(idempotency).where(_IS_OWN, idempotency.c.runner == _OF_RUNNER)
 _EXPIRED: Final = delete(idempotency).where(
     _IS_OWN, idempotency.c.at <= bindparam("oldest"), idempotency.c.runner.is_(None)
@@ -101,10 +98,6 @@ class IdempotencyRows:
     def forget(self, key: IdempotencyKey) -> None:
         """Give a key back of which nothing came; one that has its answer keeps it."""
         self.database.run(_FORGET, of_caller=key.asked_by, of_key=key.digest)
-
-    def runners(self) -> frozenset[str]:
-        """Return the processes that say they are answering a request with a key."""
-        return frozenset(str(row.runner) for row in self.database.all(_RUNNERS))
 
     def forget_all_of(self, runner: str) -> None:
         """Give back the keys of a process that is gone without an answer."""

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import BindParameter, bindparam, delete, select, update
+from sqlalchemy import BindParameter, bindparam, delete, func, select, update
 
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -32,38 +32,48 @@ from ai_psychiatrist.store.rows import (
     TRANSCRIPT,
     RecordRows,
 )
-from ai_psychiatrist.store.schema import OF_TENANT, calls, events, jobs, records
+from ai_psychiatrist.store.schema import OF_TENANT, calls, events, jobs, queue, records
 
 _CALL: Final = "call"
-_MOST_WAITING: Final = 10_000
 
 _OF_RUNNER: Final[BindParameter[str]] = bindparam("of_runner")
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
 _IS_WAITING: Final = records.c.state == RecordState.WAITING.value
 _IS_JOB: Final = (jobs.c.tenant == OF_TENANT) & (jobs.c.record_id == OF_RECORD)
-_RECORD_OF_JOB: Final = (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
+_IS_QUEUED: Final = (queue.c.tenant == OF_TENANT) & (queue.c.record_id == OF_RECORD)
+_IS_CLAIMED: Final = _IS_QUEUED & (queue.c.runner == _OF_RUNNER)
 _HAS: Final = select(records.c.id).where(IS_RECORD)
 _IS_RUN: Final = _HAS.where(_IS_RUNNING)
-_IS_RUN_BY: Final = _IS_RUN.where(records.c.runner == _OF_RUNNER, NOT_ERASED)
+_IS_RUN_BY: Final = _IS_RUN.where(select(queue).where(_IS_CLAIMED).exists(), NOT_ERASED)
 _CHANGE: Final = update(records).where(IS_RECORD)
-_TAKE: Final = _CHANGE.where(_IS_WAITING)
-_PUT_BACK: Final = _CHANGE.where(_IS_RUNNING, records.c.runner == _OF_RUNNER)
+_TAKE: Final = _CHANGE.where(_IS_WAITING, select(queue).where(_IS_CLAIMED).exists())
+_WAITS_AGAIN: Final = _CHANGE.where(_IS_RUNNING)
+_FREED: Final = update(queue).where(_IS_CLAIMED).values(runner=None)
+_LEFT_QUEUE: Final = delete(queue).where(_IS_QUEUED)
+_LAST_TURNS: Final = select(
+    *(
+        func.coalesce(
+            select(func.max(queue.c.turn))
+            .where(queue.c.tenant == OF_TENANT, condition)
+            .scalar_subquery(),
+            0,
+        )
+        for condition in (queue.c.asked_by == bindparam("of_caller"), queue.c.runner.is_not(None))
+    )
+)
+"""Of what a caller has waiting, and of what is under way in the tenant."""
 _COUNT_TAKEN: Final = update(jobs).where(_IS_JOB).values(taken=jobs.c.taken + bindparam("further"))
 _ENDED: Final = update(jobs).where(_IS_JOB)
 _LEFT_BY: Final = (
     select(records, jobs.c.taken)
-    .join_from(records, jobs, _RECORD_OF_JOB)
-    .where(records.c.tenant == OF_TENANT, _IS_RUNNING, records.c.runner == _OF_RUNNER)
-)
-_WAITING: Final = (
-    select(records.c.id, jobs.c.asked_by)
-    .join_from(records, jobs, _RECORD_OF_JOB, isouter=True)
-    .where(records.c.tenant == OF_TENANT, _IS_WAITING, NOT_ERASED)
-    .order_by(records.c.seq)
-    .limit(_MOST_WAITING)
-)
-_RUNNERS: Final = (
-    select(records.c.runner).distinct().where(records.c.tenant == OF_TENANT, _IS_RUNNING)
+    .join_from(records, queue, queue.c.record_id == records.c.id)
+    .join(jobs, jobs.c.record_id == records.c.id)
+    .where(
+        records.c.tenant == OF_TENANT,
+        queue.c.tenant == OF_TENANT,
+        jobs.c.tenant == OF_TENANT,
+        queue.c.runner == _OF_RUNNER,
+    )
 )
 _EVENTS: Final = (
     select(events)
@@ -117,20 +127,31 @@ class JobRows:
         seal = self.rows.insert(new.record, subject_id, seq=seq, now=self.now())
         caller = {"record_id": record_id, "asked_by": new.asked_by}
         self.database.add(jobs, {**caller, "batch_id": new.batch_id, "place": new.place})
+        self.enqueue(record_id, new.asked_by)
         self.rows.put(record_id, REQUEST, new.request, seal)
         self.tell(record_id, WHOLE, RecordState.WAITING.value)
         if new.record.figures.danger is not None:
             self.tell(record_id, DANGER, new.record.figures.danger.value)
 
+    def enqueue(self, record_id: str, asked_by: str) -> None:
+        """Put a job that waits into the queue, inside the store's transaction.
+
+        Its turn comes after what its caller has waiting and what is under way: whoever has many
+        jobs waiting is not held up by those who come later, one at a time.
+        """
+        turn = 1 + max(self.database.one(_LAST_TURNS, of_caller=asked_by) or (0,))
+        asked = {"record_id": record_id, "asked_by": asked_by, "at": self.now()}
+        self.database.add(queue, {**asked, "turn": turn})
+
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
-        """Take a job that waits, or return how far it is.
+        """Take a job that waits and that the queue gave to a process, or return how far it is.
 
         Raises `NotFound`, and `ArtifactMismatch` once it is taken.
         """
         with self.database.writing():
             row = self.rows.row(record_id)
             state = RecordState.RUNNING.value
-            if not self.database.run(_TAKE, of_record=record_id, state=state, runner=runner):
+            if not self.database.run(_TAKE, of_record=record_id, of_runner=runner, state=state):
                 return RecordState(row.state)
             self.database.run(_COUNT_TAKEN, of_record=record_id, further=1)
             self.tell(record_id, WHOLE, "begun")
@@ -198,16 +219,8 @@ class JobRows:
                 case _:
                     raise RequestConflict("job_over")
 
-    def waiting(self) -> dict[str, str]:
-        """Return jobs that wait, the oldest first, and who asked for each."""
-        return {str(row.id): row.asked_by or "" for row in self.database.all(_WAITING)}
-
-    def runners(self) -> frozenset[str]:
-        """Return the processes that say they are doing a job."""
-        return frozenset(str(row.runner) for row in self.database.all(_RUNNERS))
-
     def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[EndedJob, ...]:
-        """Let wait again what a process left, all `but` what it still does.
+        """Let wait again what a process claimed or took, all `but` what it still does.
 
         Returns those that were given up instead, because their process died each time.
         """
@@ -270,11 +283,12 @@ class JobRows:
             )
             self.database.add(calls, asdict(call))
 
-    def _put_back(self, record_id: str, runner: str) -> int:
+    def _put_back(self, record_id: str, runner: str) -> bool:
+        """Let a job wait again; returns whether it had been taken."""
+        if not self.database.run(_FREED, of_record=record_id, of_runner=runner):
+            return False
         state = RecordState.WAITING.value
-        return self.database.run(
-            _PUT_BACK, of_record=record_id, of_runner=runner, state=state, runner=None
-        )
+        return self.database.run(_WAITS_AGAIN, of_record=record_id, state=state) > 0
 
     def _end(
         self,
@@ -284,8 +298,9 @@ class JobRows:
         columns: Mapping[str, Value] = {},
     ) -> EndedJob:
         record_id, now = str(row.id), self.now()
-        ended = {"state": state.value, "reason": reason, "runner": None, **columns}
+        ended = {"state": state.value, "reason": reason, **columns}
         self.database.run(_CHANGE, of_record=record_id, **ended)
+        self.database.run(_LEFT_QUEUE, of_record=record_id)
         self.database.run(_ENDED, of_record=record_id, ended_at=now)
         # Nobody goes on with it any more.
         self.database.run(_CALLS_GONE, of_record=record_id)

@@ -50,7 +50,7 @@ class StoreKeys:
                     cipher.unseal(one, place=place)
                     return cipher
         msg = (
-            f"{self.kept} are encrypted with another key: set LEDGER_KEY_FILE to it, or put it "
+            f"{self.kept} are encrypted with another key: set DATA_KEY_FILE to it, or put it "
             f"back at {str(self.own)!r}"
         )
         raise ConfigurationError(msg)

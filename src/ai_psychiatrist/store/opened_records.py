@@ -17,7 +17,7 @@ from ai_psychiatrist.store.database import (
     columns_in,
     refusing_foreign,
 )
-from ai_psychiatrist.store.job_rows import call_place
+from ai_psychiatrist.store.job_rows import JobRows, call_place
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.review_rows import said_place
 from ai_psychiatrist.store.rows import (
@@ -39,7 +39,7 @@ from ai_psychiatrist.store.schema import (
     shown,
 )
 
-_NOT_MOVED: Final = frozenset({"tenant", "record_id", "seq", "runner"})
+_NOT_MOVED: Final = frozenset({"tenant", "record_id", "seq"})
 _IDS: Final = (
     select(records.c.id).where(records.c.tenant == OF_TENANT, NOT_ERASED).order_by(records.c.seq)
 )
@@ -76,6 +76,7 @@ class OpenedRecords:
     database: TenantDatabase
     keys: TenantKeys = field(repr=False)
     rows: RecordRows
+    queued: JobRows
 
     def ids(self) -> tuple[str, ...]:
         """Return the assessments that are stored, the oldest first."""
@@ -126,8 +127,9 @@ class OpenedRecords:
             self.database.add(records, row)
             for part, content in record.parts.items():
                 self.rows.put(record_id, part, content.encode(), seal)
-            if record.job is not None:
-                self.database.add(jobs, {**own, **record.job})
+            self._add_job(
+                record_id, record.job, is_waiting=row["state"] == RecordState.WAITING.value
+            )
             for call in record.calls:
                 place = call_place(record_id, str(call["digest"]), int(str(call["occurrence"])))
                 self.database.add(calls, {**own, **call, "body": _sealed(seal, call, *place)})
@@ -144,6 +146,14 @@ class OpenedRecords:
                 body = _sealed(seal, said, *place)
                 self.database.add(reviews, {**own, **said, "body": body, "number": number})
         return True
+
+    def _add_job(
+        self, record_id: str, job: Mapping[str, Value] | None, *, is_waiting: bool
+    ) -> None:
+        if job is not None:
+            self.database.add(jobs, {"record_id": record_id, **job})
+            if is_waiting:
+                self.queued.enqueue(record_id, str(job["asked_by"]))
 
     def _check(self, record: OpenedRecord) -> None:
         """Refuse words that could not be read again."""

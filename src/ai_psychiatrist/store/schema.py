@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.ddl import ExecutableDDLElement
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 KEYS: Final = "keys"
 """Schema of the keys: a file of its own beside SQLite's, left out of backups of PostgreSQL."""
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -59,6 +59,7 @@ tenants: Final = Table(
     _tenant(),
     Column("last_record", Integer, nullable=False),
     Column("last_review", Integer, nullable=False),
+    Column("served", Integer, nullable=False, server_default="0"),
 )
 
 records: Final = Table(
@@ -71,7 +72,6 @@ records: Final = Table(
     _text("created_at"),
     _text("state"),
     _text("reason", may_be_null=True),
-    _text("runner", may_be_null=True),
     _text("status", may_be_null=True),
     Column("total_min", Integer),
     Column("total_max", Integer),
@@ -126,6 +126,25 @@ jobs: Final = Table(
     _text("ended_at", may_be_null=True),
     _of_record(),
     Index("jobs_by_batch", "tenant", "batch_id", "place"),
+)
+# What is still to be done, of all tenants; a row goes when its job ends.
+queue: Final = Table(
+    "queue",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("asked_by"),
+    Column("turn", Integer, nullable=False),
+    _text("at"),
+    _text("runner", may_be_null=True),
+    _of_record(),
+    Index("queue_by_turn", "tenant", "runner", "turn"),
+    Index("queue_by_caller", "tenant", "asked_by", "turn"),
+    Index("queue_by_runner", "runner"),
+)
+# Processes that make assessments, where they cannot hold a lock on a file.
+runners: Final = Table(
+    "runners", METADATA, _text("name", is_key=True), Column("beats", Integer, nullable=False)
 )
 calls: Final = Table(
     "calls",
@@ -300,7 +319,7 @@ subjects: Final = Table(
     schema=KEYS,
 )
 
-_OPEN_TO_ALL_TENANTS: Final = frozenset({meta, tenants, key_meta})
+_OPEN_TO_ALL_TENANTS: Final = frozenset({meta, tenants, queue, runners, key_meta})
 _IS_TENANTS: Final = "tenant = current_setting('store.tenant', true)"
 _APPEND_ONLY: Final = (reviews, events, origins, answers, turns)
 

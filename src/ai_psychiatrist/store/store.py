@@ -107,7 +107,7 @@ class Store:
         """Interviews, from their first question to their report."""
         self.erasing = Erasing(database=own, keys=self.keys, rows=self._rows, now=self._now)
         """What is removed."""
-        self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows)
+        self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""
 
     def refuse_full(self, *, further: int = 1) -> None:

@@ -1,27 +1,27 @@
 """The stores of all tenants of an installation, each opened when it is first needed."""
 
-import secrets
 import threading
-import time
 from collections.abc import Callable, Container
-from contextlib import AbstractAsyncContextManager, ExitStack, suppress
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
+from sqlalchemy.engine import URL
+
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.infrastructure.private_files import make_folders
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
-from ai_psychiatrist.store.database import Database, is_there, open_sqlite
-from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy, store_unusable
+from ai_psychiatrist.store.database import Database, is_there, open_postgresql, open_sqlite
+from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import EndedJob
 from ai_psychiatrist.store.key_files import StoreKeys
-from ai_psychiatrist.store.lock import run_lock
+from ai_psychiatrist.store.queue import Queue, Queued
+from ai_psychiatrist.store.runners import FileRunners, Runners, TableRunners
 from ai_psychiatrist.store.store import Store, StoreLimits
 
 logger = get_logger(__name__)
@@ -33,9 +33,33 @@ _RUNNERS: Final = "runners"
 _THREADS: Final = 4
 _SECONDS: Final = 60.0
 _MOST_REASON: Final = 160
-_RUNNER_BYTES: Final = 8
-_NEW_SECONDS: Final = 3_600.0
-"""A folder as young as this may be that of a process which is about to lock it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorePlace:
+    """Where a store is."""
+
+    folder: Path
+    """Of the files, and of the locks of this machine's processes."""
+    url: URL | None = None
+    """Of PostgreSQL, which takes the place of the files."""
+    dead_seconds: float = 15.0
+    """After so long without a sign of life a process of another machine counts as dead."""
+    patience_seconds: float = 0.0
+    """How long who has something to keep waits for the database to come back.
+
+    A server of PostgreSQL that is started again is back soon, a full disk is not.
+    """
+
+    def open(self) -> Database:
+        """Open the database; raises as `open_sqlite` does."""
+        return open_sqlite(self.folder) if self.url is None else open_postgresql(self.url)
+
+    def runners(self, database: Database) -> Runners:
+        """Return the processes that use it."""
+        if self.url is None:
+            return FileRunners(self.folder / _RUNNERS)
+        return TableRunners(database, dead_seconds=self.dead_seconds)
 
 
 class Stores:
@@ -46,20 +70,21 @@ class Stores:
 
     def __init__(
         self,
-        folder: Path,
+        place: StorePlace,
         keys: StoreKeys,
         limits: StoreLimits,
         interviews: InterviewBounds,
     ) -> None:
-        """`folder`: of the files."""
-        self._folder, self._keys = folder, keys
+        """`place`: of the database."""
+        self.place: Final = place
+        self._keys = keys
         self._limits, self._interviews = limits, interviews
         self._threads = WorkerThreads(count=_THREADS, seconds=_SECONDS)
         self._opening = WorkerThreads(count=1, seconds=_SECONDS)
         self._lock = threading.RLock()
         self._database: Database | None = None
+        self._runners: Runners | None = None
         self._opened: dict[str, Store] = {}
-        self._held = ExitStack()
         self._runner = ""
 
     def records(self, tenant: str) -> "Records":
@@ -100,7 +125,7 @@ class Stores:
     def tenants(self) -> tuple[str, ...]:
         """Return the tenants that have stored something; raises as `open` does."""
         with self._lock:
-            if self._database is None and not is_there(self._folder):
+            if not self._is_made():
                 return ()
             return self._opened_database().tenants()
 
@@ -120,52 +145,122 @@ class Stores:
         """Under which name this process makes assessments; others see whether it still lives."""
         with self._lock:
             if not self._runner:
-                name = secrets.token_hex(_RUNNER_BYTES)
-                folder = self._runner_folder(name)
-                make_folders(folder)
-                self._held.enter_context(run_lock(folder))
-                self._runner = name
+                self._runner = self._all_runners().begin()
             return self._runner
+
+    async def ask_all(self, work: Callable[[Queue], T], otherwise: T) -> T:
+        """Return what the work with the queue of all tenants returns, as `ask` does.
+
+        `otherwise`: what is returned where nothing has been stored yet.
+        """
+
+        def ask() -> T:
+            queue = self._queue()
+            return otherwise if queue is None else work(queue)
+
+        try:
+            return await self._threads.run(ask)
+        except WorkTimedOut:
+            raise store_unusable() from None
+        except ConfigurationError as error:
+            _log(error)
+            raise store_unusable() from None
 
     def tended(self) -> AbstractAsyncContextManager[None]:
         """Remove what has expired at once, and every hour while the block runs."""
         return repeating(self._sweep, HOUR_SECONDS)
 
-    def take_back(self, store: Store, under_way: Container[str]) -> tuple[EndedJob, ...]:
-        """Let jobs wait again whose process is gone; returns those that were given up instead.
+    async def claim(self, *, per_tenant: int) -> Queued | None:
+        """Return the job whose turn it is, now this process's; `None` where none is to be begun.
 
-        `under_way`: the jobs of this process as they are at any moment; it may have left others.
+        Raises `StoreUnusable`.
         """
-        given_up: list[EndedJob] = []
-        for runner in store.jobs.runners():
-            if runner == self._runner:
-                given_up += store.jobs.take_from(runner, but=under_way)
-            elif not self._lives(runner):
-                given_up += store.jobs.take_from(runner)
-        for runner in store.idempotency.runners():
-            if not self._lives(runner):
+        return await self.ask_all(
+            lambda queue: queue.claim(self.runner, per_tenant=per_tenant), otherwise=None
+        )
+
+    async def take_back(self, under_way: Container[str]) -> list[tuple[str, EndedJob]]:
+        """Let jobs wait again that nobody does; returns those given up, with their tenants.
+
+        They are the jobs of processes that are gone, and of this one all but those that are
+        `under_way` at the moment when they would be taken from it.
+        Raises `StoreUnusable`; what cannot be taken back of one tenant is left for the next time.
+        """
+        given_up: list[tuple[str, EndedJob]] = []
+        own, nobody = self._runner, frozenset[str]()
+        for runner in await self.ask_all(self._without_life, otherwise=nobody):
+            is_done = True
+            for tenant in await self.known():
+                is_done &= await self._take_from(tenant, runner, (), given_up)
+            if is_done:
+                await self.ask_all(partial(self._forget, runner), otherwise=None)
+        left = await self.ask_all(lambda queue: queue.tenants_of(own, but=under_way), nobody)
+        for tenant in left:
+            await self._take_from(tenant, own, under_way, given_up)
+        return given_up
+
+    async def _take_from(
+        self,
+        tenant: str,
+        runner: str,
+        but: Container[str],
+        given_up: list[tuple[str, EndedJob]],
+    ) -> bool:
+        """Take from a process what it has of a tenant; returns whether that could be done."""
+
+        def take(store: Store) -> tuple[EndedJob, ...]:
+            if runner != self._runner:
                 store.idempotency.forget_all_of(runner)
-        return tuple(given_up)
+            return store.jobs.take_from(runner, but=but)
+
+        try:
+            ended = await self.ask(tenant, take)
+        except StoreUnusable as error:
+            _log(error)
+            return False
+        given_up.extend((tenant, one) for one in ended)
+        return True
+
+    def _forget(self, runner: str, _queue: Queue) -> None:
+        self._all_runners().forget(runner)
+
+    def _without_life(self, queue: Queue) -> frozenset[str]:
+        runners = self._all_runners()
+        named = (runners.names() | queue.runners()) - {self._runner}
+        return frozenset(name for name in named if not runners.lives(name))
 
     def close(self) -> None:
         """Close what was opened."""
+        if self._runners is not None:
+            self._runners.close()
+            self._runners = None
+            self._runner = ""
         if self._database is not None:
             self._database.close()
             self._database = None
         self._opened.clear()
-        self._held.close()
-        if self._runner:
-            _remove(self._runner_folder(self._runner))
-            self._runner = ""
 
     def _opened_database(self) -> Database:
-        if self._database is None:
-            self._database = open_sqlite(self._folder)
-        return self._database
+        with self._lock:
+            if self._database is None:
+                self._database = self.place.open()
+            return self._database
+
+    def _all_runners(self) -> Runners:
+        with self._lock:
+            if self._runners is None:
+                self._runners = self.place.runners(self._opened_database())
+            return self._runners
+
+    def _queue(self) -> Queue | None:
+        """Return the queue, `None` where nothing has been stored yet."""
+        return Queue(database=self._opened_database()) if self._is_made() else None
+
+    def _is_made(self) -> bool:
+        is_file = self.place.url is None
+        return self._database is not None or not is_file or is_there(self.place.folder)
 
     async def _sweep(self) -> None:
-        with suppress(WorkTimedOut):
-            await self._threads.run(self._forget_dead)
         for tenant in await self.known():
             try:
                 removed = await self.ask(tenant, Store.sweep)
@@ -176,32 +271,6 @@ class Stores:
                     logger.info("records_removed", count=removed.assessments)
                 if removed.interviews:
                     logger.info("interviews_expired", count=removed.interviews)
-
-    def _forget_dead(self) -> None:
-        """Remove the names of killed processes that left nothing to go on with."""
-        for folder in self._folder.glob(f"{_RUNNERS}/*"):
-            with suppress(OSError):
-                if time.time() - folder.stat().st_mtime > _NEW_SECONDS:
-                    self._lives(folder.name)
-
-    def _lives(self, runner: str) -> bool:
-        if runner == self._runner:
-            return True
-        folder = self._runner_folder(runner)
-        if not folder.is_dir():
-            return False
-        try:
-            with run_lock(folder):
-                pass
-        except RunBusy:
-            return True
-        except LedgerUnusable:
-            return False
-        _remove(folder)
-        return False
-
-    def _runner_folder(self, runner: str) -> Path:
-        return self._folder / _RUNNERS / runner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +288,3 @@ class Records:
 def _log(error: Exception) -> None:
     reason = str(error)[:_MOST_REASON]
     logger.error("records_unavailable", error_type=type(error).__name__, reason=reason)
-
-
-def _remove(folder: Path) -> None:
-    # Another process may do the same just now.
-    with suppress(OSError):
-        for path in folder.iterdir():
-            path.unlink(missing_ok=True)
-        folder.rmdir()

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.baseline.answers import baseline_route
 from ai_psychiatrist.config import Settings, refuse_contradictions
-from ai_psychiatrist.infrastructure.digests import KEY_NAME, load_installation_key
+from ai_psychiatrist.infrastructure.digests import KEY_NAME, derived_key, load_installation_key
 from ai_psychiatrist.infrastructure.logging import EventLog, get_logger, logging_to
 from ai_psychiatrist.infrastructure.telemetry.watching import Telemetry
 from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.endpoints import EndpointOptions
 from ai_psychiatrist.services.language.memory import forget_clauses
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
+from ai_psychiatrist.store.cipher import load_key
 from ai_psychiatrist.wiring.assessor import (
     agent_chains,
     build_assessor,
@@ -113,6 +114,10 @@ def _services(
 
 
 def _digest_key(settings: Settings) -> bytes:
+    named = settings.data.key_file
+    if named is not None:
+        # Machines that share it make the same digests, and so the same prompts.
+        return derived_key(load_key(named), "digests")
     try:
         return load_installation_key(settings.data.state_folder / KEY_NAME)
     except OSError:

@@ -1,6 +1,7 @@
 """One job: take it, assess its transcript while that is wanted, store the end."""
 
 import asyncio
+import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -35,6 +36,7 @@ from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
 
+_AGAIN_SECONDS: Final = 1.0
 _WATCH_SECONDS: Final = 1.0
 """How often a job looks whether it is still wanted."""
 
@@ -69,11 +71,18 @@ class JobCalls(CallStore):
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""
         sealed = sealed_call(self.job_id, replace(call, sent=()), self.seal)
-        try:
-            await self.records.ask(lambda store: store.jobs.keep(sealed))
-        except AssessmentServiceError as error:
-            self.error = error
-            raise
+        until = time.monotonic() + self.records.stores.place.patience_seconds
+        while True:
+            try:
+                await self.records.ask(lambda store: store.jobs.keep(sealed))
+            except AssessmentServiceError as error:
+                # A call that is not kept would be paid for once more.
+                if isinstance(error, StoreUnusable) and time.monotonic() < until:
+                    await asyncio.sleep(_AGAIN_SECONDS)
+                    continue
+                self.error = error
+                raise
+            return
 
     def judged(self, judgement: Judgement) -> None:
         """Note nothing: the result has an account of all calls."""
@@ -101,22 +110,15 @@ class JobWork:
     on_end: OnEnd
     news: News = field(default_factory=News)
     """Told of each step."""
-    under_way: set[str] = field(default_factory=set)
-    """Ids of the jobs that this process does just now, for whoever tends the stores."""
 
     async def __call__(self, job: JobRef) -> RecordState:
         """Do a job to its end."""
-        if job.id in self.under_way:
-            return RecordState.RUNNING
-        # Before it is taken: what a process has taken and does not do is taken from it again.
-        self.under_way.add(job.id)
         try:
             stores = self.services.stores
             records, runner = stores.records(job.tenant), stores.runner
             with bound_contextvars(assessment_id=job.id):
                 return await _Run(work=self, job=job, records=records, runner=runner).state()
         finally:
-            self.under_way.discard(job.id)
             self.news.tell()
 
 

@@ -1,22 +1,39 @@
 """Stored assessments by the settings: where they are kept, how long, and under which key."""
 
 from datetime import timedelta
+from typing import Final
 
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.store.address import address_of
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.store import StoreLimits
-from ai_psychiatrist.store.stores import KEY_NAME, Stores
+from ai_psychiatrist.store.stores import KEY_NAME, StorePlace, Stores
+
+_NO_KEY: Final = (
+    "DATABASE_URL needs DATA_KEY_FILE, the same key on every machine: make one with "
+    "`openssl rand -hex 32`"
+)
 
 
 def stores_of(settings: Settings) -> Stores:
     """Return the stores of all tenants; nothing is opened before it is needed."""
-    state_dir = settings.data.state_folder
+    folder = settings.data.state_folder
+    url = address_of(settings.database)
+    place = StorePlace(
+        folder=folder,
+        url=url,
+        dead_seconds=settings.jobs.reap_seconds,
+        patience_seconds=0.0 if url is None else settings.database.patience_seconds,
+    )
+    if url is not None and settings.data.key_file is None:
+        raise ConfigurationError(_NO_KEY)
     return Stores(
-        folder=state_dir,
+        place=place,
         keys=StoreKeys(
-            own=state_dir / KEY_NAME,
-            named=settings.ledger.key_file,
+            own=folder / KEY_NAME,
+            named=settings.data.key_file,
             kept="the stored assessments",
         ),
         limits=StoreLimits(

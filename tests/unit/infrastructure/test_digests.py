@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_psychiatrist.infrastructure.digests import (
+    derived_key,
     keyed_digest,
     load_installation_key,
     plain_digest,
@@ -57,6 +58,15 @@ def test_key_is_written_once_for_its_owner_alone(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert [file.name for file in path.parent.iterdir()] == ["digest.key"]
+
+
+def test_a_derived_key_is_that_of_the_standard() -> None:
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+
+    for purpose in ("digests", "audit"):
+        standard = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode())
+        assert derived_key(KEY, purpose) == standard.derive(KEY)
 
 
 def test_each_installation_gets_a_key_of_its_own(tmp_path: Path) -> None:

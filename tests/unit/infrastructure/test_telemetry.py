@@ -39,7 +39,7 @@ from ai_psychiatrist.llm.calls import call_work, note_result
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
 from ai_psychiatrist.wiring import telemetry
-from ai_psychiatrist.wiring.jobs import note_end, queue_of
+from ai_psychiatrist.wiring.jobs import note_end
 
 
 class Seen:
@@ -165,38 +165,6 @@ def test_results_are_codes_and_counts() -> None:
     note_result(failed, ModelCallFailed(FailureCode.RATE_LIMITED, http_status=429))
     assert failed == replace(began, error="rate_limited", http_status=429)
     assert isinstance(replied, CallWork)
-
-
-class Queue:
-    """An engine with four jobs."""
-
-    async def list(self, *, tenant: str | None = None) -> tuple[tuple[JobRef, RecordState], ...]:
-        states = (
-            RecordState.RUNNING,
-            RecordState.WAITING,
-            RecordState.WAITING,
-            RecordState.WAITING,
-        )
-        return tuple(
-            (JobRef(tenant=tenant or "local", id=str(number)), state)
-            for number, state in enumerate(states)
-        )
-
-    async def submit(self, job: JobRef) -> None: ...
-    async def status(self, job: JobRef) -> RecordState | None: ...
-    async def result(self, job: JobRef) -> RecordState:
-        raise KeyError(job.id)
-
-    async def cancel(self, job: JobRef) -> None: ...
-    async def resume(self, job: JobRef) -> None: ...
-
-
-def test_a_queue_is_its_jobs_by_state_and_the_age_of_the_first_that_waits() -> None:
-    async def age_of(job: JobRef) -> float | None:
-        return {"1": 7.5}.get(job.id)
-
-    seen = asyncio.run(queue_of(Queue(), age_of))
-    assert (seen.by_state, seen.oldest_waiting_seconds) == ({"running": 1, "waiting": 3}, 7.5)
 
 
 def test_a_queue_that_cannot_be_seen_shows_no_jobs_of_before() -> None:

@@ -95,8 +95,8 @@ def other_key(folder: Path) -> Cipher:
     ("made_with", "opened_with", "cure"),
     [
         pytest.param("a", "b", "another key", id="another key"),
-        pytest.param("a", None, "set LEDGER_KEY_FILE", id="no key"),
-        pytest.param(None, "a", "unset LEDGER_KEY_FILE", id="a key for a plain run"),
+        pytest.param("a", None, "set DATA_KEY_FILE", id="no key"),
+        pytest.param(None, "a", "unset DATA_KEY_FILE", id="a key for a plain run"),
     ],
 )
 def test_a_ledger_opens_with_its_own_key_alone(
@@ -127,7 +127,7 @@ def test_a_file_that_holds_no_key_is_refused_with_the_way_to_make_one(
 
 
 def test_a_key_file_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="LEDGER_KEY_FILE cannot be read"):
+    with pytest.raises(ConfigurationError, match="DATA_KEY_FILE cannot be read"):
         load_cipher(tmp_path / "key")
     assert not (tmp_path / "key").exists()
 

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from ai_psychiatrist.domain.phq8 import Item, Severity
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.database import open_sqlite
+from ai_psychiatrist.store.jobs import JobsWanted, TakenJob
 from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store, StoreLimits
 
@@ -86,6 +89,22 @@ def figures(total: int = 10, **changed: object) -> Figures:
         "models": ("baseline",),
     }
     return Figures(**(fields | changed))  # type: ignore[arg-type]  # a builder's fields
+
+
+def taken(store: OpenedStore, name: str, runner: str) -> TakenJob:
+    """Take a job whose turn it is."""
+    claimed = Queue(database=store.files).claim(runner)
+    assert claimed is not None
+    assert claimed.record_id == name
+    found = store.jobs.take(name, runner)
+    assert isinstance(found, TakenJob)
+    return found
+
+
+def waiting(store: Store) -> list[str]:
+    """Return the jobs that wait, the oldest first."""
+    page = store.job_lists.page(JobsWanted(state=RecordState.WAITING))
+    return [job.job_id for job in reversed(page.jobs)]
 
 
 def new_record(subject: str | None = None, of: Figures | None = None) -> NewRecord:

@@ -16,11 +16,11 @@ from tests.jobs.places import own_database, server_address
 from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, StoreUnusable
-from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.database import Database, Value, open_postgresql
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.jobs import NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store
 
@@ -99,9 +99,10 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")])
     assert store.job_lists.one("job").position == 1
     with ThreadPoolExecutor() as pool:
-        taken = list(pool.map(lambda runner: store.jobs.take("job", runner), "abcd"))
+        claimed = list(pool.map(Queue(database=database).claim, "abcd"))
+    assert claimed.count(None) == 3
+    taken = [store.jobs.take("job", runner) for runner in "abcd"]
     assert sum(isinstance(one, TakenJob) for one in taken) == 1
-    assert taken.count(RecordState.RUNNING) == 3
     assert store.keys.rotate() == 2
     assert store.get(new.id).result == RESULT
     assert store.erasing.erase_subject(subject_id) == 2

@@ -5,12 +5,22 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.fakes.refusals import refused
-from tests.unit.store.stored import RESULT, TRANSCRIPT, WORD, Clock, figures, open_store
+from tests.unit.store.stored import (
+    RESULT,
+    TRANSCRIPT,
+    WORD,
+    Clock,
+    OpenedStore,
+    figures,
+    open_store,
+    taken,
+    waiting,
+)
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -18,6 +28,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, NewJob, TakenJob
+from ai_psychiatrist.store.queue import Queue, Queued
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store, StoreLimits
 
@@ -27,7 +38,7 @@ KEY = IdempotencyKey(asked_by="ann", digest="k", fingerprint="f")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path) -> Iterator[OpenedStore]:
     with closing(open_store(tmp_path)) as opened:
         yield opened
 
@@ -41,24 +52,29 @@ def keep(store: Store, name: str = "one", call: ModelCall = CALL) -> None:
     store.jobs.keep(sealed_call(name, call, store.jobs.calls(name)[1]))
 
 
-def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: Store) -> None:
+def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: OpenedStore) -> None:
     store.add_jobs([job()])
+    queue = Queue(database=store.files)
     with ThreadPoolExecutor() as pool:
-        sent = [pool.submit(store.jobs.take, "one", runner) for runner in "abcdef"]
-    taken = [one.result() for one in sent]
-    (won,) = [one for one in taken if isinstance(one, TakenJob)]
+        claimed = dict(zip("abcdef", pool.map(queue.claim, "abcdef"), strict=True))
+    (winner,) = [runner for runner, one in claimed.items() if one is not None]
+    assert claimed[winner] == Queued("local", "one")
+    for other in set("abcdef") - {winner}:
+        assert store.jobs.take("one", other) is RecordState.WAITING
+    won = store.jobs.take("one", winner)
+    assert isinstance(won, TakenJob)
     assert (won.transcript, won.request) == (TRANSCRIPT, REQUEST)
-    assert taken.count(RecordState.RUNNING) == 5
+    assert store.jobs.take("one", winner) is RecordState.RUNNING
 
 
-def test_calls_are_found_again_by_the_next_process_and_gone_at_the_end(store: Store) -> None:
+def test_calls_are_found_again_by_the_next_process_and_gone_at_the_end(store: OpenedStore) -> None:
     store.add_jobs([job()])
-    store.jobs.take("one", "a")
+    taken(store, "one", "a")
     again = replace(CALL, occurrence=1)
     keep(store)
     keep(store, call=again)
     assert store.jobs.take_from("a") == ()
-    store.jobs.take("one", "b")
+    taken(store, "one", "b")
     assert store.jobs.calls("one")[0] == {("d", 0): CALL, ("d", 1): again}
     assert store.jobs.finish("one", "b", RESULT, figures())
     assert store.jobs.calls("one")[0] == {}
@@ -67,20 +83,20 @@ def test_calls_are_found_again_by_the_next_process_and_gone_at_the_end(store: St
     assert store.get("one").result == RESULT
 
 
-def test_who_lost_a_job_can_neither_finish_nor_fail_it(store: Store) -> None:
+def test_who_lost_a_job_can_neither_finish_nor_fail_it(store: OpenedStore) -> None:
     store.add_jobs([job()])
-    store.jobs.take("one", "a")
+    taken(store, "one", "a")
     store.jobs.take_from("a")
-    store.jobs.take("one", "b")
+    taken(store, "one", "b")
     assert not store.jobs.finish("one", "a", RESULT, figures())
     assert not store.jobs.fail("one", "a", "late")
     store.jobs.put_back("one", "a")
     assert store.jobs.is_run_by("one", "b")
 
 
-def test_what_is_cancelled_stays_so(store: Store) -> None:
+def test_what_is_cancelled_stays_so(store: OpenedStore) -> None:
     store.add_jobs([job()])
-    store.jobs.take("one", "a")
+    taken(store, "one", "a")
     keep(store)
     ended = store.jobs.cancel("one")
     assert ended is not None
@@ -92,40 +108,55 @@ def test_what_is_cancelled_stays_so(store: Store) -> None:
     assert store.job_lists.one("one").ended_at is not None
 
 
-def test_a_finished_job_cannot_be_cancelled(store: Store) -> None:
+def test_a_finished_job_cannot_be_cancelled(store: OpenedStore) -> None:
     store.add_jobs([job()])
-    store.jobs.take("one", "a")
+    taken(store, "one", "a")
     store.jobs.finish("one", "a", RESULT, figures())
     with refused("job_over"):
         store.jobs.cancel("one")
 
 
-def test_a_job_is_given_up_after_its_process_died_so_often(store: Store) -> None:
+def test_a_job_is_given_up_after_its_process_died_so_often(store: OpenedStore) -> None:
     store.add_jobs([job(), job("other")])
     for number in range(1, MOST_TAKEN + 1):
-        store.jobs.take("one", "a")
+        taken(store, "one", "a")
         if number == 1:
             store.jobs.put_back("one", "a")
-            store.jobs.take("one", "a")
+            taken(store, "one", "a")
         given_up = store.jobs.take_from("a")
         assert [one.id for one in given_up] == (["one"] if number == MOST_TAKEN else [])
     told = store.job_lists.one("one")
     assert (told.state, told.reason) == (RecordState.FAILED, GIVEN_UP)
-    assert list(store.jobs.waiting()) == ["other"]
+    assert waiting(store) == ["other"]
 
 
-def test_what_a_process_still_does_is_not_taken_from_it(store: Store) -> None:
+def test_the_queue_says_how_much_there_is_to_do(store: OpenedStore) -> None:
+    queue = Queue(database=store.files)
+    assert queue.state() == (0, 0, None)
+    store.add_jobs([job(), job("other"), job("third")])
+    taken(store, "one", "a")
+    waiting_since = store.job_lists.one("other").created_at
+    oldest = queue.state().oldest_waiting
+    assert oldest is not None
+    assert datetime.fromisoformat(oldest) >= waiting_since
+    assert queue.state()[:2] == (2, 1)
+    assert queue.runners() == {"a"}
+    assert queue.tenants_of("a") == {"local"}
+    assert queue.tenants_of("a", but={"one"}) == frozenset()
+
+
+def test_what_a_process_still_does_is_not_taken_from_it(store: OpenedStore) -> None:
     store.add_jobs([job(), job("left")])
     for name in ("one", "left"):
-        store.jobs.take(name, "a")
+        taken(store, name, "a")
     store.jobs.take_from("a", but={"one"})
-    assert list(store.jobs.waiting()) == ["left"]
+    assert waiting(store) == ["left"]
 
 
-def test_steps_are_told_once_though_they_are_done_twice(store: Store) -> None:
+def test_steps_are_told_once_though_they_are_done_twice(store: OpenedStore) -> None:
     store.add_jobs([job()])
     for runner in "ab":
-        store.jobs.take("one", runner)
+        taken(store, "one", runner)
         store.jobs.tell("one", "scores", "finished")
         store.jobs.take_from(runner)
     told = [(event.number, event.outcome) for event in store.jobs.events("one")]
@@ -135,7 +166,7 @@ def test_steps_are_told_once_though_they_are_done_twice(store: Store) -> None:
 def test_nothing_of_a_job_can_be_read_once_it_is_erased(tmp_path: Path) -> None:
     with closing(open_store(tmp_path)) as store:
         store.add_jobs([job()], key=None)
-        store.jobs.take("one", "a")
+        taken(store, "one", "a")
         keep(store)
         store.erasing.erase("one")
         with refused("assessment_not_found"):
@@ -149,14 +180,16 @@ def test_nothing_of_a_job_can_be_read_once_it_is_erased(tmp_path: Path) -> None:
 
 def test_a_job_whose_erasing_broke_off_is_nobodys(tmp_path: Path) -> None:
     with closing(open_store(tmp_path)) as store:
-        store.add_jobs([job(), job("begun"), job("other")])
-        store.jobs.take("begun", "a")
+        store.add_jobs([job("begun"), job(), job("other")])
+        taken(store, "begun", "a")
         with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:
             begun = "SELECT 'local', subject_id, '', 0 FROM records WHERE id != 'other'"
             file.execute(f"INSERT INTO erased {begun}")
-        assert list(store.jobs.waiting()) == ["other"]
+        queue = Queue(database=store.files)
+        assert queue.claim("a") == Queued("local", "one")
         with refused("assessment_not_found"):
             store.jobs.take("one", "a")
+        assert queue.claim("a") == Queued("local", "other")
         assert not store.jobs.is_run_by("begun", "a")
         assert store.jobs.fail("begun", "a", "late") is None
         assert store.sweep().assessments == 2

@@ -184,9 +184,9 @@ def _migrate(database: Database, version: int) -> None:
 def _check_key(sealed: object, cipher: Cipher | None) -> None:
     if isinstance(sealed, bytes):
         if cipher is None:
-            msg = "the run is encrypted: set LEDGER_KEY_FILE to the file of its key"
+            msg = "the run is encrypted: set DATA_KEY_FILE to the file of its key"
             raise ConfigurationError(msg)
         cipher.unseal(sealed, place=_KEY_CHECK_PLACE)
     elif cipher is not None:
-        msg = "the run is not encrypted: unset LEDGER_KEY_FILE to work with it"
+        msg = "the run is not encrypted: unset DATA_KEY_FILE to work with it"
         raise ConfigurationError(msg)
