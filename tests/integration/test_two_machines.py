@@ -201,7 +201,7 @@ def test_every_job_ends_once_and_says_what_one_machine_says(tmp_path: Path, is_w
                 assert time.monotonic() < end, done
                 if machines.kills < kills and done >= due[machines.kills]:
                     machines.kill(chance)
-                if not is_cut_off and done >= count // 2:
+                if not is_cut_off and len(models.requests) > asked_alone + count:
                     is_cut_off = True
                     cluster.stop()
                     time.sleep(JOB_OUTAGE_SECONDS.size(is_whole=is_whole))

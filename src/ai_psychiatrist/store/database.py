@@ -96,10 +96,13 @@ class Database:
             return tuple(connection.execute(_TENANTS).scalars())
 
     @contextmanager
-    def transaction(self, tenant: str, *, writes: bool) -> Iterator[Connection]:
+    def transaction(
+        self, tenant: str, *, writes: bool, is_alone: bool = True
+    ) -> Iterator[Connection]:
         """Make everything inside happen, or nothing; one inside another belongs to the outer.
 
-        Raises `StoreUnusable`.
+        `is_alone`: whether no other one of the tenant that writes may overlap with it. Raises
+        `StoreUnusable`.
         """
         outer: tuple[Connection, str, bool] | None = getattr(self._open, "found", None)
         if outer is not None:
@@ -109,7 +112,7 @@ class Database:
                 raise RuntimeError(msg)
             yield connection
             return
-        with self._begun(tenant, writes=writes) as connection:
+        with self._begun(tenant, writes=writes, is_alone=is_alone) as connection:
             self._open.found = connection, tenant, writes
             try:
                 yield connection
@@ -143,14 +146,14 @@ class Database:
             yield
 
     @contextmanager
-    def _begun(self, tenant: str, *, writes: bool) -> Iterator[Connection]:
+    def _begun(self, tenant: str, *, writes: bool, is_alone: bool) -> Iterator[Connection]:
         with self._exclusive(writes=writes), translated(), self._engine.connect() as found:
             connection = found.execution_options(**{_WRITES: writes})
             with connection.begin():
                 if not self.is_sqlite:
                     setting = "SELECT set_config('store.tenant', %s, true)"
                     connection.exec_driver_sql(setting, (tenant,))
-                    if writes:
+                    if writes and is_alone:
                         connection.execute(_LOCKED, {OF_TENANT.key: tenant})
                 yield connection
 
@@ -215,6 +218,12 @@ class TenantDatabase:
     def run(self, statement: Executable, **values: Value) -> int:
         """Change rows, and return how many."""
         with self.database.transaction(self.tenant, writes=True) as connection:
+            done = connection.execute(statement, {OF_TENANT.key: self.tenant, **values})
+            return done.rowcount
+
+    def run_beside(self, statement: Executable, **values: Value) -> int:
+        """Change rows as `run` does, while others of the tenant may be changed."""
+        with self.database.transaction(self.tenant, writes=True, is_alone=False) as connection:
             done = connection.execute(statement, {OF_TENANT.key: self.tenant, **values})
             return done.rowcount
 

@@ -1,11 +1,22 @@
 """The jobs of a tenant: taken by one process at a time, ended once, gone on with where one died."""
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import BindParameter, bindparam, delete, func, select, update
+from sqlalchemy import (
+    BindParameter,
+    Integer,
+    LargeBinary,
+    Text,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -83,9 +94,20 @@ _EVENTS: Final = (
 _IS_CALL: Final = (calls.c.tenant == OF_TENANT) & (calls.c.record_id == OF_RECORD)
 _CALLS: Final = select(calls).where(_IS_CALL)
 _CALLS_GONE: Final = delete(calls).where(_IS_CALL)
-_CALL_GONE: Final = _CALLS_GONE.where(
-    calls.c.digest == bindparam("of_digest"), calls.c.occurrence == bindparam("of_occurrence")
+_KEPT: Final = insert(calls).from_select(
+    [calls.c.tenant, calls.c.record_id, calls.c.digest, calls.c.occurrence, calls.c.body],
+    select(
+        records.c.tenant,
+        records.c.id,
+        bindparam("of_digest", type_=Text),
+        bindparam("of_occurrence", type_=Integer),
+        bindparam("of_body", type_=LargeBinary),
+    )
+    .where(IS_RECORD, _IS_RUNNING)
+    .with_for_update(read=True)
+    .suffix_with("ON CONFLICT DO NOTHING"),
 )
+"""One statement, since each call that a model answers waits for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,17 +293,14 @@ class JobRows:
         return known, seal
 
     def keep(self, call: SealedCall) -> None:
-        """Keep a call; of a job that has its end, or is erased, none."""
-        with self.database.writing():
-            if self.database.one(_IS_RUN, of_record=call.record_id) is None:
-                return
-            self.database.run(
-                _CALL_GONE,
-                of_record=call.record_id,
-                of_digest=call.digest,
-                of_occurrence=call.occurrence,
-            )
-            self.database.add(calls, asdict(call))
+        """Keep a call once; of a job that has its end, or is erased, none."""
+        self.database.run_beside(
+            _KEPT,
+            of_record=call.record_id,
+            of_digest=call.digest,
+            of_occurrence=call.occurrence,
+            of_body=call.body,
+        )
 
     def _put_back(self, record_id: str, runner: str) -> bool:
         """Let a job wait again; returns whether it had been taken."""

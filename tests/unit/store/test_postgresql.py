@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,8 +17,11 @@ from tests.jobs.places import own_database, server_address
 from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, StoreUnusable
+from ai_psychiatrist.domain.failures import CallPath
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.database import Database, Value, open_postgresql
 from ai_psychiatrist.store.interviews import StoredInterview
+from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
 from ai_psychiatrist.store.queue import Queue
@@ -103,6 +107,12 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     assert claimed.count(None) == 3
     taken = [store.jobs.take("job", runner) for runner in "abcd"]
     assert sum(isinstance(one, TakenJob) for one in taken) == 1
+    call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply='"said"')
+    sealed = sealed_call("job", call, store.jobs.calls("job")[1])
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(store.jobs.keep, [sealed] * 2))
+    store.jobs.keep(replace(sealed, record_id="none"))
+    assert store.jobs.calls("job")[0] == {("d", 0): call}
     assert store.keys.rotate() == 2
     assert store.get(new.id).result == RESULT
     assert store.erasing.erase_subject(subject_id) == 2
