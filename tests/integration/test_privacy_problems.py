@@ -69,7 +69,7 @@ DRIVEN_ELSEWHERE: Final = frozenset(
     "batch_not_found job_over key_of_another key_under_way "
     # Of the doors, which have no words: test_credentials.py, test_browser_sessions.py and others.
     "csrf_token_wrong entrance_unusable forbidden open_address too_many_logins "
-    # Of the audit trail: test_audit_http.py.
+    # Of the audit log: test_audit_http.py.
     "audit_unavailable "
     # Of what is counted: test_metrics_http.py, and of the state folder: test_operated_server.py.
     "metrics_off state_unwritable".split()

@@ -26,7 +26,7 @@ class FailedLogins:
 
     clock: Callable[[], float] = time.monotonic
     unrecorded: int = 0
-    """Requests of strangers that were refused, and that no row of the audit trail counts yet."""
+    """Requests of strangers that were refused, and that no row of the audit log counts yet."""
     _by_network: OrderedDict[str, _Failures] = field(default_factory=OrderedDict)
 
     def seconds_to_wait(self, address: str) -> int:

@@ -89,7 +89,7 @@ class Stores:
         with self._lock:
             if tenant not in self._opened:
                 self._opened[tenant] = Store(
-                    self._opened_database(),
+                    self.database(),
                     self._keys,
                     tenant,
                     limits=self._limits,
@@ -100,9 +100,21 @@ class Stores:
     def tenants(self) -> tuple[str, ...]:
         """Return the tenants that have stored something; raises as `open` does."""
         with self._lock:
-            if self._database is None and not is_there(self._folder):
-                return ()
-            return self._opened_database().tenants()
+            return self.database().tenants() if self.is_made() else ()
+
+    def database(self) -> Database:
+        """Return the database, opened when it is first needed; raises as `open` does."""
+        # Who looks for a key does not wait for the store of a tenant that is just being opened.
+        if (opened := self._database) is not None:
+            return opened
+        with self._lock:
+            if self._database is None:
+                self._database = open_sqlite(self._folder)
+            return self._database
+
+    def is_made(self) -> bool:
+        """Return whether anything was ever stored; asking makes no file."""
+        return self._database is not None or is_there(self._folder)
 
     async def known(self) -> tuple[str, ...]:
         """Return the tenants that have stored something, asked for beside the event loop.
@@ -157,11 +169,6 @@ class Stores:
         if self._runner:
             _remove(self._runner_folder(self._runner))
             self._runner = ""
-
-    def _opened_database(self) -> Database:
-        if self._database is None:
-            self._database = open_sqlite(self._folder)
-        return self._database
 
     async def _sweep(self) -> None:
         with suppress(WorkTimedOut):
