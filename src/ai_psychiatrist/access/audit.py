@@ -130,40 +130,30 @@ class AuditLog:
 
         A log whose end does not fit its head takes no row: it would cover up what happened.
         """
-        if not self._is_begun():
-            # Committed before the first row: rows without a head then always mean that the head was
-            # taken away, also where a power cut leaves only one of SQLite's two files written.
-            self.rows.begin(self._signed(self._origin))
         with self.rows.database.writing():
-            self.rows.lock()
-            end = self._checked_end()
-            row = AuditRow(
-                n=end.n + 1,
-                previous=end.digest,
-                at=written(datetime.now(UTC)),
-                # Ids are ours; anything else that it may be does not get into the log.
-                actor=actor if _ACTOR.fullmatch(actor) else self._name_of(actor),
-                action=action,
-                object=self._name_of(record_id) if record_id else "",
-                outcome=outcome,
-                digest="",
-                seal="",
-            )
-            head = AuditHead(row.n, _digest(row))
-            sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
-            self.rows.add(sealed, self._signed(head))
+            head = self.rows.locked_head()
+            if head is not None or self.rows.latest(1):
+                end = self._checked_end(head)
+                self._add(end, actor=actor, action=action, outcome=outcome, record_id=record_id)
+                return
+        # Committed before the first row: rows without a head then always mean that the head was
+        # taken away, also where a power cut leaves only one of SQLite's two files written.
+        self.rows.begin(self._signed(self._origin))
+        self.append(actor=actor, action=action, outcome=outcome, record_id=record_id)
 
     def require_whole(self) -> None:
         """Raise `StoreUnusable` where `append` would, as far as reading tells."""
         with self.rows.database.reading():
-            if self._is_begun():
-                self._checked_end()
+            head = self.rows.head()
+            if head is not None or self.rows.latest(1):
+                self._checked_end(head)
 
     def latest(self, count: int, *, record_id: str | None = None) -> list[AuditRow]:
         """Return the last rows in their order, of one record alone where it is named."""
         if record_id is None:
             return self.rows.latest(count)
-        return self.rows.latest_of(self._name_of(record_id), count)
+        name = self._name_of(record_id)
+        return [row for row in self.rows.all() if row.object == name][-count:]
 
     def head(self) -> AuditHead | None:
         """Return the head, `None` before the first row."""
@@ -203,12 +193,27 @@ class AuditLog:
         """What the first row follows."""
         return AuditHead(0, hashlib.sha256(f"audit of {self.tenant}".encode()).hexdigest())
 
-    def _is_begun(self) -> bool:
-        return bool(self.rows.head() or self.rows.latest(1))
+    def _add(
+        self, end: AuditHead, *, actor: str, action: Action, outcome: str, record_id: str
+    ) -> None:
+        row = AuditRow(
+            n=end.n + 1,
+            previous=end.digest,
+            at=written(datetime.now(UTC)),
+            # Ids are ours; anything else that it may be does not get into the log.
+            actor=actor if _ACTOR.fullmatch(actor) else self._name_of(actor),
+            action=action,
+            object=self._name_of(record_id) if record_id else "",
+            outcome=outcome,
+            digest="",
+            seal="",
+        )
+        head = AuditHead(row.n, _digest(row))
+        sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
+        self.rows.add(sealed, self._signed(head))
 
-    def _checked_end(self) -> AuditHead:
+    def _checked_end(self, head: AuditHead | None) -> AuditHead:
         """Return the last row, which this installation wrote and which the head allows."""
-        head = self.rows.head()
         if head is None:
             raise _unusable("the audit log has rows, and its head is gone")
         rows = list(self.rows.all(after=max(head.n, 1) - 1))

@@ -15,7 +15,7 @@ from ai_psychiatrist.access.keys import NOTED_EVERY_SECONDS, Clock, Key, key_of
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.domain.normal_form import nfkc
-from ai_psychiatrist.store.access_rows import AccessRows, SessionLimits
+from ai_psychiatrist.store.access_rows import AccessRows
 from ai_psychiatrist.store.database import Database, Found
 
 LIFE_SECONDS: Final = 12 * 3600
@@ -90,14 +90,11 @@ class SessionStore:
         self, principal: Principal, *, key_id: str | None = None, rater: str | None = None
     ) -> str:
         token, now = secrets.token_urlsafe(_TOKEN_BYTES), int(self.clock())
-        limits = SessionLimits(
+        AccessRows(self.database()).add_session(
             oldest=now - LIFE_SECONDS,
             idle=now - IDLE_SECONDS,
             most_of_one=MOST_OF_ONE,
             most=MOST_SESSIONS,
-        )
-        AccessRows(self.database()).add_session(
-            limits,
             tenant=principal.tenant,
             token_digest=_digest(token),
             key_id=key_id,

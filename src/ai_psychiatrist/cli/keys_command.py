@@ -19,6 +19,7 @@ from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL, Scope
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.store.reserve import using_reserve
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.records import stores_of
 
@@ -151,7 +152,8 @@ def revoke(
 def _stores() -> Iterator[tuple[Settings, Stores]]:
     with refusing_bad_input():
         settings = quiet(read_settings())
-        with closing(stores_of(settings)) as stores:
+        folder = settings.data.state_folder
+        with using_reserve(folder), closing(stores_of(settings)) as stores:
             # Files that cannot be used are named before anything is noted.
             stores.database()
             yield settings, stores

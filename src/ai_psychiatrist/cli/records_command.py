@@ -18,6 +18,7 @@ from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.store.cipher import load_cipher
 from ai_psychiatrist.store.listing import PageWanted
 from ai_psychiatrist.store.records import RecordSummary
+from ai_psychiatrist.store.reserve import using_reserve
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
@@ -88,7 +89,7 @@ def erase(
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
     settings = _settings()
-    with _stores(settings) as stores:
+    with using_reserve(settings.data.state_folder), _stores(settings) as stores:
         store = _known(stores, tenant)
         if subject is not None:
             with audited_if_possible(settings, stores, tenant, "subject_erased", subject):

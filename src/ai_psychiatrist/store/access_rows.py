@@ -69,19 +69,6 @@ _ROOM_MADE: Final = delete(sessions).where(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionLimits:
-    """When sessions have ended by themselves, and how many there are at most."""
-
-    oldest: int
-    """Seconds since 1970: one that began then or earlier has ended."""
-    idle: int
-    """One whose last use was then or earlier has ended."""
-    most_of_one: int
-    """Of one key, or of one rater's name."""
-    most: int
-
-
 @dataclass(frozen=True, slots=True)
 class AccessRows:
     """Keys and sessions of all tenants; every method raises `StoreUnusable`."""
@@ -122,10 +109,22 @@ class AccessRows:
         found = self._read(_SESSION, of_token=token_digest, of_oldest=oldest, of_idle=idle)
         return next(iter(found), None)
 
-    def add_session(self, limits: SessionLimits, **columns: str | int | bytes | None) -> None:
-        """Add a session; where there are too many, those not used for longest are removed."""
-        bounds = {"of_oldest": limits.oldest, "of_idle": limits.idle}
-        counts = {"of_most_of_one": limits.most_of_one - 1, "of_most": limits.most - 1}
+    def add_session(
+        self,
+        *,
+        oldest: int,
+        idle: int,
+        most_of_one: int,
+        most: int,
+        **columns: str | int | bytes | None,
+    ) -> None:
+        """Add a session, and remove those that have ended, began at `oldest` or rest since `idle`.
+
+        `most_of_one`: of one key or rater's name; there and where there are `most` of all, those
+        that were not used for longest are removed.
+        """
+        bounds = {"of_oldest": oldest, "of_idle": idle}
+        counts = {"of_most_of_one": most_of_one - 1, "of_most": most - 1}
         holder = {"of_key": columns["key_id"], "of_rater": columns["rater"]}
         with self.database.transaction(_NO_TENANT, writes=True):
             self._write(_ROOM_MADE, **bounds, **counts, **holder)

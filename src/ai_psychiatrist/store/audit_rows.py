@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, text, union, update
 
-from ai_psychiatrist.store.database import Database, TenantDatabase
+from ai_psychiatrist.store.database import Database, Found, TenantDatabase
 from ai_psychiatrist.store.schema import KEYS, OF_TENANT, audit, audit_heads, tenants
 
 _PAGE: Final = 1_000
@@ -16,8 +16,8 @@ _LOWEST: Final = -(2**31)
 _OWN: Final = select(*audit.c[1:]).where(audit.c.tenant == OF_TENANT)
 _AFTER: Final = _OWN.where(audit.c.n > bindparam("of_n")).order_by(audit.c.n).limit(_PAGE)
 _LATEST: Final = _OWN.order_by(audit.c.n.desc()).limit(bindparam("of_count"))
-_LATEST_OF: Final = _LATEST.where(audit.c.object == bindparam("of_object"))
 _HEAD: Final = select(*audit_heads.c[1:]).where(audit_heads.c.tenant == OF_TENANT)
+_HEAD_LOCKED: Final = _HEAD.with_for_update()
 _HEAD_MOVED: Final = update(audit_heads).where(audit_heads.c.tenant == OF_TENANT)
 _HEAD_BEGUN: Final = text(
     f"INSERT INTO {KEYS}.audit_heads (tenant, n, digest, seal) "  # noqa: S608  our own name
@@ -70,32 +70,27 @@ class AuditRows:
 
     def all(self, *, after: int = _LOWEST) -> Iterator[AuditRow]:
         """Yield the rows with higher numbers, in their order."""
-        page = self.database.all(_AFTER, of_n=after)
-        while page:
+        while page := self.database.all(_AFTER, of_n=after):
             yield from starmap(AuditRow, page)
-            page = self.database.all(_AFTER, of_n=page[-1].n)
+            if len(page) < _PAGE:
+                return
+            after = page[-1].n
 
     def latest(self, count: int) -> list[AuditRow]:
         """Return the last rows in their order."""
         return [*starmap(AuditRow, reversed(self.database.all(_LATEST, of_count=count)))]
 
-    def latest_of(self, name: str, count: int) -> list[AuditRow]:
-        """Return the last rows of one record in their order."""
-        found = self.database.all(_LATEST_OF, of_count=count, of_object=name)
-        return [*starmap(AuditRow, reversed(found))]
-
     def head(self) -> AuditHead | None:
         """Return the head, `None` before the first row."""
-        row = self.database.one(_HEAD)
-        return None if row is None else AuditHead(row.n, row.digest, row.seal)
+        return _head(self.database.one(_HEAD))
+
+    def locked_head(self) -> AuditHead | None:
+        """Return the head; no other process adds a row until the transaction ends, which writes."""
+        return _head(self.database.one(_HEAD_LOCKED))
 
     def begin(self, head: AuditHead) -> None:
         """Keep the first head, unless another process just did."""
         self.database.run(_HEAD_BEGUN, **asdict(head))
-
-    def lock(self) -> None:
-        """Let no other process add a row until the transaction ends, which writes."""
-        self.database.one(_HEAD.with_for_update())
 
     def add(self, row: AuditRow, head: AuditHead) -> None:
         """Add a row and move the head to it, within a transaction."""
@@ -110,3 +105,7 @@ def audited_tenants(database: Database) -> tuple[str, ...]:
     """
     with database.transaction("", writes=False) as connection:
         return tuple(sorted(connection.execute(_TENANTS).scalars()))
+
+
+def _head(row: Found | None) -> AuditHead | None:
+    return None if row is None else AuditHead(row.n, row.digest, row.seal)
