@@ -180,7 +180,8 @@ def test_audit_logs_are_chains_that_the_database_itself_keeps(
 
 
 def test_keys_and_sessions_are_kept_as_in_files(database: Database) -> None:
-    keys, sessions = (kind(database=lambda: database) for kind in (KeyStore, SessionStore))
+    keys = KeyStore(database=lambda: database)
+    sessions = SessionStore(database=lambda: database)
     made, other = keys.create(WARD), keys.create(WARD)
     found = keys.find(made.text)
     assert found is not None
