@@ -292,6 +292,6 @@ def _head_at(row: AuditRow) -> AuditHead:
 
 def _unusable(reason: str) -> StoreUnusable:
     return StoreUnusable(
-        f"{reason}: `ai-psychiatrist audit verify` says more",
+        f"{reason}: `ai-psychiatrist audit verify` says what is wrong",
         problem_code="audit_unavailable",
     )
