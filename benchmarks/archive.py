@@ -16,8 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.access.audit.entry import Action
-from ai_psychiatrist.access.audit.trails import Trails
+from ai_psychiatrist.access.audit import AuditLogs
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase, SpanRating
@@ -139,14 +138,12 @@ def rows(folder: Path, stored: int) -> Iterator[str]:
     pairs = f"agreement, {stored:,} cases of two raters"
     yield _line(f"{pairs}, first", seconds_of(lambda: agreed(store, LOCAL), rounds=1))
     yield _line(f"{pairs}, unchanged", seconds_of(lambda: agreed(store, LOCAL)))
-    trails = Trails(state_dir=folder / "state")
+    log = AuditLogs(database=lambda: database, key=bytes(32)).of(LOCAL.tenant)
     entry = each(
-        lambda _: trails.record(
-            "local", actor="local", action=Action.ASSESSMENT_SEEN, outcome="200"
-        ),
+        lambda _: log.append(actor="local", action="assessment_seen", outcome="200"),
         min(stored, 500),
     )
-    yield _line("a row of the audit trail", entry, control)
+    yield _line("a row of the audit log", entry, control)
     database.close()
 
 

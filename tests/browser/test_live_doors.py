@@ -8,11 +8,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.keys import WantedKey
 from ai_psychiatrist.domain.access import Scope
 from tests.browser.site import Person, Site, site_of
+from tests.fakes.access import Access
 
 _MARKUP: Final = """<img src=x onerror=alert(1)>"'><script>alert(2)</script>{{7*7}}"""
 _TALK: Final = (
@@ -28,11 +27,11 @@ def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
 
 
 def _key(tmp_path: Path, *scopes: Scope, name: str = "ward") -> str:
-    entrance = Entrance(tmp_path / FILE_NAME)
-    made = entrance.keys.create(
+    access = Access(tmp_path)
+    made = access.keys.create(
         WantedKey(name=name, tenant="local", scopes=frozenset(scopes), lasts_seconds=3600)
     )
-    entrance.close()
+    access.close()
     written: str = made.text.written()
     return written
 

@@ -1,11 +1,15 @@
 """Keys for tests, and a clock that they move."""
 
+import time
+from collections.abc import Callable
+from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.entrance import Entrance
-from ai_psychiatrist.access.keys import MadeKey, WantedKey
+from ai_psychiatrist.access.keys import KeyStore, MadeKey, WantedKey
+from ai_psychiatrist.access.sessions import SessionStore
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.store.database import Database, open_sqlite
 
 WARD = WantedKey(name="ward", tenant="clinic-1", scopes=frozenset({Scope.READ, Scope.ASSESS}))
 
@@ -21,22 +25,34 @@ class Clock:
         return self.now
 
 
+class Access:
+    """Keys and sessions of a folder, as a process of its own has them."""
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self._folder = folder
+        self.keys = KeyStore(database=lambda: self._database, clock=clock)
+        self.sessions = SessionStore(database=lambda: self._database, clock=clock)
+
+    @cached_property
+    def _database(self) -> Database:
+        return open_sqlite(self._folder)
+
+    def close(self) -> None:
+        """Close the database; it is opened again where it is needed."""
+        if "_database" in self.__dict__:
+            self._database.close()
+            del self.__dict__["_database"]
+
+
 def key_for(
     state_dir: Path, *scopes: Scope, tenant: str = "local", name: str = "caller"
 ) -> MadeKey:
     """Make a key for a server whose state is kept in a folder."""
-    entrance = Entrance(state_dir / FILE_NAME)
-    try:
-        wanted = WantedKey(name=name, tenant=tenant, scopes=frozenset(scopes))
-        return entrance.keys.create(wanted)
-    finally:
-        entrance.close()
+    with closing(Access(state_dir)) as access:
+        return access.keys.create(WantedKey(name=name, tenant=tenant, scopes=frozenset(scopes)))
 
 
 def revoke(state_dir: Path, made: MadeKey) -> None:
     """Revoke a key, as another process does while a server runs."""
-    entrance = Entrance(state_dir / FILE_NAME)
-    try:
-        entrance.keys.revoke(made.key.id)
-    finally:
-        entrance.close()
+    with closing(Access(state_dir)) as access:
+        access.keys.revoke(made.key.id)

@@ -209,9 +209,8 @@ def _damaged(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
     }
     touched = {
         "store.sqlite": ("list", "sweep"),
-        "keys.sqlite": ("list", "rotate"),
+        "keys.sqlite": ("list", "rotate", "keys"),
         "webhooks.sqlite": ("webhooks",),
-        "access.sqlite": ("keys", "list"),
     }
     cases = [(file, name, change) for file in touched for name, change in changes.items()]
     cases += [("records.key", name, change) for name, change in key_changes.items()]
@@ -223,8 +222,7 @@ def _damaged(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
             call: shown_cells(run(calls[call], folder, settings)) for call in chosen
         }
         value["result_over_http"] = asyncio.run(_asked(folder, first, settings))
-        if not file.startswith("access"):
-            value["erase"] = shown_cells(run(calls["erase"], folder, settings))
+        value["erase"] = shown_cells(run(calls["erase"], folder, settings))
         masks_here = {**masks, str(state): "<state>"}
         yield _answer(f"damaged/{Path(file).name}_{name}", value, masks_here)
     (folder / "file").write_text("no folder", "utf-8")

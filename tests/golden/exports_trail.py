@@ -1,4 +1,4 @@
-"""Trails of who did what that somebody changed: what is found, and whether they take a row more."""
+"""Logs of who did what that were changed: what is found, and whether they take a row more."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -11,26 +11,25 @@ from tests.golden.exports_served import another_state, ends
 from tests.golden.ways import run
 
 _CHANGES: Final = {
-    "row_changed": "UPDATE trail SET outcome = '200' WHERE n = 2",
-    "action_changed": "UPDATE trail SET action = 'queue_seen' WHERE n = 3",
-    "row_removed": "DELETE FROM trail WHERE n = 4",
-    "rows_removed": "DELETE FROM trail WHERE n BETWEEN 3 AND 6",
-    "end_removed": "DELETE FROM trail WHERE n > 10",
-    "all_removed": "DELETE FROM trail",
-    "rows_swapped": "UPDATE trail SET n = CASE n WHEN 2 THEN -3 WHEN 3 THEN -2 END "
-    "WHERE n IN (2, 3); UPDATE trail SET n = -n WHERE n < 0",
-    "digest_changed": "UPDATE trail SET digest = lower(hex(zeroblob(32))) WHERE n = 5",
-    "seal_changed": "UPDATE trail SET seal = lower(hex(zeroblob(32))) WHERE n = 5",
+    "row_changed": "UPDATE audit SET outcome = '200' WHERE n = 2",
+    "action_changed": "UPDATE audit SET action = 'queue_seen' WHERE n = 3",
+    "row_removed": "DELETE FROM audit WHERE n = 4",
+    "rows_removed": "DELETE FROM audit WHERE n BETWEEN 3 AND 6",
+    "end_removed": "DELETE FROM audit WHERE n > 10",
+    "all_removed": "DELETE FROM audit",
+    "rows_swapped": "UPDATE audit SET n = CASE n WHEN 2 THEN -3 WHEN 3 THEN -2 END "
+    "WHERE n IN (2, 3); UPDATE audit SET n = -n WHERE n < 0",
+    "digest_changed": "UPDATE audit SET digest = lower(hex(zeroblob(32))) WHERE n = 5",
+    "seal_changed": "UPDATE audit SET seal = lower(hex(zeroblob(32))) WHERE n = 5",
+    "head_gone": "DELETE FROM keys.audit_heads",
+    "head_overwritten": "UPDATE keys.audit_heads SET digest = 'no head'",
 }
-_TRAIL: Final = "audit/local.sqlite"
-_HEAD: Final = "audit-heads/local.head"
+_TRAIL: Final = "store.sqlite"
 _DIGEST_KEY: Final = "digest.key"
 _CONTENTS: Final[dict[str, tuple[str, bytes | None]]] = {
     "trail_overwritten": (_TRAIL, b"no store at all" * 100),
     "trail_emptied": (_TRAIL, b""),
     "trail_gone": (_TRAIL, None),
-    "head_gone": (_HEAD, None),
-    "head_overwritten": (_HEAD, b"no head"),
     "digest_key_gone": (_DIGEST_KEY, None),
     "digest_key_of_another": (_DIGEST_KEY, b"5a" * 32),
 }
@@ -55,8 +54,9 @@ def changed_trails(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
     for name, statements in _CHANGES.items():
         state, settings = another_state(folder)
         with closing(sqlite3.connect(state / _TRAIL, isolation_level=None)) as database:
-            for change in ("update", "delete"):
-                database.execute(f"DROP TRIGGER trail_refuses_{change}")
+            database.execute("ATTACH ? AS keys", (str(state / "keys.sqlite"),))
+            for trigger in ("audit_never_change", "audit_is_never_deleted"):
+                database.execute(f"DROP TRIGGER {trigger}")
             database.executescript(statements)
         value[name] = _found(folder, noted, settings)
     for name, (file, content) in _CONTENTS.items():

@@ -19,9 +19,6 @@ from tests.golden.http_records import PLACE
 _BODY: Final = {"transcript_text": "Participant: I sleep badly, most nights."}
 _SETTINGS: Final = {"STORE_ASSESSMENTS": "true"}
 _FILES: Final = (
-    "access.sqlite",
-    "audit/local.sqlite",
-    "audit-heads/local.head",
     "digest.key",
     "records.key",
     "store.sqlite",
@@ -44,20 +41,18 @@ _ASKED: Final[tuple[tuple[str, str, Any], ...]] = (
     ("GET", "/", None),
 )
 _TOLD: Final[Mapping[str, tuple[tuple[str, str, str, Any], ...]]] = {
-    "access.sqlite": (("entrance", "POST", "/v1/session", {"rater": "A"}),),
-    "audit/local.sqlite": (
+    "keys.sqlite": (("entrance", "POST", "/v1/session", {"rater": "A"}),),
+    "store.sqlite": (
         ("audit-shown", "GET", PLACE, None),
         ("audit-changed", "POST", "/full_pipeline", _BODY),
+        ("interviews", "POST", HERE, {"protocol": "phq8"}),
     ),
-    "store.sqlite": (("interviews", "POST", HERE, {"protocol": "phq8"}),),
     "records.key": (
         ("records-read", "GET", PLACE, None),
         ("records-made", "POST", "/full_pipeline", {"transcript_text": DANGER}),
     ),
 }
 """Which problems are kept as a whole: damaged file, and what is then asked."""
-_NEW_WHERE_GONE: Final = frozenset({"access.sqlite"})
-"""Files that are begun anew without a word."""
 
 
 @in_loop
@@ -69,7 +64,7 @@ async def broken(folder: Path) -> list[Answer]:
         record = (await client.post(PLACE, json=_BODY)).headers["location"]
         interview = await begun(talk)
     for name in _FILES:
-        for how in ("damaged",) if name in _NEW_WHERE_GONE else ("damaged", "gone"):
+        for how in ("damaged", "gone"):
             place = folder / f"{name.replace('/', '-')}-{how}"
             _spoil(folder / "whole", place, name, how)
             async with calling(place, _SETTINGS) as client:
@@ -160,7 +155,7 @@ async def _doors(folder: Path, cases: list[Answer]) -> None:
     """Keep what is said where keys are asked for and cannot be read."""
     place = folder / "doors"
     (place / "state").mkdir(parents=True)
-    (place / "state" / "access.sqlite").write_bytes(b"nothing of use " * 400)
+    (place / "state" / "keys.sqlite").write_bytes(b"nothing of use " * 400)
     async with calling(place, {"AUTH_REQUIRED": "true"}) as client:
         talk = Talk(client=client, name="broken/doors", cases=cases)
         key = bearer("aip_0123456789ab_" + "A" * 43)

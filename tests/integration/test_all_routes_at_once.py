@@ -10,7 +10,6 @@ from typing import Final
 import httpx
 import pytest
 
-from ai_psychiatrist.access.access_file import FILE_NAME
 from ai_psychiatrist.domain.access import Scope
 from tests.integration.running_app import RunningApp, settings_with
 from tests.integration.test_reviews_http import ASYNC, PLACE, RATINGS, TEXT, Doors
@@ -100,7 +99,7 @@ def test_every_request_is_answered_whatever_else_is_done(tmp_path: Path, *, is_w
     times = REQUESTS_AT_ONCE.size(is_whole=is_whole) // _PEOPLE
     known = [f"{PLACE}/00000000-0000-0000-0000-000000000000"]
     with RunningApp(settings) as app, ExitStack() as stack:
-        doors = Doors(app.url, tmp_path / FILE_NAME, stack)
+        doors = Doors(app.url, tmp_path, stack)
         scopes = (frozenset(Scope), frozenset(Scope) - {Scope.ADMIN})
         people = [Someone(doors.client(scopes[one % 2]), known, one) for one in range(_PEOPLE)]
         with ThreadPoolExecutor(_PEOPLE) as pool:

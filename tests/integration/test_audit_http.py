@@ -1,8 +1,10 @@
 """Who did what leaves a row before it is answered, and nothing is shown where no row can be."""
 
 import json
-import shutil
+import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,15 @@ from tests.integration.command import run
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import TEXT
 
+FORGE_HEAD = "UPDATE keys.audit_heads SET n = n + 1000"
+MEND_HEAD = "UPDATE keys.audit_heads SET n = n - 1000"
+REMOVE_HEAD = "DELETE FROM keys.audit_heads"
+EDIT_END = "UPDATE audit SET seal = '' WHERE n = (SELECT max(n) FROM audit)"
+REMOVE_END = "DELETE FROM audit WHERE n = (SELECT max(n) FROM audit)"
+DOCS = Path(__file__).parents[2] / "docs" / "doors.md"
 NO_INTERVIEW = "A" * 32
+NOISE = b"nothing of use " * 400
+NO_KEYS = "ALTER TABLE keys.access_keys RENAME TO gone"
 KEY_OPTIONS = ("--name", "ward", "--scope", "read")
 _UNDER_TWO_NAMES = {
     RouteKey("GET", "/health"): "about the service",
@@ -64,6 +74,16 @@ def begin(client: httpx.Client) -> str:
     assert answer.status_code == 201, answer.text
     interview_id: str = answer.json()["interview_id"]
     return interview_id
+
+
+def edit(folder: Path, *statements: str) -> None:
+    """Change the files of a state folder as an attacker would who has no key."""
+    with closing(sqlite3.connect(folder / "state" / "store.sqlite")) as connection, connection:
+        connection.execute("ATTACH ? AS keys", (str(folder / "state" / "keys.sqlite"),))
+        for trigger in ("audit_never_change", "audit_is_never_deleted"):
+            connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        for statement in statements:
+            connection.execute(statement)
 
 
 def shown(folder: Path, *options: str) -> list[dict[str, Any]]:
@@ -116,7 +136,7 @@ def test_who_lists_jobs_and_so_levels_of_danger_is_told(
     assert [(row["action"], row["outcome"]) for row in rows] == [("assessments_listed", "200")]
 
 
-def test_the_trail_is_checked_by_the_command(client: httpx.Client, tmp_path: Path) -> None:
+def test_the_log_is_checked_by_the_command(client: httpx.Client, tmp_path: Path) -> None:
     client.get(f"/v1/interviews/{NO_INTERVIEW}")
     head = run(["audit", "head"], tmp_path).out.strip()
     assert head.startswith("1:")
@@ -135,13 +155,11 @@ def test_the_trail_is_checked_by_the_command(client: httpx.Client, tmp_path: Pat
     assert "NUMBER:DIGEST" in wrong.err
 
 
-def test_nothing_is_shown_or_changed_where_the_trail_takes_no_row(
+def test_nothing_is_shown_or_changed_where_the_log_takes_no_row(
     client: httpx.Client, tmp_path: Path
 ) -> None:
     interview_id = begin(client)
-    head = tmp_path / "state" / "audit-heads" / "local.head"
-    content = head.read_bytes()
-    head.write_bytes(b"forged")
+    edit(tmp_path, FORGE_HEAD)
     for method in ("GET", "DELETE"):
         answer = client.request(method, f"/v1/interviews/{interview_id}")
         assert answer.status_code == 503
@@ -149,7 +167,7 @@ def test_nothing_is_shown_or_changed_where_the_trail_takes_no_row(
         assert answer.headers["retry-after"] == "60"
         assert "question" not in answer.text
     assert client.get("/healthz").status_code == 200
-    head.write_bytes(content)
+    edit(tmp_path, MEND_HEAD)
     assert client.get(f"/v1/interviews/{interview_id}").status_code == 200
 
 
@@ -212,7 +230,7 @@ def test_whatever_strangers_send_is_counted_and_written_down_once(
     with client_of(settings) as client:
         for _ in range(10):
             assert client.request(method, "/v1/session", **sent).status_code in {303, 401, 400, 422}
-        assert not list((tmp_path / "state").glob("audit/*"))
+        assert run(["audit", "verify"], tmp_path).out == "There is no audit log yet.\n"
         answer = client.post("/v1/session", json={"key": "aip_a_b"})
         assert answer.json()["code"] == "too_many_logins"
     assert [(row["action"], row["outcome"]) for row in shown(tmp_path, "--tenant", "_nobody")] == [
@@ -220,16 +238,15 @@ def test_whatever_strangers_send_is_counted_and_written_down_once(
     ]
 
 
-def test_what_strangers_are_refused_is_not_lost_where_the_trail_takes_no_row(
+def test_what_strangers_are_refused_is_not_lost_where_the_log_takes_no_row(
     tmp_path: Path,
 ) -> None:
     settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
-    head = tmp_path / "state" / "audit-heads" / "_nobody.head"
-    head.parent.mkdir(parents=True)
-    head.write_bytes(b"forged")
+    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    edit(tmp_path, "INSERT INTO keys.audit_heads VALUES ('_nobody', 0, '', 'forged')")
     with client_of(settings) as client:
         assert client.post("/v1/session", json={"key": "aip_a_b"}).status_code == 401
-        head.unlink()
+        edit(tmp_path, "DELETE FROM keys.audit_heads WHERE tenant = '_nobody'")
     assert [row["outcome"] for row in shown(tmp_path, "--tenant", "_nobody")] == ["1"]
 
 
@@ -263,7 +280,7 @@ def test_an_assessment_that_is_not_stored_leaves_no_row(
     client: httpx.Client, tmp_path: Path
 ) -> None:
     assert client.post("/full_pipeline", json={"transcript_text": TEXT}).status_code == 200
-    assert not (tmp_path / "state" / "audit").exists()
+    assert run(["audit", "verify"], tmp_path).out == "There is no audit log yet.\n"
 
 
 def test_what_the_commands_do_to_stored_assessments_leaves_rows(
@@ -298,57 +315,38 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
     assert run(["audit", "verify"], tmp_path).code == 0
 
 
-def _overwrite(state: Path) -> None:
-    (state / "audit" / "local.sqlite").write_bytes(b"nothing of use " * 400)
-
-
-def _forge_head(state: Path) -> None:
-    (state / "audit-heads" / "local.head").write_bytes(b"forged")
-
-
-def _remove_head(state: Path) -> None:
-    (state / "audit-heads" / "local.head").unlink()
-
-
-def _leave_no_room(state: Path) -> None:
-    """As on a full disk: no file can be made where the trail is."""
-    shutil.rmtree(state / "audit")
-    (state / "audit").write_bytes(b"")
-
-
 BROKEN = pytest.mark.parametrize(
     "spoil",
-    [_overwrite, _forge_head, _remove_head, _leave_no_room],
-    ids=["overwritten", "forged head", "head gone", "full"],
+    [EDIT_END, REMOVE_END, FORGE_HEAD, REMOVE_HEAD],
+    ids=["edited", "cut off", "forged head", "head gone"],
 )
 
 
-def test_the_broken_trail_of_one_tenant_hides_no_other_from_the_check(tmp_path: Path) -> None:
+def test_the_broken_log_of_one_tenant_hides_no_other_from_the_check(tmp_path: Path) -> None:
     for tenant in ("a-ward", "b-ward", "c-ward"):
         made = run(["keys", "create", *KEY_OPTIONS, "--tenant", tenant], tmp_path)
         assert made.code == 0, made.err
-    audit = tmp_path / "state" / "audit"
-    (audit / "a-ward.sqlite").write_bytes(b"nothing of use " * 400)
-    (audit / "b-ward.sqlite").write_bytes(b"")
+    edit(
+        tmp_path,
+        "UPDATE audit SET actor = CAST(x'ff' AS TEXT) WHERE tenant = 'a-ward'",
+        "DELETE FROM audit WHERE tenant = 'b-ward'",
+    )
     done = run(["audit", "verify"], tmp_path)
     broken, empty, whole = done.out.splitlines()
     assert (done.code, done.err) == (1, "")
-    assert broken.startswith("a-ward: file unreadable: ")
-    assert broken.endswith("SQLITE_NOTADB; look at the disk and at the file's rights")
-    assert empty.startswith("b-ward: file unreadable: ")
+    assert broken == "a-ward: unreadable"
+    assert empty == "b-ward: rows 1-2: missing"
     assert whole.startswith("c-ward: holds, head 2:")
 
 
 @BROKEN
-def test_a_key_is_revoked_whatever_became_of_the_trail(
-    tmp_path: Path, spoil: Callable[[Path], None]
-) -> None:
+def test_a_key_is_revoked_whatever_became_of_the_log(tmp_path: Path, spoil: str) -> None:
     made = [json.loads(run(["keys", "create", *KEY_OPTIONS, "--json"], tmp_path).out) for _ in "12"]
-    spoil(tmp_path / "state")
+    edit(tmp_path, spoil)
     done = run(["keys", "revoke", made[0]["id"]], tmp_path)
     assert (done.code, done.out) == (1, f"revoked {made[0]['id']}\n")
     (told,) = done.err.splitlines()
-    assert told.startswith("warning: done, but the audit trail took no row: ")
+    assert told.startswith("warning: done, but the audit log took no row: ")
     listed = run(["keys", "list", "--json"], tmp_path)
     assert listed.code == 0
     states = {key["id"]: key["state"] for key in json.loads(listed.out)}
@@ -359,8 +357,8 @@ def test_a_key_is_revoked_whatever_became_of_the_trail(
 
 
 @BROKEN
-def test_records_are_erased_whatever_became_of_the_trail_and_nothing_else_is_done(
-    tmp_path: Path, spoil: Callable[[Path], None]
+def test_records_are_erased_whatever_became_of_the_log_and_nothing_else_is_done(
+    tmp_path: Path, spoil: str
 ) -> None:
     settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
     with client_of(settings) as client:
@@ -368,7 +366,7 @@ def test_records_are_erased_whatever_became_of_the_trail_and_nothing_else_is_don
             body = {"transcript_text": TEXT, "subject": subject}
             assert client.post("/v1/assessments", json=body).status_code == 201
     lines = [json.loads(line) for line in _listed(tmp_path)]
-    spoil(tmp_path / "state")
+    edit(tmp_path, spoil)
     for words in ([lines[0]["assessment_id"]], ["--subject", lines[1]["subject_id"]]):
         done = run(["records", "erase", *words], tmp_path)
         assert (done.code, done.out.startswith("erased 1 assessment")) == (1, True)
@@ -385,23 +383,63 @@ def _listed(folder: Path) -> list[str]:
 
 
 @BROKEN
-def test_a_server_whose_trail_takes_no_row_is_not_ready(
-    tmp_path: Path, spoil: Callable[[Path], None]
-) -> None:
+def test_a_server_whose_log_takes_no_row_is_not_ready(tmp_path: Path, spoil: str) -> None:
     settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
     with client_of(settings) as client:
         assert client.get("/v1/jobs").status_code == 200
         assert client.get("/readyz").status_code == 200
-    spoil(tmp_path / "state")
+    edit(tmp_path, spoil)
     with client_of(settings) as client:
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["code"]) == (503, "audit_unavailable")
         assert client.get("/v1/jobs").status_code == 503
 
 
-def test_a_server_whose_keys_cannot_be_read_is_not_ready(tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "access.sqlite").write_bytes(b"nothing of use " * 400)
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        (lambda state: (state / "store.sqlite").write_bytes(NOISE), "assessments_unavailable"),
+        (lambda state: (state / "keys.sqlite").write_bytes(NOISE), "assessments_unavailable"),
+        (lambda state: (state / "records.key").chmod(0o644), "audit_unavailable"),
+    ],
+    ids=["store", "keys", "key of seals"],
+)
+def test_a_server_that_is_not_ready_names_the_part(
+    tmp_path: Path, spoil: Callable[[Path], object], code: str
+) -> None:
+    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
+    with client_of(settings) as client:
+        spoil(tmp_path / "state")
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["code"]) == (503, code)
+
+
+def test_a_server_that_loses_its_keys_while_it_runs_is_not_ready(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")) as client:
+        assert client.get("/v1/jobs").status_code == 200
+        edit(tmp_path, NO_KEYS)
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["code"]) == (503, "entrance_unusable")
+
+
+def test_a_log_that_takes_no_row_is_begun_anew_as_the_documentation_says(tmp_path: Path) -> None:
+    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    edit(tmp_path, REMOVE_HEAD)
+    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 2
+    (statements,) = re.findall(r"```sql\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+    state = tmp_path / "state"
+    with closing(sqlite3.connect(state / "store.sqlite")) as connection:
+        connection.execute(
+            "CREATE TRIGGER IF NOT EXISTS audit_is_never_deleted BEFORE DELETE ON audit "
+            "BEGIN SELECT 1; END"
+        )
+        attached = statements.replace("'keys.sqlite'", f"'{state / 'keys.sqlite'}'")
+        connection.executescript(attached)
+    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    assert run(["audit", "verify"], tmp_path).out.startswith("local: holds, head 2:")
+    with (
+        closing(sqlite3.connect(state / "store.sqlite")) as connection,
+        pytest.raises(sqlite3.IntegrityError, match="append-only"),
+    ):
+        connection.execute("DELETE FROM audit")

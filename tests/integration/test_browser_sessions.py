@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ai_psychiatrist.access.key_text import make_key
+from ai_psychiatrist.access.keys import make_key
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.domain.access import Scope
 from tests.fakes.access import key_for, revoke

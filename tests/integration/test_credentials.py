@@ -8,16 +8,14 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.entrance import Entrance
-from ai_psychiatrist.access.key_text import make_key
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import WantedKey, make_key
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.authorization import Required
 from ai_psychiatrist.api.paths import is_open
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.access import Scope
-from tests.fakes.access import key_for, revoke
+from ai_psychiatrist.store.database import KEYS_NAME
+from tests.fakes.access import Access, key_for, revoke
 from tests.integration.canary import CANARY
 from tests.integration.command import Serving
 from tests.integration.running_app import client_at, client_of, settings_with
@@ -74,7 +72,7 @@ def wrong(state_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     live, revoked = (key_for(state_dir, *every) for _ in range(2))
     revoke(state_dir, revoked)
     elsewhere = key_for(tmp_path_factory.mktemp("other"), *every)
-    past = Entrance(state_dir / FILE_NAME, lambda: 1_000)
+    past = Access(state_dir, lambda: 1_000)
     lasting = WantedKey(name="old", tenant="local", scopes=every, lasts_seconds=60)
     expired = past.keys.create(lasting)
     past.close()
@@ -245,7 +243,7 @@ def test_an_interview_is_there_for_its_own_tenant_alone(tmp_path: Path) -> None:
 
 def test_an_entrance_that_cannot_be_read_lets_nobody_in(tmp_path: Path) -> None:
     made = key_for(tmp_path, *Scope)
-    (tmp_path / FILE_NAME).chmod(0o644)
+    (tmp_path / KEYS_NAME).chmod(0o644)
     with client_of(settings_with(tmp_path, AUTH_REQUIRED="true")) as client:
         answer = client.get("/health", headers={"X-API-Key": made.text.written()})
         login = client.post("/v1/session", json={"key": made.text.written()})

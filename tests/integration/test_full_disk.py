@@ -1,5 +1,9 @@
 """A disk that is full at any moment ends a command with one line, and the work goes on later."""
 
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,25 @@ ANSWERS = "".join(
 
 Json = dict[str, Any]
 MODEL = {"MODEL_DEFAULT": "baseline"}
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 8 MB, where this user may mount one."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this user cannot mount a disk")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)  # noqa: S607
+
+
+def fill(disk: Path) -> None:
+    """Leave no room on a disk."""
+    with suppress(OSError), (disk / "filler").open("ab", buffering=0) as file:
+        while True:
+            file.write(bytes(4_096))
 
 
 def full_at(kibibytes: int) -> dict[str, int]:
@@ -100,3 +123,31 @@ def test_an_interview_that_met_a_full_disk_goes_on_later(tmp_path: Path) -> None
     with Serving(tmp_path, {}) as running, client_at(running.url) as client:
         assert post(client, f"/{begun['interview_id']}/answers", answer).json()["turn"] == 1
         assert post(client, "", large).status_code == 201
+
+
+def test_keys_are_listed_and_revoked_and_records_erased_on_a_disk_that_is_wholly_full(
+    tmp_path: Path, small_disk: Path
+) -> None:
+    settings = {"DATA_STATE_DIR": str(small_disk / "state"), "AUTH_REQUIRED": "true"}
+    create = ["keys", "create", "--name", "a", "--json"]
+    create += [part for scope in ("assess", "read") for part in ("--scope", scope)]
+    first, second = (json.loads(run(create, tmp_path, settings).out) for _ in "12")
+    with Serving(tmp_path, settings | MODEL) as running, client_at(running.url) as client:
+        client.headers["X-API-Key"] = first["key"]
+        stored = client.post("/v1/assessments", json={"transcript_text": TALK})
+        assert stored.status_code == 201
+        fill(small_disk)
+        done = run(["keys", "revoke", first["id"]], tmp_path, settings)
+        assert (done.code, done.out) == (0, f"revoked {first['id']}\n"), done.err
+        assert client.get("/v1/assessments").status_code == 401
+    fill(small_disk)
+    done = run(["records", "erase", stored.json()["assessment_id"]], tmp_path, settings)
+    assert done.code in {0, 1}, done.err
+    assert done.out == "erased 1 assessment\n"
+    fill(small_disk)
+    assert run(["keys", "revoke", second["id"]], tmp_path, settings).code == 0
+    fill(small_disk)
+    listed = json.loads(run(["keys", "list", "--json"], tmp_path, settings).out)
+    assert {key["state"] for key in listed} == {"revoked"}
+    (small_disk / "filler").unlink()
+    assert run(["audit", "verify"], tmp_path, settings).code == 0

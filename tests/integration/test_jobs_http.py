@@ -12,10 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.keys import WantedKey
 from ai_psychiatrist.domain.access import Scope
+from tests.fakes.access import Access
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import RunningApp, client_at, client_of, model_at, settings_with
@@ -336,8 +335,8 @@ def test_nobody_else_finds_a_tenants_jobs(tmp_path: Path) -> None:
     with RunningApp(settings) as app, ExitStack() as stack:
 
         def holder(scopes: frozenset[Scope], tenant: str = "clinic") -> httpx.Client:
-            with closing(Entrance(tmp_path / FILE_NAME)) as entrance:
-                made = entrance.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
+            with closing(Access(tmp_path)) as access:
+                made = access.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
             opened = stack.enter_context(client_at(app.url))
             opened.headers["Authorization"] = f"Bearer {made.text.written()}"
             return opened

@@ -4,16 +4,16 @@ import base64
 import json
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.audit.trails import Trails
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.store.audit_rows import AuditRows
+from ai_psychiatrist.store.database import TenantDatabase, open_sqlite
 from tests.fakes.exchange import Reply
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import RunningApp, model_at, settings_with, waiting
@@ -46,7 +46,7 @@ def doors(folder: Path) -> Iterator[Doors]:
         DATA_TRANSCRIPTS_TENANT="clinic",
     )
     with RunningApp(settings) as app, ExitStack() as stack:
-        yield Doors(app.url, folder / FILE_NAME, stack)
+        yield Doors(app.url, folder, stack)
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +58,10 @@ def owner(doors: Doors) -> httpx.Client:
 
 
 def readings(folder: Path, tenant: str) -> int:
-    """Return how many readings of stored transcripts the audit trail of a tenant has."""
-    trail = Trails(state_dir=folder).reading(tenant)
-    try:
-        return sum(row.action == "transcript_read" for row in trail.rows())
-    finally:
-        trail.close()
+    """Return how many readings of stored transcripts the audit log of a tenant has."""
+    with closing(open_sqlite(folder)) as database:
+        rows = AuditRows(TenantDatabase(database, tenant)).latest(1_000)
+    return sum(row.action == "transcript_read" for row in rows)
 
 
 def test_stored_transcripts_are_of_one_tenant(
@@ -87,7 +85,7 @@ def test_without_the_setting_they_are_of_no_tenant(folder: Path, tmp_path: Path)
         tmp_path, AUTH_REQUIRED="true", MODEL_DEFAULT="baseline", DATA_TRANSCRIPTS_DIR=stored
     )
     with RunningApp(settings) as app, ExitStack() as stack:
-        client = Doors(app.url, tmp_path / FILE_NAME, stack).client()
+        client = Doors(app.url, tmp_path, stack).client()
         refused = client.post("/full_pipeline", json=STORED)
     assert (refused.status_code, refused.json()["code"]) == (404, "participant_not_found")
 
@@ -98,7 +96,7 @@ def test_a_batch_of_one_key_keeps_a_job_of_another_for_few_jobs(tmp_path: Path) 
     )
     said = {"transcript_text": "Participant: I sleep badly."}
     with RunningApp(settings) as app, ExitStack() as stack:
-        doors = Doors(app.url, tmp_path / FILE_NAME, stack)
+        doors = Doors(app.url, tmp_path, stack)
         greedy, other = doors.client(), doors.client()
         batch = greedy.post("/v1/batches", json={"requests": [said] * 40})
         job = other.post(PLACE, json=said, headers=ASYNC).headers["Location"]
@@ -120,7 +118,7 @@ def test_long_texts_of_one_key_leave_room_for_one_of_another_and_are_told_so(
             **model_at(models.url),
         )
         with RunningApp(settings) as app, ExitStack() as stack:
-            doors = Doors(app.url, tmp_path / FILE_NAME, stack)
+            doors = Doors(app.url, tmp_path, stack)
             greedy, other = doors.client(), doors.client()
             for number in range(1, 5):
                 stack.enter_context(waiting(greedy, PLACE, long))
@@ -142,7 +140,7 @@ def test_a_key_that_may_not_assess_neither_waits_for_a_slot_nor_takes_one(tmp_pa
             tmp_path, AUTH_REQUIRED="true", API_MAX_CONCURRENCY="1", **model_at(models.url)
         )
         with RunningApp(settings) as app, ExitStack() as stack:
-            doors = Doors(app.url, tmp_path / FILE_NAME, stack)
+            doors = Doors(app.url, tmp_path, stack)
             reading = doors.client(frozenset({Scope.READ}))
             with waiting(doors.client(), PLACE, said):
                 wait_until(lambda: len(models.requests) > 0)

@@ -69,8 +69,6 @@ DRIVEN_ELSEWHERE: Final = frozenset(
     "batch_not_found job_over key_of_another key_under_way "
     # Of the doors, which have no words: test_credentials.py, test_browser_sessions.py and others.
     "csrf_token_wrong entrance_unusable forbidden open_address too_many_logins "
-    # Of the audit trail: test_audit_http.py.
-    "audit_unavailable "
     # Of what is counted: test_metrics_http.py, and of the state folder: test_operated_server.py.
     "metrics_off state_unwritable".split()
 )
@@ -254,10 +252,18 @@ def test_no_problem_repeats_anything_of_its_request(tmp_path: Path) -> None:
             problems.append(client.get("/readyz", params=QUERY))
             problems.append(client.post("/v1/interviews", json={"protocol": "phq8"}))
         unavailable = serving.stop()
+    damaged = {"DATA_STATE_DIR": "damaged"} | model_at("http://127.0.0.1:1")
+    with Serving(tmp_path, damaged) as serving:
+        with client_at(serving.url) as client:
+            assert client.post("/v1/interviews", json={"protocol": "phq8"}).status_code == 201
+            with closing(sqlite3.connect(tmp_path / "damaged" / "store.sqlite")) as file, file:
+                file.execute("ALTER TABLE interviews RENAME TO gone")
+            problems.append(client.post("/v1/interviews", json={"protocol": "phq8"}))
+        partly = serving.stop()
     for answer in problems:
         assert answer.status_code not in {200, 201, 500}, answer.text
         assert_silent(answer.text, str(dict(answer.headers)))
-    for one in (done, late, unavailable):
+    for one in (done, late, unavailable, partly):
         assert_silent(one.out, one.err)
     codes = {answer.json()["code"] for answer in problems}
     assert problem_kinds().keys() - codes == {*NOT_DRIVEN, *DRIVEN_ELSEWHERE}

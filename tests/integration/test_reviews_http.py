@@ -10,11 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.keys import WantedKey
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.phq8 import Item
+from tests.fakes.access import Access
 from tests.fakes.model_server import ModelServerThread, fault
 from tests.integration.running_app import RunningApp, client_at, client_of, model_at, settings_with
 from tests.patience import wait_until
@@ -38,14 +37,14 @@ PLACE = "/v1/assessments"
 class Doors:
     """A server that asks for keys, and clients that have some."""
 
-    def __init__(self, url: str, file: Path, stack: ExitStack) -> None:
+    def __init__(self, url: str, folder: Path, stack: ExitStack) -> None:
         self._url = url
-        self._file = file
+        self._folder = folder
         self._stack = stack
 
     def client(self, scopes: frozenset[Scope] = ALL, tenant: str = "clinic") -> httpx.Client:
-        with closing(Entrance(self._file)) as entrance:
-            made = entrance.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
+        with closing(Access(self._folder)) as access:
+            made = access.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
         client = self._stack.enter_context(client_at(self._url))
         client.headers["Authorization"] = f"Bearer {made.text.written()}"
         return client
@@ -56,7 +55,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     folder = tmp_path_factory.mktemp("state")
     settings = settings_with(folder, AUTH_REQUIRED="true", MODEL_DEFAULT="baseline")
     with RunningApp(settings) as app, ExitStack() as stack:
-        yield Doors(app.url, folder / FILE_NAME, stack)
+        yield Doors(app.url, folder, stack)
 
 
 @pytest.fixture(scope="module")

@@ -115,10 +115,8 @@ def use_a_server(folder: Path) -> str:
         require_private(
             state,
             with_files={
-                *("access.sqlite", "access.sqlite-wal", "access.sqlite-shm", "digest.key"),
                 *("store.sqlite-wal", "store.sqlite-shm", "keys.sqlite-wal", "keys.sqlite-shm"),
-                *(f"audit/{_TENANT}.sqlite", f"audit-heads/{_TENANT}.head"),
-                *("webhooks.sqlite", "records.key", "runners"),
+                *("digest.key", "webhooks.sqlite", "records.key", "runners"),
             },
         )
     return key
@@ -179,11 +177,11 @@ def test_an_empty_folder_of_another_owner_is_taken_with_the_rights_of_its_group(
                 done = finish(process)
             assert "Traceback" not in done.err
             assert "denied" not in done.out + done.err
-        require_private(state, with_files={"access.sqlite", "audit/local.sqlite", "digest.key"})
-        assert (state / "access.sqlite").stat().st_uid == _ANOTHER
+        require_private(state, with_files={"store.sqlite", "keys.sqlite", "digest.key"})
+        assert (state / "keys.sqlite").stat().st_uid == _ANOTHER
 
 
-@pytest.mark.parametrize("name", ["access.sqlite", "digest.key", "records.key"])
+@pytest.mark.parametrize("name", ["keys.sqlite", "digest.key", "records.key"])
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
@@ -204,7 +202,7 @@ def test_what_others_can_read_or_swap_is_refused_in_a_folder_of_a_group(
         assert client.post("/v1/assessments", json=_BODY).status_code == 201
     assert run("keys create --name a --scope read".split(), tmp_path).code == 0
     spoil(state / name)
-    commands = {"access.sqlite": "keys list", "digest.key": "audit verify"}
+    commands = {"keys.sqlite": "keys list", "digest.key": "audit verify"}
     done = run(commands.get(name, "records list").split(), tmp_path)
     assert done.code == 2
     assert told in done.err

@@ -14,37 +14,27 @@ _OWN_NETWORK_BITS: Final = 64
 """Of an IPv6 address: one household or office has all that begin so."""
 
 
-@dataclass(slots=True)
-class _Failures:
-    count: int
-    since: float
-
-
 @dataclass(slots=True, kw_only=True)
 class FailedLogins:
-    """Counts failures by address, those of the latest addresses alone."""
+    """Counts failures by address since the first of them, those of the latest addresses alone."""
 
     clock: Callable[[], float] = time.monotonic
     unrecorded: int = 0
-    """Requests of strangers that were refused, and that no row of the audit trail counts yet."""
-    _by_network: OrderedDict[str, _Failures] = field(default_factory=OrderedDict)
+    """Requests of strangers that were refused, and that no row of the audit log counts yet."""
+    _by_network: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict)
 
     def seconds_to_wait(self, address: str) -> int:
         """Return how long an address is not heard, 0 while it is."""
-        found = self._by_network.get(_network(address))
-        if found is None or found.count < MOST_FAILURES:
-            return 0
-        left = found.since + WINDOW_SECONDS - self.clock()
-        return int(left) + 1 if left > 0 else 0
+        count, since = self._by_network.get(_network(address), (0, 0.0))
+        left = since + WINDOW_SECONDS - self.clock()
+        return int(left) + 1 if count >= MOST_FAILURES and left > 0 else 0
 
     def failed(self, address: str) -> None:
         """Count a failure."""
         network, now = _network(address), self.clock()
-        found = self._by_network.pop(network, None)
-        if found is None or now - found.since >= WINDOW_SECONDS:
-            found = _Failures(0, now)
-        found.count += 1
-        self._by_network[network] = found
+        count, since = self._by_network.pop(network, (0, now))
+        is_over = now - since >= WINDOW_SECONDS
+        self._by_network[network] = (1, now) if is_over else (count + 1, since)
         while len(self._by_network) > _MOST_ADDRESSES:
             self._by_network.popitem(last=False)
 

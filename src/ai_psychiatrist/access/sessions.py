@@ -1,20 +1,22 @@
-"""Sessions of browsers: begun with a key or, where none is asked for, with a rater's name."""
+"""Sessions of browsers: begun with a key or, where none is required, with a rater's name."""
 
+import hmac
 import re
 import secrets
+import time
 import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
-from ai_psychiatrist.access.clock import NOTED_EVERY_SECONDS, Clock, seconds_now
-from ai_psychiatrist.access.keys import Key, key_of
+from ai_psychiatrist.access.keys import NOTED_EVERY_SECONDS, Clock, Key, key_of
 from ai_psychiatrist.domain.access import LOCAL, Principal
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.domain.normal_form import nfkc
-from ai_psychiatrist.ledger.store.database import Database, Row
-from ai_psychiatrist.store.errors import LedgerUnusable
+from ai_psychiatrist.store.access_rows import AccessRows
+from ai_psychiatrist.store.database import Database, Found
 
 LIFE_SECONDS: Final = 12 * 3600
 """From the login on, however much it is used."""
@@ -27,6 +29,7 @@ MOST_SESSIONS: Final = 10_000
 """Kept at once; then one of the same key or name ends, or where it has none the oldest of all."""
 
 _TOKEN_BYTES: Final = 32
+_FORGERY: Final = b"forgery token"
 _MOST_NAME_CHARACTERS: Final = 60
 _NOT_IN_SLUG: Final = re.compile(r"[\W_]+")
 _SHOWN_AS_OTHERS: Final = frozenset({"program", "you"})
@@ -42,25 +45,28 @@ class Session:
     lasts_seconds: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStore:
-    """Blocking; each method raises `LedgerUnusable` when the file cannot be read or written."""
+    """The sessions of all tenants. Blocking.
 
-    def __init__(self, database: Database, clock: Clock = seconds_now) -> None:
-        self._database = database
-        self._clock = clock
+    Every method raises `ConfigurationError` and `StoreUnusable` for a database that cannot be used.
+    """
+
+    database: Callable[[], Database]
+    clock: Clock = time.time
 
     def begin(self, key: Key) -> Session:
         """Begin a session of a live key's holder; it ends with the key at the latest."""
         lasts = LIFE_SECONDS
         if key.expires_at is not None:
-            lasts = min(lasts, key.expires_at - self._clock())
-        token = self._add(key_id=key.id, rater=None)
+            lasts = min(lasts, key.expires_at - int(self.clock()))
+        token = self._add(key.principal, key_id=key.id)
         return Session(token=token, principal=key.principal, lasts_seconds=lasts)
 
     def begin_local(self, rater: str) -> Session:
-        """Begin a session of somebody who gives a name; raises `InputError` for no usable one."""
+        """Begin a session of a rater who gives a name; raises `InputError` for no usable one."""
         principal = local_rater(rater)
-        token = self._add(key_id=None, rater=principal.name)
+        token = self._add(principal, rater=principal.name)
         return Session(token=token, principal=principal, lasts_seconds=LIFE_SECONDS)
 
     def find(self, token: str, *, takes_raters: bool) -> Principal | None:
@@ -68,49 +74,34 @@ class SessionStore:
 
         `takes_raters`: whether a name alone is enough, as where no key is asked for.
         """
-        now = self._clock()
-        rows = self._database.fetch(
-            "SELECT token_hash, rater, sessions.used_at AS last, keys.* FROM sessions "
-            "LEFT JOIN keys ON keys.id = key_id "
-            "WHERE token_hash = ? AND began_at > ? AND sessions.used_at > ?",
-            (_hash(token), now - LIFE_SECONDS, now - IDLE_SECONDS),
-        )
-        found = _principal(rows[0], now, takes_raters=takes_raters) if rows else None
-        if found is not None and now - rows[0]["last"] >= NOTED_EVERY_SECONDS:
-            with suppress(LedgerUnusable):
-                self._database.execute(
-                    "UPDATE sessions SET used_at = ? WHERE token_hash = ?", (now, _hash(token))
-                )
+        rows, now, digest = AccessRows(self.database()), int(self.clock()), _digest(token)
+        row = rows.session(digest, oldest=now - LIFE_SECONDS, idle=now - IDLE_SECONDS)
+        found = None if row is None else _principal(row, now, takes_raters=takes_raters)
+        if row is not None and found is not None and now - row.last_used_at >= NOTED_EVERY_SECONDS:
+            with suppress(StoreUnusable):
+                rows.use_session(digest, now)
         return found
 
     def end(self, token: str) -> None:
         """End a session, if there is one."""
-        self._database.execute("DELETE FROM sessions WHERE token_hash = ?", (_hash(token),))
+        AccessRows(self.database()).end_session(_digest(token))
 
-    def _add(self, *, key_id: str | None, rater: str | None) -> str:
-        token, now = secrets.token_urlsafe(_TOKEN_BYTES), self._clock()
-        with self._database.transaction():
-            self._database.execute(
-                "DELETE FROM sessions WHERE began_at <= :began OR used_at <= :used "
-                "OR token_hash IN (SELECT token_hash FROM sessions "
-                "WHERE key_id IS :key_id AND rater IS :rater "
-                "ORDER BY used_at DESC, rowid DESC LIMIT -1 OFFSET :of_one) "
-                "OR token_hash IN (SELECT token_hash FROM sessions "
-                "ORDER BY key_id IS :key_id AND rater IS :rater, "
-                "used_at DESC, rowid DESC LIMIT -1 OFFSET :of_all)",
-                {
-                    "began": now - LIFE_SECONDS,
-                    "used": now - IDLE_SECONDS,
-                    "key_id": key_id,
-                    "rater": rater,
-                    "of_one": MOST_OF_ONE - 1,
-                    "of_all": MOST_SESSIONS - 1,
-                },
-            )
-            self._database.execute(
-                "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)",
-                (_hash(token), key_id, rater, now, now),
-            )
+    def _add(
+        self, principal: Principal, *, key_id: str | None = None, rater: str | None = None
+    ) -> str:
+        token, now = secrets.token_urlsafe(_TOKEN_BYTES), int(self.clock())
+        AccessRows(self.database()).add_session(
+            oldest=now - LIFE_SECONDS,
+            idle=now - IDLE_SECONDS,
+            most_of_one=MOST_OF_ONE,
+            most=MOST_SESSIONS,
+            tenant=principal.tenant,
+            token_digest=_digest(token),
+            key_id=key_id,
+            rater=rater,
+            began_at=now,
+            used_at=now,
+        )
         return token
 
 
@@ -128,12 +119,22 @@ def local_rater(name: str) -> Principal:
     return Principal(id=f"local:{slug}", name=shown, tenant=LOCAL.tenant, scopes=LOCAL.scopes)
 
 
-def _principal(row: Row, now: int, *, takes_raters: bool) -> Principal | None:
-    if row["rater"] is not None:
-        return local_rater(row["rater"]) if takes_raters else None
+def forgery_token(session_token: str) -> str:
+    """Return what a form of the session's own pages shows; only who has the cookie can make it."""
+    return hmac.new(session_token.encode(), _FORGERY, "sha256").hexdigest()
+
+
+def is_forgery_token(given: str, session_token: str) -> bool:
+    """Return whether it is the token of this session; the time taken tells nothing of it."""
+    return hmac.compare_digest(given.encode(), forgery_token(session_token).encode())
+
+
+def _principal(row: Found, now: int, *, takes_raters: bool) -> Principal | None:
+    if row.rater is not None:
+        return local_rater(row.rater) if takes_raters else None
     key = key_of(row)
     return key.principal if key.is_live(now) else None
 
 
-def _hash(token: str) -> bytes:
+def _digest(token: str) -> bytes:
     return sha256(token.encode()).digest()

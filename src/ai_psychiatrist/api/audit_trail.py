@@ -1,9 +1,8 @@
-"""Nothing stored is shown, changed, exported or erased without a row in the audit trail."""
+"""Nothing stored is shown, changed, exported or erased without a row in the audit log."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -11,9 +10,7 @@ from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.access.audit.entry import BEGUN, Action
-from ai_psychiatrist.access.audit.errors import AuditUnusable
-from ai_psychiatrist.access.audit.trails import NO_TENANT, Trails
+from ai_psychiatrist.access.audit import BEGUN, NO_TENANT, Action
 from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.api.audited_actions import (
     ACTIONS,
@@ -24,8 +21,10 @@ from ai_psychiatrist.api.authorization import LOGIN_REFUSED, address_of, known_p
 from ai_psychiatrist.api.paths import own_path
 from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.risk import kept_risk
+from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.wiring import Services
 
 logger = get_logger(__name__)
 
@@ -38,10 +37,10 @@ _NOBODY: Final = "nobody"
 _CURE: Final = (
     "The operator of the service has to look after its disk: ai-psychiatrist audit verify"
 )
-_NOT_BEGUN: Final = f"The audit trail cannot be written, so nothing was changed. {_CURE}"
-_NOT_SHOWN: Final = f"The audit trail cannot be written, so nothing is shown. {_CURE}"
+_NOT_BEGUN: Final = f"The audit log cannot be written, so nothing was changed. {_CURE}"
+_NOT_SHOWN: Final = f"The audit log cannot be written, so nothing is shown. {_CURE}"
 _NOT_ENDED: Final = (
-    f"What was asked for may have been done; the audit trail could not note how it ended. {_CURE}"
+    f"What was asked for may have been done; the audit log could not note how it ended. {_CURE}"
 )
 _LOCATION: Final = re.compile(r"/v1/(?:assessments|batches|interviews|jobs)/([^/?]+)")
 
@@ -54,8 +53,8 @@ def note_record(request: Request, record_id: str) -> None:
 async def record_reading(request: Request, participant_id: int) -> None:
     """Add a row of a stored transcript that was read; raises `Problem` where that cannot be."""
     record_id = f"participant {participant_id}"
-    deed = _Deed(action=Action.TRANSCRIPT_READ, is_change=False, record_id=record_id)
-    if not await _write(request.scope, deed, "200"):
+    event = _AuditEvent(action="transcript_read", is_change=False, record_id=record_id)
+    if not await _write(request.scope, event, "200"):
         raise Problem("audit_unavailable", _NOT_SHOWN)
 
 
@@ -64,14 +63,18 @@ async def record_refused_logins(app: FastAPI) -> None:
     failures: FailedLogins = app.state.failed_logins
     count = failures.unrecorded
     if count:
-        trails, action = app.state.services.audit, Action.LOGINS_REFUSED
-        row = partial(trails.record, NO_TENANT, actor=_NOBODY, action=action, outcome=str(count))
-        if await _is_written(row):
+        services: Services = app.state.services
+
+        def record() -> None:
+            log = services.audit.of(NO_TENANT)
+            log.append(actor=_NOBODY, action="logins_refused", outcome=str(count))
+
+        if await _is_written(record):
             failures.unrecorded -= count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Deed:
+class _AuditEvent:
     """What a request does, and to which record."""
 
     action: Action
@@ -94,12 +97,12 @@ class AuditedRequests:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; raises `Problem` for a change where the trail cannot be written."""
-        deed = _deed(scope)
-        if deed is None:
+        """Serve one request; raises `Problem` for a change where the log cannot be written."""
+        event = _event(scope)
+        if event is None:
             await self._app(scope, receive, send)
             return
-        if deed.is_change and not await _write(scope, deed, BEGUN):
+        if event.is_change and not await _write(scope, event, BEGUN):
             raise Problem("audit_unavailable", _NOT_BEGUN, more=kept_risk(scope))
         is_begun = is_refused = False
 
@@ -107,15 +110,15 @@ class AuditedRequests:
             nonlocal is_begun, is_refused
             if message["type"] == "http.response.start":
                 is_begun = True
-                record_id = deed.record_id or _told_record(scope, message)
+                record_id = event.record_id or _told_record(scope, message)
                 status = _REFUSED if scope["state"].get(LOGIN_REFUSED) else message["status"]
-                if deed.action in ANSWERED_ANYWAY:
+                if event.action in ANSWERED_ANYWAY:
                     _count_failure(scope, status)
                 is_refused = not await _write(
-                    scope, replace(deed, record_id=record_id), str(status)
+                    scope, replace(event, record_id=record_id), str(status)
                 )
                 if is_refused:
-                    detail = _NOT_ENDED if deed.is_change else _NOT_SHOWN
+                    detail = _NOT_ENDED if event.is_change else _NOT_SHOWN
                     problem = Problem("audit_unavailable", detail, more=kept_risk(scope))
                     await problem.response(scope)(scope, receive, send)
             if not is_refused:
@@ -124,18 +127,18 @@ class AuditedRequests:
         try:
             await self._app(scope, receive, audited_send)
         except BaseException:
-            if deed.is_change and not is_begun:
-                await _write(scope, deed, _UNANSWERED)
+            if event.is_change and not is_begun:
+                await _write(scope, event, _UNANSWERED)
             raise
 
 
-def _deed(scope: Scope) -> _Deed | None:
+def _event(scope: Scope) -> _AuditEvent | None:
     path = own_path(scope)
     is_stored = scope["app"].state.services.settings.store.assessments
     for key, action in (_ALL_ACTIONS if is_stored else ACTIONS).items():
         found = _PATHS[key].match(path) if key.method == scope["method"] else None
         if found is not None:
-            return _Deed(
+            return _AuditEvent(
                 action=action,
                 is_change=key.method != "GET" and action not in ANSWERED_ANYWAY,
                 record_id=next(iter(found.groupdict().values()), ""),
@@ -152,22 +155,22 @@ def _told_record(scope: Scope, start: Message) -> str:
     return "" if found is None else found[1]
 
 
-async def _write(scope: Scope, deed: _Deed, outcome: str) -> bool:
+async def _write(scope: Scope, event: _AuditEvent, outcome: str) -> bool:
     """Return whether the row is on the disk, or there has to be none."""
-    trails: Trails = scope["app"].state.services.audit
+    services: Services = scope["app"].state.services
     principal = known_principal(scope)
     if principal is None:
         return True
-    return await _is_written(
-        partial(
-            trails.record,
-            principal.tenant,
+
+    def record() -> None:
+        services.audit.of(principal.tenant).append(
             actor=principal.id,
-            action=deed.action,
+            action=event.action,
             outcome=outcome,
-            record_id=deed.record_id,
+            record_id=event.record_id,
         )
-    )
+
+    return await _is_written(record)
 
 
 def _count_failure(scope: Scope, status: int) -> None:
@@ -180,10 +183,10 @@ def _count_failure(scope: Scope, status: int) -> None:
         failures.unrecorded += 1
 
 
-async def _is_written(record: Callable[[], object]) -> bool:
+async def _is_written(record: Callable[[], None]) -> bool:
     try:
         await _WRITERS.run(record)
-    except (AuditUnusable, WorkTimedOut) as error:
+    except (ConfigurationError, StoreUnusable, WorkTimedOut) as error:
         logger.error("audit_not_written", error_type=type(error).__name__, reason=str(error))
         return False
     return True

@@ -1,8 +1,8 @@
-"""What each route does to what is stored, as the audit trail has it."""
+"""What each route does to what is stored, as the audit log has it."""
 
 from typing import Final, NamedTuple
 
-from ai_psychiatrist.access.audit.entry import Action
+from ai_psychiatrist.access.audit import Action
 from ai_psychiatrist.api.paths import VERSION_PREFIX
 
 
@@ -20,53 +20,53 @@ _REVIEW: Final = f"{_ASSESSMENT}/review"
 _INTERVIEWS: Final = "/v1/interviews"
 _INTERVIEW: Final = "/v1/interviews/{interview_id}"
 
-ACTIONS: Final = {
-    RouteKey("POST", _ASSESSMENTS): Action.ASSESSMENT_MADE,
-    RouteKey("POST", "/v1/batches"): Action.BATCH_BEGUN,
-    RouteKey("GET", "/v1/jobs"): Action.ASSESSMENTS_LISTED,
-    RouteKey("DELETE", _JOB): Action.JOB_CANCELLED,
-    RouteKey("GET", _ASSESSMENTS): Action.ASSESSMENTS_LISTED,
-    RouteKey("GET", _ASSESSMENT): Action.ASSESSMENT_SEEN,
-    RouteKey("DELETE", _ASSESSMENT): Action.ASSESSMENT_ERASED,
-    RouteKey("GET", f"{_ASSESSMENT}/transcript"): Action.TRANSCRIPT_SEEN,
-    RouteKey("GET", f"{_ASSESSMENT}/evidence"): Action.EVIDENCE_SEEN,
-    RouteKey("GET", f"{_ASSESSMENT}/certificate"): Action.CERTIFICATE_SEEN,
-    RouteKey("GET", f"{_ASSESSMENT}/html"): Action.PAGE_SEEN,
-    RouteKey("GET", "/v1/subjects/{subject_id}"): Action.SUBJECT_SEEN,
-    RouteKey("DELETE", "/v1/subjects/{subject_id}"): Action.SUBJECT_ERASED,
-    RouteKey("POST", _REVIEW): Action.REVIEW_BEGUN,
-    RouteKey("GET", _REVIEW): Action.REVIEW_SEEN,
-    RouteKey("POST", f"{_REVIEW}/ratings"): Action.RATINGS_COMMITTED,
-    RouteKey("POST", f"{_REVIEW}/rows"): Action.REVIEW_ROW_ADDED,
-    RouteKey("GET", "/v1/queue"): Action.QUEUE_SEEN,
-    RouteKey("GET", "/v1/agreement"): Action.AGREEMENT_SEEN,
-    RouteKey("GET", "/v1/export"): Action.EXPORTED,
-    RouteKey("POST", "/v1/session"): Action.SESSION_BEGUN,
-    RouteKey("DELETE", "/v1/session"): Action.SESSION_ENDED,
-    RouteKey("POST", _INTERVIEWS): Action.INTERVIEW_BEGUN,
-    RouteKey("GET", _INTERVIEW): Action.INTERVIEW_SEEN,
-    RouteKey("DELETE", _INTERVIEW): Action.INTERVIEW_ERASED,
-    RouteKey("POST", f"{_INTERVIEW}/answers"): Action.INTERVIEW_ANSWERED,
-    RouteKey("POST", f"{_INTERVIEW}/retry"): Action.INTERVIEW_RETRIED,
-    RouteKey("POST", f"{_INTERVIEW}/report"): Action.REPORT_MADE,
-    RouteKey("GET", f"{_INTERVIEW}/report"): Action.REPORT_SEEN,
-    RouteKey("GET", "/"): Action.ASSESSMENTS_LISTED,
-    RouteKey("POST", "/new"): Action.ASSESSMENT_MADE,
-    RouteKey("GET", "/assessments/{assessment_id}"): Action.PAGE_SEEN,
-    RouteKey("GET", "/assessments/{assessment_id}/rate"): Action.TRANSCRIPT_SEEN,
-    RouteKey("GET", "/next"): Action.QUEUE_SEEN,
-    RouteKey("GET", "/agreement"): Action.AGREEMENT_SEEN,
-    RouteKey("POST", "/logout"): Action.SESSION_ENDED,
+ACTIONS: Final[dict[RouteKey, Action]] = {
+    RouteKey("POST", _ASSESSMENTS): "assessment_made",
+    RouteKey("POST", "/v1/batches"): "batch_begun",
+    RouteKey("GET", "/v1/jobs"): "assessments_listed",
+    RouteKey("DELETE", _JOB): "job_cancelled",
+    RouteKey("GET", _ASSESSMENTS): "assessments_listed",
+    RouteKey("GET", _ASSESSMENT): "assessment_seen",
+    RouteKey("DELETE", _ASSESSMENT): "assessment_erased",
+    RouteKey("GET", f"{_ASSESSMENT}/transcript"): "transcript_seen",
+    RouteKey("GET", f"{_ASSESSMENT}/evidence"): "evidence_seen",
+    RouteKey("GET", f"{_ASSESSMENT}/certificate"): "certificate_seen",
+    RouteKey("GET", f"{_ASSESSMENT}/html"): "page_seen",
+    RouteKey("GET", "/v1/subjects/{subject_id}"): "subject_seen",
+    RouteKey("DELETE", "/v1/subjects/{subject_id}"): "subject_erased",
+    RouteKey("POST", _REVIEW): "review_begun",
+    RouteKey("GET", _REVIEW): "review_seen",
+    RouteKey("POST", f"{_REVIEW}/ratings"): "ratings_committed",
+    RouteKey("POST", f"{_REVIEW}/rows"): "review_row_added",
+    RouteKey("GET", "/v1/queue"): "queue_seen",
+    RouteKey("GET", "/v1/agreement"): "agreement_seen",
+    RouteKey("GET", "/v1/export"): "exported",
+    RouteKey("POST", "/v1/session"): "session_begun",
+    RouteKey("DELETE", "/v1/session"): "session_ended",
+    RouteKey("POST", _INTERVIEWS): "interview_begun",
+    RouteKey("GET", _INTERVIEW): "interview_seen",
+    RouteKey("DELETE", _INTERVIEW): "interview_erased",
+    RouteKey("POST", f"{_INTERVIEW}/answers"): "interview_answered",
+    RouteKey("POST", f"{_INTERVIEW}/retry"): "interview_retried",
+    RouteKey("POST", f"{_INTERVIEW}/report"): "report_made",
+    RouteKey("GET", f"{_INTERVIEW}/report"): "report_seen",
+    RouteKey("GET", "/"): "assessments_listed",
+    RouteKey("POST", "/new"): "assessment_made",
+    RouteKey("GET", "/assessments/{assessment_id}"): "page_seen",
+    RouteKey("GET", "/assessments/{assessment_id}/rate"): "transcript_seen",
+    RouteKey("GET", "/next"): "queue_seen",
+    RouteKey("GET", "/agreement"): "agreement_seen",
+    RouteKey("POST", "/logout"): "session_ended",
 }
 """Every route that shows, changes, exports or erases what is stored, or lets somebody in or out."""
 
 _ASSESSING: Final = ("/full_pipeline", "/assess/quantitative", "/assess/qualitative")
-ACTIONS_WHERE_STORED: Final = {
-    RouteKey("POST", prefix + path): Action.ASSESSMENT_MADE
+ACTIONS_WHERE_STORED: Final[dict[RouteKey, Action]] = {
+    RouteKey("POST", prefix + path): "assessment_made"
     for prefix in ("", VERSION_PREFIX)
     for path in _ASSESSING
 }
 """Routes that store what they make only where STORE_ASSESSMENTS says so, and else leave no row."""
 
-ANSWERED_ANYWAY: Final = frozenset({Action.SESSION_BEGUN, Action.SESSION_ENDED})
+ANSWERED_ANYWAY: Final[frozenset[Action]] = frozenset({"session_begun", "session_ended"})
 """Changes that nobody's record hangs on: one row is enough, after them."""

@@ -7,10 +7,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.failed_logins import FailedLogins
-from ai_psychiatrist.access.key_text import START, read_key
-from ai_psychiatrist.access.keys import Key
+from ai_psychiatrist.access.keys import START, Key, KeyStore, read_key
 from ai_psychiatrist.access.sessions import TOKEN, Session
 from ai_psychiatrist.api.authorization import (
     COOKIE_BEHIND_TLS,
@@ -31,6 +29,7 @@ from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.infrastructure.options import is_address_of_others, is_of_this_machine
+from ai_psychiatrist.wiring import Services
 
 if TYPE_CHECKING:
     from ai_psychiatrist.access.oidc import TokenVerifier
@@ -107,17 +106,16 @@ class Authentication:
         """Return whom a credential stands for; raises `Problem` where that cannot be looked up."""
         if given is None:
             return None if self._is_required else LOCAL
-        services = scope["app"].state.services
+        services: Services = scope["app"].state.services
         try:
-            entrance: Entrance = services.entrance
             if given.is_token:
                 verifier: TokenVerifier | None = services.token_verifier
                 return None if verifier is None else await verifier.principal_of(given.text)
             if not given.is_session:
-                key = await KEY_READERS.run(lambda: live_key(entrance, given.text))
+                key = await KEY_READERS.run(lambda: live_key(services.keys, given.text))
                 return None if key is None else key.principal
             found = await KEY_READERS.run(
-                lambda: entrance.sessions.find(given.text, takes_raters=not self._is_required)
+                lambda: services.sessions.find(given.text, takes_raters=not self._is_required)
             )
         except WorkTimedOut:
             raise Problem("overloaded") from None
@@ -129,13 +127,13 @@ class Authentication:
         return found
 
 
-def live_key(entrance: Entrance, text: str) -> Key | None:
+def live_key(keys: KeyStore, text: str) -> Key | None:
     """Return the key that a text is, if it lets its holder in; logs the attempt if not."""
     given = read_key(text)
-    key = None if given is None else entrance.keys.find(given)
+    key = None if given is None else keys.find(given)
     if key is None:
         # An id that somebody made up is not repeated.
-        key_id = given.id if given is not None and entrance.keys.knows(given.id) else None
+        key_id = given.id if given is not None and keys.knows(given.id) else None
         logger.warning("credential_refused", key_id=key_id)
     return key
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ai_psychiatrist.access.forgery_token import is_forgery_token
+from ai_psychiatrist.access.sessions import is_forgery_token
 from ai_psychiatrist.api.authorization import PRINCIPAL, SESSION
 from ai_psychiatrist.api.limits import replayed
 from ai_psychiatrist.api.media_types import FORM_TYPE, content_type

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.datastructures import ImmutableMultiDict
 
-from ai_psychiatrist.access.forgery_token import forgery_token
+from ai_psychiatrist.access.sessions import forgery_token
 from ai_psychiatrist.api.authentication import set_cookie
 from ai_psychiatrist.api.authorization import known_principal, requires, session_of
 from ai_psychiatrist.api.dependencies import ServicesOf, services_of

@@ -7,10 +7,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from pydantic import ConfigDict, Field, SecretStr, ValidationError
 
-from ai_psychiatrist.access.entrance import Entrance
 from ai_psychiatrist.access.failed_logins import FailedLogins
-from ai_psychiatrist.access.forgery_token import forgery_token
-from ai_psychiatrist.access.sessions import Session
+from ai_psychiatrist.access.sessions import Session, forgery_token
 from ai_psychiatrist.api.authentication import KEY_READERS, live_key, set_cookie
 from ai_psychiatrist.api.authorization import (
     LOGIN_REFUSED,
@@ -28,9 +26,8 @@ from ai_psychiatrist.api.paths import SESSION_PATH, mounted_at
 from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.requests import RequestBody, chosen
 from ai_psychiatrist.domain.access import Principal, Scope
-from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError, StoreUnusable
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.store.errors import LedgerUnusable
 from ai_psychiatrist.wiring import Services
 
 _FIELDS: Final = "The fields of the body are key and rater; no others."
@@ -115,13 +112,13 @@ async def begin_session(
 ) -> Response:
     """Begin a session: its cookie is set, and the one that there was ends."""
     failures: FailedLogins = request.app.state.failed_logins
-    entrance, before = services.entrance, session_of(request)
+    before = session_of(request)
     is_required = services.settings.auth.required
     is_form = content_type(request.scope) == FORM_TYPE
     root = mounted_at(request.scope)
     try:
-        session = await KEY_READERS.run(lambda: _begun(entrance, given, is_required=is_required))
-    except (ConfigurationError, LedgerUnusable):
+        session = await KEY_READERS.run(lambda: _begun(services, given, is_required=is_required))
+    except (ConfigurationError, StoreUnusable):
         raise Problem("entrance_unusable") from None
     except (InputError, Problem):
         request.scope["state"][LOGIN_REFUSED] = True
@@ -131,7 +128,7 @@ async def begin_session(
     failures.succeeded(address_of(request.scope))
     request.scope["state"][PRINCIPAL] = session.principal
     if before is not None:
-        await KEY_READERS.run(lambda: entrance.sessions.end(before))
+        await KEY_READERS.run(lambda: services.sessions.end(before))
     done = json_of(_result(session.principal, session.token), 201)
     answer = RedirectResponse(f"{root}/", 303) if is_form else done
     set_cookie(answer, request.scope, session)
@@ -157,11 +154,11 @@ async def has_ended(request: Request, services: Services) -> bool:
     """End the session that a browser comes with; returns whether there was one."""
     token = session_of(request)
     if token is not None:
-        await KEY_READERS.run(lambda: services.entrance.sessions.end(token))
+        await KEY_READERS.run(lambda: services.sessions.end(token))
     return token is not None
 
 
-def _begun(entrance: Entrance, given: SessionRequest, *, is_required: bool) -> Session:
+def _begun(services: Services, given: SessionRequest, *, is_required: bool) -> Session:
     """Return a session that has begun.
 
     Raises `InputError` for a body that cannot begin one, and `Problem` for a key that is none.
@@ -173,11 +170,11 @@ def _begun(entrance: Entrance, given: SessionRequest, *, is_required: bool) -> S
         if is_required:
             msg = "a name is not enough here: send a key"
             raise InputError(msg, field="key")
-        return entrance.sessions.begin_local(given.rater)
-    key = live_key(entrance, given.key.get_secret_value().strip() if given.key else "")
+        return services.sessions.begin_local(given.rater)
+    key = live_key(services.keys, given.key.get_secret_value().strip() if given.key else "")
     if key is None:
         raise Problem("unauthenticated")
-    return entrance.sessions.begin(key)
+    return services.sessions.begin(key)
 
 
 def _result(principal: Principal, token: str | None) -> SessionResult:

@@ -10,14 +10,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict
 
-from ai_psychiatrist.access.audit.errors import AuditUnusable
+from ai_psychiatrist.access.audit import NO_TENANT
 from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.api.authorization import known_principal, requires
 from ai_psychiatrist.api.dependencies import ServicesOf, jobs_of
 from ai_psychiatrist.api.lifespan import state_fault
 from ai_psychiatrist.api.problems import ModelProblem, Problem, causes_field
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.wiring import Services
 
 _LOOK_SECONDS: Final = 1.0
@@ -68,15 +68,23 @@ def _problem_of_state(services: Services) -> str | None:
     """Return the code of the problem with which requests would be refused, if they would be."""
     if state_fault(services.settings) is not None:
         return "state_unwritable"
+    if not services.stores.is_made():
+        # It is made by the first request that needs it, and not by who asks for this.
+        return None
     try:
-        services.audit.require_whole()
-    except AuditUnusable:
-        return "audit_unavailable"
+        services.stores.tenants()
+    except (ConfigurationError, StoreUnusable):
+        return "assessments_unavailable"
     try:
-        # A file that is not there is made by the first login, and not by whoever asks for this.
-        services.entrance.require_readable()
-    except AssessmentServiceError:
+        services.keys.knows("")
+    except StoreUnusable:
         return "entrance_unusable"
+    try:
+        for log in services.audit.all():
+            if log.tenant != NO_TENANT:
+                log.require_whole()
+    except (ConfigurationError, StoreUnusable):
+        return "audit_unavailable"
     return None
 
 
@@ -102,7 +110,7 @@ async def check_liveness() -> Alive:
     responses={503: {"description": "The code names what requests would be refused for."}},
 )
 async def check_readiness(request: Request, services: ServicesOf) -> Alive:
-    """Say whether requests can be served: models, the state folder, the audit trail, keys."""
+    """Say whether requests can be served: models, the state folder, the audit log, keys."""
     look: StateLook = request.app.state.state_look
     if (problem := await look.current(services)) is not None:
         raise Problem(problem)

@@ -82,7 +82,7 @@ COMMANDS: Final = {
     "jobs": Later(place="jobs_command:jobs_app", help="Look after what is told of jobs."),
     "audit": Later(
         place="audit_command:audit_app",
-        help="Show and check the trail of who saw, changed, exported and erased what.",
+        help="Show and check the log of who saw, changed, exported and erased what.",
     ),
 }
 

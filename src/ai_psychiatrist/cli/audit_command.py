@@ -1,27 +1,25 @@
-"""The commands that show and check the trail of who did what."""
+"""The commands that show and check the log of who did what."""
 
 import json
-from collections import deque
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import Annotated, Final, TypeAlias
 
 import typer
 from rich.table import Table
 
-from ai_psychiatrist.access.audit.check import Checked
-from ai_psychiatrist.access.audit.entry import Row
-from ai_psychiatrist.access.audit.errors import AuditUnusable
-from ai_psychiatrist.access.audit.head import Head
-from ai_psychiatrist.access.audit.trails import Trails
+from ai_psychiatrist.access.audit import AuditLog, noted_head
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.store.audit_rows import AuditRow
+from ai_psychiatrist.wiring.records import audit_logs_of, stores_of
 
 audit_app = CommandGroup(
-    help="Show and check the trail of who saw, changed, exported and erased what.",
+    help="Show and check the log of who saw, changed, exported and erased what.",
 )
 
 VERIFY_EXAMPLES: Final = """
@@ -48,11 +46,12 @@ Examples:
 
   ai-psychiatrist audit head --tenant clinic
 """
+_NONE: Final = "there is no audit log of this tenant yet"
 _PIPE_WIDTH: Final = 140
 _COLUMNS: Final = ("n", "at", "actor", "action", "object", "outcome")
 
 TenantOption: TypeAlias = Annotated[
-    str | None, typer.Option("--tenant", metavar="NAME", help="Whose trail.")
+    str | None, typer.Option("--tenant", metavar="NAME", help="Whose log.")
 ]
 
 
@@ -65,23 +64,22 @@ def verify(
         typer.Option(metavar="N:DIGEST", help="A head that `audit head` printed earlier."),
     ] = None,
 ) -> None:
-    """Check every row of a trail, or of all, and say which are not as they were written."""
+    """Check every row of a log, or of all, and say which are not as they were written."""
     with refusing_bad_input():
-        noted = () if head is None else (Head.parse(head),)
-        trails = _trails()
-        tenants = [tenant or LOCAL.tenant] if tenant or noted else trails.tenants()
-        checked = {name: _checked(trails, name, noted) for name in tenants}
+        noted = () if head is None else (noted_head(head),)
+    names = [tenant or LOCAL.tenant] if tenant or noted else None
+    with _logs(names) as logs:
+        checked = {log.tenant: log.check(*noted) for log in logs}
+    against = "the head that is kept here" + (" and the head given" if noted else "")
     with writing_output():
-        against = "the head that is kept here" + (" and the head given" if noted else "")
         for name, one in checked.items():
-            whole = f"holds, head {one.end or 'of no row yet'}; checked against {against}"
-            lines = [str(finding) for finding in one.findings] or [whole]
-            if one.unanswered:
-                lines.append(f"{one.unanswered} at the end of requests that were never answered")
+            end = one.end if one.end.n else "of no row yet"
+            lines = [str(finding) for finding in one.findings]
+            lines = lines or [f"holds, head {end}; checked against {against}"]
             typer.echo("\n".join(f"{name}: {line}" for line in lines))
         if not checked:
-            typer.echo("There is no audit trail yet.")
-    is_whole = all(one.holds for one in checked.values())
+            typer.echo("There is no audit log yet.")
+    is_whole = not any(one.findings for one in checked.values()) and bool(checked or not noted)
     raise typer.Exit(ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL)
 
 
@@ -96,9 +94,9 @@ def show(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each row as JSON.")] = False,
 ) -> None:
-    """Print the latest rows of a trail."""
-    with refusing_bad_input():
-        rows = _rows(tenant or LOCAL.tenant, limit, record)
+    """Print the latest rows of a log."""
+    with _log(tenant) as log:
+        rows = log.latest(limit, record_id=record)
     with writing_output():
         _print_json(rows) if as_json else _print_table(rows)
 
@@ -106,45 +104,43 @@ def show(
 @audit_app.command(epilog=HEAD_EXAMPLES)
 def head(*, tenant: TenantOption = None) -> None:
     """Print number and digest of the last row, to be kept where nobody here can change it."""
-    with refusing_bad_input():
-        try:
-            found = _trails().head(tenant or LOCAL.tenant)
-        except AuditUnusable as error:
-            fail(str(error))
+    with _log(tenant) as log:
+        found = log.head()
     if found is None:
-        fail("there is no audit trail of this tenant yet")
+        fail(_NONE)
     with writing_output():
         typer.echo(str(found))
 
 
-def _trails() -> Trails:
-    return Trails(state_dir=quiet(read_settings()).data.state_folder)
+@contextmanager
+def _logs(names: Sequence[str] | None) -> Iterator[list[AuditLog]]:
+    """Open the logs of tenants, or of all; nothing is made where nothing is stored."""
+    with refusing_bad_input():
+        settings = quiet(read_settings())
+        with closing(stores_of(settings)) as stores:
+            if not stores.is_made():
+                yield []
+                return
+            logs = audit_logs_of(stores)
+            yield logs.all() if names is None else [logs.of(name) for name in names]
 
 
-def _checked(trails: Trails, tenant: str, noted: tuple[Head, ...]) -> Checked:
-    try:
-        return trails.check(tenant, noted=noted)
-    except AuditUnusable as error:
-        fail(str(error))
+@contextmanager
+def _log(tenant: str | None) -> Iterator[AuditLog]:
+    with _logs(None) as logs:
+        for log in logs:
+            if log.tenant == (tenant or LOCAL.tenant):
+                yield log
+                return
+        fail(_NONE)
 
 
-def _rows(tenant: str, limit: int, record: str | None) -> list[Row]:
-    try:
-        with closing(_trails().reading(tenant)) as trail:
-            if record is None:
-                return list(trail.rows(last=limit))
-            name = trail.seals.name_of(record)
-            return list(deque((row for row in trail.rows() if row.object == name), maxlen=limit))
-    except AuditUnusable as error:
-        fail(str(error))
-
-
-def _print_json(rows: list[Row]) -> None:
+def _print_json(rows: list[AuditRow]) -> None:
     for row in rows:
         typer.echo(json.dumps(asdict(row)))
 
 
-def _print_table(rows: list[Row]) -> None:
+def _print_table(rows: list[AuditRow]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in _COLUMNS:
         table.add_column(heading, overflow="fold")

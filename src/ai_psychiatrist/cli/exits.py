@@ -15,6 +15,7 @@ from ai_psychiatrist.domain.errors import (
     ConfigurationError,
     InputError,
     SpeakersUnknown,
+    StoreUnusable,
 )
 
 _OF_THE_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EROFS})
@@ -118,7 +119,7 @@ def refusing_bad_input() -> Iterator[None]:
             shown = "".join(one if one.isprintable() else "\ufffd" for one in label)
             typer.echo(f"  label: {shown}", err=True)
         fail(str(error))
-    except (ArtifactMismatch, ConfigurationError, InputError) as error:
+    except (ArtifactMismatch, ConfigurationError, InputError, StoreUnusable) as error:
         fail(str(error))
     except OSError as error:
         if error.errno not in _OF_THE_DISK:

@@ -1,27 +1,26 @@
 """The commands that make, list and revoke API keys."""
 
 import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import orjson
 import typer
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.audit.entry import Action
-from ai_psychiatrist.access.clock import seconds_now, written_time
-from ai_psychiatrist.access.entrance import Entrance
-from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, refuse_unusable
+from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, require_usable
 from ai_psychiatrist.cli.audited import audited, audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
-from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL, Scope
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.store.reserve import using_reserve
+from ai_psychiatrist.store.stores import Stores
+from ai_psychiatrist.wiring.records import stores_of
 
 keys_app = CommandGroup(
     name="keys",
@@ -57,7 +56,7 @@ Examples:
 
 The key, and every session that was begun with it, ends at once, in servers that run as well.
 
-Exit status: 0 revoked, 1 revoked without a row in the audit trail, which takes none, 2 there is no
+Exit status: 0 revoked, 1 revoked without a row in the audit log, which takes none, 2 there is no
 such key.
 """
 
@@ -94,12 +93,13 @@ def create(
     is_json: JsonOption = False,
 ) -> None:
     """Make a key and show it, once."""
-    with _store() as (keys, settings):
+    with _stores() as stores:
+        keys = KeyStore(database=stores.database)
         lasts = None if expires_in is None else _seconds(expires_in)
         if like is not None:
             _refuse_beside_like(name, tenant, scope)
             of_tenant = keys.get(like).principal.tenant
-            with audited(settings, of_tenant, Action.KEY_CREATED) as changed:
+            with audited(stores, of_tenant, "key_created") as changed:
                 made = keys.create_like(like, lasts_seconds=lasts)
                 changed.record_id = made.key.id
         else:
@@ -109,8 +109,8 @@ def create(
                 scopes=frozenset(scope or ()),
                 lasts_seconds=lasts,
             )
-            refuse_unusable(wanted)
-            with audited(settings, wanted.tenant, Action.KEY_CREATED) as changed:
+            require_usable(wanted)
+            with audited(stores, wanted.tenant, "key_created") as changed:
                 made = keys.create(wanted)
                 changed.record_id = made.key.id
         _show_made(made, is_json=is_json)
@@ -119,8 +119,8 @@ def create(
 @keys_app.command("list", epilog=LIST_EXAMPLES)
 def list_keys(*, is_json: JsonOption = False) -> None:
     """List all keys, without their secrets."""
-    with _store() as (keys, _), writing_output():
-        found = [_described(key) for key in keys.all()]
+    with _stores() as stores, writing_output():
+        found = [_described(key) for key in KeyStore(database=stores.database).all()]
         if is_json:
             typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
         elif not found:
@@ -139,22 +139,23 @@ def revoke(
     is_json: JsonOption = False,
 ) -> None:
     """Let a key open nothing any more."""
-    with _store() as (keys, settings), writing_output():
+    with _stores() as stores, writing_output():
+        keys = KeyStore(database=stores.database)
         tenant = keys.get(key_id).principal.tenant
-        with audited_if_possible(settings, tenant, Action.KEY_REVOKED, key_id):
+        with audited_if_possible(stores, tenant, "key_revoked", key_id):
             key = _described(keys.revoke(key_id))
             typer.echo(orjson.dumps(key) if is_json else f"revoked {key.id}")
 
 
 @contextmanager
-def _store() -> Iterator[tuple[KeyStore, Settings]]:
+def _stores() -> Iterator[Stores]:
     with refusing_bad_input():
         settings = quiet(read_settings())
-        entrance = Entrance(settings.data.state_folder / FILE_NAME)
-        try:
-            yield entrance.keys, settings
-        finally:
-            entrance.close()
+        folder = settings.data.state_folder
+        with using_reserve(folder), closing(stores_of(settings)) as stores:
+            # Files that cannot be used are named before anything is noted.
+            stores.database()
+            yield stores
 
 
 def _show_made(made: MadeKey, *, is_json: bool) -> None:
@@ -164,8 +165,8 @@ def _show_made(made: MadeKey, *, is_json: bool) -> None:
             return
         typer.echo(made.text.written())
         typer.echo(
-            f"This is the only sight of the key {made.key.id}. Callers send it in the header "
-            "Authorization: Bearer, or X-API-Key.",
+            f"Copy the key {made.key.id} now: it will not be shown again. Callers send it in the "
+            "header Authorization: Bearer, or X-API-Key.",
             err=True,
         )
 
@@ -194,17 +195,24 @@ def _described(key: Key) -> _Described:
         name=key.principal.name,
         tenant=key.principal.tenant,
         scopes=tuple(sorted(key.principal.scopes)),
-        created_at=written_time(key.created_at),
-        expires_at=written_time(key.expires_at),
-        used_at=written_time(key.used_at),
-        revoked_at=written_time(key.revoked_at),
+        created_at=_moment(key.created_at),
+        expires_at=_moment(key.expires_at),
+        used_at=_moment(key.used_at),
+        revoked_at=_moment(key.revoked_at),
     )
 
 
 def _state(key: Key) -> str:
     if key.revoked_at is not None:
         return "revoked"
-    return "live" if key.is_live(seconds_now()) else "expired"
+    return "live" if key.is_live(time.time()) else "expired"
+
+
+def _moment(seconds: int | None) -> str | None:
+    """Return a moment as text, such as `2026-11-23T16:00:00Z`."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _wanted_name(name: str | None) -> str:

@@ -8,18 +8,17 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.access.audit.entry import Action
 from ai_psychiatrist.cli.audited import audited, audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.store.cipher import load_cipher
 from ai_psychiatrist.store.listing import PageWanted
 from ai_psychiatrist.store.records import RecordSummary
+from ai_psychiatrist.store.reserve import using_reserve
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
@@ -44,7 +43,7 @@ Examples:
   ai-psychiatrist records import everything.jsonl
 
 A server may run meanwhile. Exit status: 0 done, 1 something stored cannot be read, or was erased
-without a row in the audit trail, which takes none; 2 bad input or settings.
+without a row in the audit log, which takes none; 2 bad input or settings.
 """
 
 _LINES: Final = 500
@@ -85,21 +84,21 @@ def erase(
 ) -> None:
     """Erase an assessment, or a subject: its key is destroyed, so that copies tell nothing.
 
-    Where the audit trail takes no row it erases all the same, says so, and ends with status 1.
+    Where the audit log takes no row it erases all the same, says so, and ends with status 1.
     """
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
     settings = _settings()
-    with _stores(settings) as stores:
+    with using_reserve(settings.data.state_folder), _stores(settings) as stores:
         store = _known(stores, tenant)
         if subject is not None:
-            with audited_if_possible(settings, tenant, Action.SUBJECT_ERASED, subject):
+            with audited_if_possible(stores, tenant, "subject_erased", subject):
                 ids = store.erasing.ids_of(subject)
                 forget_told(settings.data.state_folder, jobs_named(tenant, ids))
                 count = store.erasing.erase_subject(subject)
                 typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
-            with audited_if_possible(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
+            with audited_if_possible(stores, tenant, "assessment_erased", assessment_id):
                 forget_told(settings.data.state_folder, jobs_named(tenant, [assessment_id]))
                 store.erasing.erase(assessment_id)
                 typer.echo("erased 1 assessment")
@@ -111,7 +110,7 @@ def sweep() -> None:
     settings = _settings()
     with _stores(settings) as stores:
         for tenant in stores.tenants():
-            with audited(settings, tenant, Action.RECORDS_SWEPT):
+            with audited(stores, tenant, "records_swept"):
                 removed = stores.open(tenant).sweep()
             typer.echo(f"{tenant}: removed {removed.assessments} assessments")
             if removed.interviews:
@@ -139,9 +138,11 @@ def rotate_key(
     with _stores(settings) as stores:
         further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
         for tenant in stores.tenants():
-            with audited(settings, tenant, Action.ENCRYPTION_KEY_ROTATED):
+            with audited(stores, tenant, "encryption_key_rotated"):
                 count = stores.open(tenant).keys.rotate(further=further)
             typer.echo(f"{tenant}: wrapped the keys of {count} subjects anew")
+        if stores.is_made():
+            stores.rotate_secrets(further=further)
 
 
 @records_app.command()
@@ -153,12 +154,15 @@ def export(
     """Write everything that is stored of a tenant, in the open, into a file for its owner alone.
 
     It holds all words of assessments, raters and interviews without encryption: for another store
-    to take in, and to be deleted then. Keys of callers and the audit trail stay where they are.
+    to take in, and to be deleted then. Keys of callers and the audit log stay where they are.
     """
     settings = _settings()
     with _stores(settings) as stores:
         store = _known(stores, tenant)
-        with audited(settings, tenant, Action.RECORDS_EXPORTED), writing_to(out, field="--out"):
+        with (
+            audited(stores, tenant, "records_exported"),
+            writing_to(out, field="--out"),
+        ):
             written = write_export(out, tenant, store)
     for record_id in written.unreadable:
         typer.echo(f"{record_id} cannot be read: its key is gone, or it is damaged", err=True)
@@ -184,7 +188,7 @@ def import_records(
         named = tenant_in(file)
         owner = named if tenant is None else tenant
         store = stores.open(owner)
-        with audited(settings, owner, Action.RECORDS_IMPORTED):
+        with audited(stores, owner, "records_imported"):
             taken = take_in(file, store)
     typer.echo(f"assessments: {taken.assessments}, interviews: {taken.interviews}")
     if taken.were_there:
@@ -202,8 +206,6 @@ def _stores(settings: Settings) -> Iterator[Stores]:
         stores = stores_of(settings)
         try:
             yield stores
-        except StoreUnusable as error:
-            fail(str(error))
         finally:
             stores.close()
 

@@ -1,21 +1,21 @@
 """The command that serves the HTTP API."""
 
 import socket
-from contextlib import suppress
+import time
+from contextlib import closing, suppress
 from functools import partial
 from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.clock import seconds_now
-from ai_psychiatrist.access.entrance import Entrance
+from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.api.lifespan import is_open_to_anybody, refuse_open_address
 from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.api.server import BoundedConfig, BoundedServer
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.wiring.records import stores_of
 
 EXAMPLES: Final = """
 Examples:
@@ -87,11 +87,8 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
 
 
 def _has_key(settings: Settings) -> bool:
-    entrance = Entrance(settings.data.state_folder / FILE_NAME)
-    try:
-        return any(key.is_live(seconds_now()) for key in entrance.keys.all())
-    finally:
-        entrance.close()
+    with closing(stores_of(settings)) as stores:
+        return any(key.is_live(time.time()) for key in KeyStore(database=stores.database).all())
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -56,7 +56,25 @@ Found: TypeAlias = Row[Any]
 FILE_NAME: Final = "store.sqlite"
 KEYS_NAME: Final = "keys.sqlite"
 
-_EARLIER: Final = ("records/*/assessments.sqlite", "interviews.sqlite", "interviews/*.sqlite")
+_CARRY_OVER: Final = (
+    "is a store of an earlier version: with that version write `records export`, move the file "
+    "elsewhere, and `records import` here"
+)
+_EARLIER: Final = {
+    "records/*/assessments.sqlite": _CARRY_OVER,
+    "interviews.sqlite": _CARRY_OVER,
+    "interviews/*.sqlite": _CARRY_OVER,
+    "access.sqlite": (
+        "holds the keys of an earlier version: move it elsewhere, and make keys anew with "
+        "`ai-psychiatrist keys create`"
+    ),
+    **dict.fromkeys(
+        ("audit/*.sqlite", "audit-heads/*.head"),
+        "belongs to an audit log of an earlier version: check it with that version's `audit "
+        "verify`, and keep the folders `audit` and `audit-heads` elsewhere",
+    ),
+}
+"""Files of earlier versions by their names, and what to do with them."""
 _BUSY_SECONDS: Final = 5.0
 _MAKING: Final = 7_203_914_418
 """Number of the lock of who makes the tables; any that no other program takes."""
@@ -248,12 +266,10 @@ def open_sqlite(folder: Path) -> Database:
     another version, and `StoreUnusable` when they cannot be read.
     """
     file, keys = folder / FILE_NAME, folder / KEYS_NAME
-    for earlier in (path for pattern in _EARLIER for path in folder.glob(pattern)):
-        msg = (
-            f"{str(earlier)!r} is a store of an earlier version: with that version write "
-            "`records export`, move the file elsewhere, and `records import` here"
-        )
-        raise ConfigurationError(msg)
+    for pattern, cure in _EARLIER.items():
+        for earlier in folder.glob(pattern):
+            msg = f"{str(earlier)!r} {cure}"
+            raise ConfigurationError(msg)
     for path in (file, keys):
         try:
             make_private_file(path)
@@ -407,6 +423,8 @@ def refusing_foreign(what: str) -> Iterator[None]:
 
 
 def is_there(folder: Path) -> bool:
-    """Return whether a folder has files of a store."""
-    path = folder / FILE_NAME
-    return path.is_file() and path.stat().st_size > 0
+    """Return whether a folder has files of a store, of an earlier version as well."""
+    own = (folder / FILE_NAME, folder / KEYS_NAME)
+    if any(path.is_file() and path.stat().st_size > 0 for path in own):
+        return True
+    return any(any(folder.glob(pattern)) for pattern in _EARLIER)

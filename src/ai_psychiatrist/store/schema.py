@@ -2,16 +2,19 @@
 
 Every table names its tenant. Figures, ids and times stand in the clear, to be sorted by; what holds
 words is in columns named `body` and `sealed_name`, sealed. Times are ISO 8601 in UTC, all of one
-length, so that their order is that of the texts.
+length, so that their order is that of the texts; those of keys of callers and of sessions are whole
+seconds since 1970.
 """
 
 from typing import Final
 
 from sqlalchemy import (
     DDL,
+    BigInteger,
     BindParameter,
     Boolean,
     Column,
+    ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -285,6 +288,22 @@ turns: Final = Table(
     _of_interview(),
 )
 
+audit: Final = Table(
+    "audit",
+    METADATA,
+    _tenant(),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    _text("previous"),
+    _text("at"),
+    _text("actor"),
+    _text("action"),
+    _text("object"),
+    _text("outcome"),
+    _text("digest"),
+    _text("seal"),
+    sqlite_strict=True,
+)
+
 key_meta: Final = Table(
     "meta", METADATA, _text("key", is_key=True), Column("value", Integer), schema=KEYS
 )
@@ -319,9 +338,62 @@ subjects: Final = Table(
     schema=KEYS,
 )
 
-_OPEN_TO_ALL_TENANTS: Final = frozenset({meta, tenants, queue, runners, key_meta})
+# Keys of the installation itself, once for each key that opens them.
+installation: Final = Table(
+    "installation",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    _text("purpose"),
+    Column("wrapped", LargeBinary, nullable=False),
+    schema=KEYS,
+)
+# The last row of each audit log, apart from it: what shows that rows at its end are gone.
+audit_heads: Final = Table(
+    "audit_heads",
+    METADATA,
+    _tenant(),
+    Column("n", Integer, nullable=False),
+    _text("digest"),
+    _text("seal"),
+    schema=KEYS,
+    sqlite_strict=True,
+)
+access_keys: Final = Table(
+    "access_keys",
+    METADATA,
+    _text("id", is_key=True),
+    _text("tenant"),
+    Column("secret_digest", LargeBinary, nullable=False),
+    _text("principal"),
+    _text("name"),
+    _text("scopes"),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("used_at", BigInteger),
+    Column("revoked_at", BigInteger),
+    schema=KEYS,
+)
+# A session of a key has no rights of its own: it ends with the key.
+sessions: Final = Table(
+    "sessions",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    _text("tenant"),
+    Column("token_digest", LargeBinary, nullable=False),
+    Column("key_id", Text, ForeignKey(access_keys.c.id)),
+    _text("rater", may_be_null=True),
+    Column("began_at", BigInteger, nullable=False),
+    Column("used_at", BigInteger, nullable=False),
+    Index("sessions_by_token", "token_digest", unique=True),
+    schema=KEYS,
+)
+
+# Keys and sessions are looked for before a tenant is known, and heads show whose logs there are.
+_OPEN_TO_ALL_TENANTS: Final = frozenset(
+    {meta, tenants, queue, runners, key_meta, installation, audit_heads, access_keys, sessions}
+)
 _IS_TENANTS: Final = "tenant = current_setting('store.tenant', true)"
-_APPEND_ONLY: Final = (reviews, events, origins, answers, turns)
+_APPEND_ONLY: Final = (reviews, events, origins, answers, turns, audit)
 
 
 def _after_create(table: Table, statement: str, *, dialect: str) -> None:
@@ -354,6 +426,18 @@ for _table in _APPEND_ONLY:
         " FOR EACH ROW EXECUTE FUNCTION refuse_change()",
         dialect="postgresql",
     )
+_after_create(
+    audit,
+    "CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit"
+    " BEGIN SELECT RAISE(ABORT, 'audit rows are append-only'); END",
+    dialect="sqlite",
+)
+_after_create(
+    audit,
+    "CREATE TRIGGER never_deleted BEFORE DELETE OR TRUNCATE ON audit"
+    " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
+    dialect="postgresql",
+)
 for _table in METADATA.tables.values():
     if _table not in _OPEN_TO_ALL_TENANTS:
         for _statement in (

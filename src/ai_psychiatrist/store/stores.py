@@ -15,8 +15,10 @@ from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
+from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.database import Database, is_there, open_postgresql, open_sqlite
 from ai_psychiatrist.store.errors import store_unusable
+from ai_psychiatrist.store.installation import installation_secret, wrap_anew
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import EndedJob
 from ai_psychiatrist.store.key_files import StoreKeys
@@ -85,6 +87,7 @@ class Stores:
         self._database: Database | None = None
         self._runners: Runners | None = None
         self._opened: dict[str, Store] = {}
+        self._secrets: dict[str, bytes] = {}
         self._runner = ""
 
     def records(self, tenant: str) -> "Records":
@@ -114,7 +117,7 @@ class Stores:
         with self._lock:
             if tenant not in self._opened:
                 self._opened[tenant] = Store(
-                    self._opened_database(),
+                    self.database(),
                     self._keys,
                     tenant,
                     limits=self._limits,
@@ -125,9 +128,35 @@ class Stores:
     def tenants(self) -> tuple[str, ...]:
         """Return the tenants that have stored something; raises as `open` does."""
         with self._lock:
-            if not self._is_made():
-                return ()
-            return self._opened_database().tenants()
+            return self.database().tenants() if self.is_made() else ()
+
+    def database(self) -> Database:
+        """Return the database, opened when it is first needed; raises as `open` does."""
+        # Who looks for a key does not wait for the store of a tenant that is just being opened.
+        if (opened := self._database) is not None:
+            return opened
+        with self._lock:
+            if self._database is None:
+                self._database = self.place.open()
+            return self._database
+
+    def is_made(self) -> bool:
+        """Return whether anything was ever stored; asking makes no file."""
+        is_file = self.place.url is None
+        return self._database is not None or not is_file or is_there(self.place.folder)
+
+    def secret(self, purpose: str) -> bytes:
+        """Return a key of the installation for a purpose, the same on all machines.
+
+        It stays when the keys are rotated. Raises as `open` does.
+        """
+        if purpose not in self._secrets:
+            self._secrets[purpose] = installation_secret(self.database(), self._keys, purpose)
+        return self._secrets[purpose]
+
+    def rotate_secrets(self, *, further: Cipher | None) -> None:
+        """Wrap the keys of the installation anew, as `TenantKeys.rotate` does those of a tenant."""
+        wrap_anew(self.database(), self._keys, further=further)
 
     async def known(self) -> tuple[str, ...]:
         """Return the tenants that have stored something, asked for beside the event loop.
@@ -240,25 +269,15 @@ class Stores:
             self._database = None
         self._opened.clear()
 
-    def _opened_database(self) -> Database:
-        with self._lock:
-            if self._database is None:
-                self._database = self.place.open()
-            return self._database
-
     def _all_runners(self) -> Runners:
         with self._lock:
             if self._runners is None:
-                self._runners = self.place.runners(self._opened_database())
+                self._runners = self.place.runners(self.database())
             return self._runners
 
     def _queue(self) -> Queue | None:
         """Return the queue, `None` where nothing has been stored yet."""
-        return Queue(database=self._opened_database()) if self._is_made() else None
-
-    def _is_made(self) -> bool:
-        is_file = self.place.url is None
-        return self._database is not None or not is_file or is_there(self.place.folder)
+        return Queue(database=self.database()) if self.is_made() else None
 
     async def _sweep(self) -> None:
         for tenant in await self.known():

@@ -1,8 +1,10 @@
-"""Stored assessments by the settings: where they are kept, how long, and under which key."""
+"""The store and the audit logs by the settings: where they lie, and under which keys."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
+from ai_psychiatrist.access.audit import AuditLogs
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.store.address import address_of
@@ -46,3 +48,8 @@ def stores_of(settings: Settings) -> Stores:
             max_bytes=settings.interview.max_stored_bytes,
         ),
     )
+
+
+def audit_logs_of(stores: Stores) -> AuditLogs:
+    """Return the audit logs of all tenants; nothing is opened before it is needed."""
+    return AuditLogs(database=stores.database, key=partial(stores.secret, "audit"))

@@ -26,9 +26,10 @@ from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.access.audit.trails import Trails
-    from ai_psychiatrist.access.entrance import Entrance
+    from ai_psychiatrist.access.audit import AuditLogs
+    from ai_psychiatrist.access.keys import KeyStore
     from ai_psychiatrist.access.oidc import TokenVerifier
+    from ai_psychiatrist.access.sessions import SessionStore
     from ai_psychiatrist.store.stores import Stores
     from ai_psychiatrist.wiring.interviews import TenantInterviews
 
@@ -126,21 +127,25 @@ class Services:
         return stores_of(self.settings)
 
     @cached_property
-    def entrance(self) -> "Entrance":
-        """The keys and sessions of whoever may come in."""
-        # Nobody who assesses from the command line needs it.
-        from ai_psychiatrist.access.access_file import FILE_NAME  # noqa: PLC0415
-        from ai_psychiatrist.access.entrance import Entrance  # noqa: PLC0415
+    def keys(self) -> "KeyStore":
+        """The keys of callers."""
+        from ai_psychiatrist.access.keys import KeyStore  # noqa: PLC0415  a server alone needs it
 
-        return Entrance(self.settings.data.state_folder / FILE_NAME)
+        return KeyStore(database=self.stores.database)
 
     @cached_property
-    def audit(self) -> "Trails":
-        """The trails of who saw, changed, exported and erased what."""
-        # Nobody who assesses from the command line needs it.
-        from ai_psychiatrist.access.audit.trails import Trails  # noqa: PLC0415
+    def sessions(self) -> "SessionStore":
+        """The sessions of browsers."""
+        from ai_psychiatrist.access.sessions import SessionStore  # noqa: PLC0415  as above
 
-        return Trails(state_dir=self.settings.data.state_folder)
+        return SessionStore(database=self.stores.database)
+
+    @cached_property
+    def audit(self) -> "AuditLogs":
+        """The logs of who saw, changed, exported and erased what."""
+        from ai_psychiatrist.wiring.records import audit_logs_of  # noqa: PLC0415  as above
+
+        return audit_logs_of(self.stores)
 
     @cached_property
     def token_verifier(self) -> "TokenVerifier | None":
@@ -152,10 +157,9 @@ class Services:
         return TokenVerifier(self.settings.auth)
 
     def close(self) -> None:
-        """Close what was opened of records, keys, and trails."""
-        for name in ("stores", "audit", "entrance"):
-            if self.__dict__.get(name) is not None:
-                self.__dict__[name].close()
+        """Close the database, where it was opened."""
+        if "stores" in self.__dict__:
+            self.stores.close()
 
     @cached_property
     def signer(self) -> Signer | None:

@@ -1,97 +1,115 @@
 """The chain of who did what: whatever is done to it behind its back is found."""
 
+import hashlib
+import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.access.audit.check import Fault
-from ai_psychiatrist.access.audit.entry import Action
-from ai_psychiatrist.access.audit.errors import AuditUnusable
-from ai_psychiatrist.access.audit.head import Head, HeadFile, first_head
-from ai_psychiatrist.access.audit.trails import Trails
+from ai_psychiatrist.access.audit import AuditLogs, Checked, Fault, noted_head
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError, StoreUnusable
+from ai_psychiatrist.store.audit_rows import AuditHead
+from ai_psychiatrist.store.database import FILE_NAME, KEYS_NAME, open_sqlite
 
 ROWS = 6
+KEY = b"k" * 32
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[AuditLogs]:
+    """Open the logs of a folder, as a process does."""
+    with closing(open_sqlite(folder)) as database:
+        yield AuditLogs(database=lambda: database, key=lambda: KEY)
 
 
 @pytest.fixture
-def trails(tmp_path: Path) -> Trails:
-    """Trails with a few rows of one tenant."""
-    made = Trails(state_dir=tmp_path)
-    for number in range(ROWS):
-        see(made, f"record-{number}")
-    return made
+def logs(tmp_path: Path) -> Iterator[AuditLogs]:
+    """Logs with a few rows of one tenant."""
+    with opened(tmp_path) as made:
+        for number in range(ROWS):
+            see(made, f"record-{number}")
+        yield made
 
 
-def see(trails: Trails, record_id: str = "", tenant: str = "local") -> Head:
+def see(logs: AuditLogs, record_id: str = "", tenant: str = "local") -> None:
     """Add a row."""
-    return trails.record(
-        tenant, actor="local", action=Action.ASSESSMENT_SEEN, outcome="200", record_id=record_id
-    )
+    log = logs.of(tenant)
+    log.append(actor="local", action="assessment_seen", outcome="200", record_id=record_id)
 
 
-def edit(trails: Trails, *statements: str) -> None:
-    """Change the file as somebody would who has it, and no key."""
-    with closing(sqlite3.connect(trails.state_dir / "audit" / "local.sqlite")) as connection:
-        connection.execute("DROP TRIGGER trail_refuses_update")
-        connection.execute("DROP TRIGGER trail_refuses_delete")
+def edit(folder: Path, *statements: str) -> None:
+    """Change the files as an attacker would who has them, and no key."""
+    with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
+        connection.execute("ATTACH ? AS keys", (str(folder / KEYS_NAME),))
+        connection.execute("DROP TRIGGER IF EXISTS audit_never_change")
+        connection.execute("DROP TRIGGER IF EXISTS audit_is_never_deleted")
         for statement in statements:
             connection.execute(statement)
         connection.commit()
 
 
-def found(trails: Trails) -> list[tuple[Fault, int, int]]:
+def check(logs: AuditLogs, tenant: str = "local", *noted: AuditHead) -> Checked:
+    return logs.of(tenant).check(*noted)
+
+
+def found(logs: AuditLogs, tenant: str = "local") -> list[tuple[Fault, int, int]]:
     """Return what a check finds."""
-    return [(one.fault, one.first, one.last) for one in trails.check("local").findings]
+    return [(one.fault, one.first, one.last) for one in check(logs, tenant).findings]
 
 
-def test_a_trail_that_nobody_touched_holds(trails: Trails) -> None:
-    checked = trails.check("local")
-    assert checked.holds
-    assert checked.end == trails.head("local")
-    assert checked.end is not None
-    assert checked.end.n == ROWS
+def test_a_log_that_is_as_it_was_written_holds(logs: AuditLogs) -> None:
+    checked, head = check(logs), logs.of("local").head()
+    assert checked.findings == ()
+    assert head is not None
+    assert (checked.end.n, str(checked.end)) == (ROWS, str(head))
+    assert noted_head(f" {head}\n") == checked.end
 
 
 @pytest.mark.parametrize(
     ("statements", "faults"),
     [
-        (["UPDATE trail SET actor = 'x' WHERE n = 3"], [(Fault.EDITED, 3, 3)]),
-        (["UPDATE trail SET at = '' WHERE n = 6"], [(Fault.EDITED, 6, 6)]),
-        (["DELETE FROM trail WHERE n = 3"], [(Fault.MISSING, 3, 3)]),
-        (["DELETE FROM trail WHERE n = 1"], [(Fault.MISSING, 1, 1)]),
-        (["DELETE FROM trail WHERE n > 4"], [(Fault.MISSING, 5, 6)]),
-        (["DELETE FROM trail"], [(Fault.MISSING, 1, 6)]),
+        (["UPDATE audit SET actor = 'x' WHERE n = 3"], [("edited", 3, 3)]),
+        (["UPDATE audit SET at = '' WHERE n = 6"], [("edited", 6, 6)]),
+        (["DELETE FROM audit WHERE n = 3"], [("missing", 3, 3)]),
+        (["DELETE FROM audit WHERE n = 1"], [("missing", 1, 1)]),
+        (["DELETE FROM audit WHERE n > 4"], [("missing", 5, 6)]),
+        (["DELETE FROM audit"], [("missing", 1, 6)]),
+        (
+            ["UPDATE audit SET n = -4 WHERE n = 6"],
+            [("edited", -4, -4), ("missing", -3, 0), ("missing", 6, 6)],
+        ),
         (
             [
-                "UPDATE trail SET n = 100 WHERE n = 2",
-                "UPDATE trail SET n = 2 WHERE n = 3",
-                "UPDATE trail SET n = 3 WHERE n = 100",
+                "UPDATE audit SET n = 100 WHERE n = 2",
+                "UPDATE audit SET n = 2 WHERE n = 3",
+                "UPDATE audit SET n = 3 WHERE n = 100",
             ],
             [
-                (Fault.EDITED, 2, 2),
-                (Fault.OUT_OF_ORDER, 2, 2),
-                (Fault.EDITED, 3, 3),
-                (Fault.OUT_OF_ORDER, 3, 3),
-                (Fault.OUT_OF_ORDER, 4, 4),
+                ("edited", 2, 2),
+                ("out of order", 2, 2),
+                ("edited", 3, 3),
+                ("out of order", 3, 3),
+                ("out of order", 4, 4),
             ],
         ),
         (
             [
-                "DELETE FROM trail WHERE n = 3",
-                "UPDATE trail SET n = 3 WHERE n = 4",
-                "UPDATE trail SET n = 4 WHERE n = 5",
-                "UPDATE trail SET n = 5 WHERE n = 6",
+                "DELETE FROM audit WHERE n = 3",
+                "UPDATE audit SET n = 3 WHERE n = 4",
+                "UPDATE audit SET n = 4 WHERE n = 5",
+                "UPDATE audit SET n = 5 WHERE n = 6",
             ],
             [
-                (Fault.EDITED, 3, 3),
-                (Fault.OUT_OF_ORDER, 3, 3),
-                (Fault.EDITED, 4, 4),
-                (Fault.EDITED, 5, 5),
-                (Fault.MISSING, 6, 6),
+                ("edited", 3, 3),
+                ("out of order", 3, 3),
+                ("edited", 4, 4),
+                ("edited", 5, 5),
+                ("missing", 6, 6),
             ],
         ),
     ],
@@ -102,192 +120,194 @@ def test_a_trail_that_nobody_touched_holds(trails: Trails) -> None:
         "missing first",
         "truncated",
         "emptied",
+        "below the first",
         "swapped",
         "closed up",
     ],
 )
 def test_whatever_is_done_to_the_rows_is_found_and_numbered(
-    trails: Trails, statements: list[str], faults: list[tuple[Fault, int, int]]
+    logs: AuditLogs, tmp_path: Path, statements: list[str], faults: list[tuple[Fault, int, int]]
 ) -> None:
-    edit(trails, *statements)
-    assert found(trails) == faults
+    edit(tmp_path, *statements)
+    assert found(logs) == faults
 
 
-def test_a_row_that_was_made_to_fit_by_somebody_without_the_key_is_found(trails: Trails) -> None:
-    with closing(trails.reading("local")) as trail:
-        rows = list(trail.rows())
-    forged = rows[-1].__class__(
-        **{
-            **{name: getattr(rows[-1], name) for name in rows[-1].__slots__},
-            "n": ROWS + 1,
-            "previous": rows[-1].digest,
-        }
-    )
-    values = (forged.n, forged.previous, forged.at, forged.actor, forged.action, forged.object)
-    shown = ", ".join(map(repr, (*values, forged.outcome, forged.own_digest(), forged.seal)))
-    edit(trails, f"INSERT INTO trail VALUES ({shown})")  # noqa: S608  our own row
-    assert found(trails) == [(Fault.FOREIGN, ROWS + 1, ROWS + 1)]
-    with pytest.raises(AuditUnusable, match="audit verify"):
-        see(trails)
+def test_a_row_that_was_made_to_fit_by_somebody_without_the_key_is_found(
+    logs: AuditLogs, tmp_path: Path
+) -> None:
+    (last,) = logs.of("local").latest(1)
+    forged = replace(last, n=ROWS + 1, previous=last.digest)
+    said = [forged.n, forged.previous, forged.at, forged.actor, forged.action, forged.object]
+    text = json.dumps([*said, forged.outcome], separators=(",", ":"))
+    forged = replace(forged, digest=hashlib.sha256(text.encode()).hexdigest())
+    shown = ", ".join(repr(value) for value in ("local", *asdict(forged).values()))
+    edit(tmp_path, f"INSERT INTO audit VALUES ({shown})")  # noqa: S608  our own row
+    assert found(logs) == [("foreign", ROWS + 1, ROWS + 1)]
+    with pytest.raises(StoreUnusable, match="audit verify"):
+        see(logs)
 
 
-@pytest.mark.parametrize("change", ["UPDATE trail SET actor = ''", "DELETE FROM trail"])
-def test_the_file_itself_refuses_changes(trails: Trails, change: str) -> None:
+@pytest.mark.parametrize("change", ["UPDATE audit SET actor = ''", "DELETE FROM audit"])
+@pytest.mark.usefixtures("logs")
+def test_the_file_itself_refuses_changes(tmp_path: Path, change: str) -> None:
     with (
-        closing(sqlite3.connect(trails.state_dir / "audit" / "local.sqlite")) as connection,
+        closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection,
         pytest.raises(sqlite3.IntegrityError, match="append-only"),
     ):
         connection.execute(change)
 
 
-def test_nothing_is_added_to_a_trail_that_was_cut_off(trails: Trails) -> None:
-    edit(trails, "DELETE FROM trail WHERE n = 6")
-    with pytest.raises(AuditUnusable, match="audit verify"):
-        see(trails)
+@pytest.mark.usefixtures("logs")
+def test_the_file_itself_refuses_what_is_no_number(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.IntegrityError, match="INTEGER"):
+        edit(tmp_path, "UPDATE audit SET n = 'quillaya' WHERE n = 6")
+
+
+def test_nothing_is_added_to_a_log_that_was_cut_off(logs: AuditLogs, tmp_path: Path) -> None:
+    edit(tmp_path, "DELETE FROM audit WHERE n = 6")
+    with pytest.raises(StoreUnusable, match="audit verify"):
+        see(logs)
+    with pytest.raises(StoreUnusable, match="audit verify"):
+        logs.of("local").require_whole()
 
 
 @pytest.mark.parametrize(
     ("change", "faults"),
     [
-        (lambda path: path.write_text(f"3:{'0' * 64} {'0' * 64}"), [(Fault.HEAD_FORGED, 0, 0)]),
-        (
-            lambda path: path.write_text("\udcff", errors="surrogateescape"),
-            [(Fault.HEAD_FORGED, 0, 0)],
-        ),
-        (lambda path: path.unlink(), [(Fault.HEAD_MISSING, 6, 6)]),
+        ("UPDATE keys.audit_heads SET n = 3", [("head forged", 0, 0)]),
+        ("UPDATE keys.audit_heads SET seal = 'é'", [("head forged", 0, 0)]),
+        ("DELETE FROM keys.audit_heads", [("head missing", 6, 6)]),
     ],
-    ids=["forged", "no text", "gone"],
+    ids=["forged", "no seal", "gone"],
 )
 def test_a_head_that_was_changed_or_removed_is_found(
-    trails: Trails, change: Callable[[Path], object], faults: list[tuple[Fault, int, int]]
+    logs: AuditLogs, tmp_path: Path, change: str, faults: list[tuple[Fault, int, int]]
 ) -> None:
-    change(trails.state_dir / "audit-heads" / "local.head")
-    assert found(trails) == faults
+    edit(tmp_path, change)
+    assert found(logs) == faults
+    with pytest.raises(StoreUnusable, match="audit verify"):
+        see(logs)
 
 
-def test_a_trail_whose_end_was_cut_off_with_its_head_takes_no_row(trails: Trails) -> None:
-    head_file = trails.state_dir / "audit-heads" / "local.head"
-    edit(trails, "DELETE FROM trail WHERE n > 4")
-    head_file.unlink()
+def test_a_log_whose_end_was_cut_off_with_its_head_takes_no_row(
+    logs: AuditLogs, tmp_path: Path
+) -> None:
+    edit(tmp_path, "DELETE FROM audit WHERE n > 4", "DELETE FROM keys.audit_heads")
     for _ in "12":
-        with pytest.raises(AuditUnusable, match=r"head is gone.*audit verify"):
-            see(trails)
-    assert not head_file.exists()
-    assert found(trails) == [(Fault.HEAD_MISSING, 4, 4)]
+        with pytest.raises(StoreUnusable, match=r"head is gone.*audit verify"):
+            see(logs)
+    assert logs.of("local").head() is None
+    assert found(logs) == [("head missing", 4, 4)]
 
 
-def test_a_first_row_whose_process_was_killed_before_it_wrote_the_head_is_no_fault(
+def test_rows_whose_process_was_killed_before_it_wrote_the_head_are_no_fault(
     tmp_path: Path,
 ) -> None:
-    trails, head_file = Trails(state_dir=tmp_path), tmp_path / "audit-heads" / "local.head"
-    see(trails)
-    with closing(trails.reading("local")) as trail:
-        HeadFile(path=head_file, seals=trail.seals).write(first_head("local"))
-    checked = trails.check("local")
-    assert (checked.holds, checked.unanswered) == (True, 1)
-    see(trails)
-    checked = trails.check("local")
-    assert (checked.holds, checked.unanswered) == (True, 0)
+    """SQLite commits the file of the rows before the file of the keys."""
+    with opened(tmp_path) as logs:
+        fail = "BEGIN SELECT RAISE(ABORT, 'killed'); END"
+        with closing(sqlite3.connect(tmp_path / KEYS_NAME)) as keys, keys:
+            keys.execute(f"CREATE TRIGGER killed BEFORE UPDATE ON audit_heads {fail}")
+        with pytest.raises(StoreUnusable):
+            see(logs)
+        edit(tmp_path, "DROP TRIGGER keys.killed")
+        assert (found(logs), check(logs).end.n) == ([], 0)
+        for rows in (1, 2):
+            before = logs.of("local").head()
+            assert before is not None
+            see(logs)
+            edit(
+                tmp_path,
+                f"UPDATE keys.audit_heads SET n = {before.n}, "  # noqa: S608  our own values
+                f"digest = '{before.digest}', seal = '{before.seal}'",
+            )
+            assert (found(logs), check(logs).end.n) == ([], rows)
+            logs.of("local").require_whole()
+        see(logs)
+        assert (found(logs), check(logs).end.n) == ([], 3)
 
 
-def test_what_is_no_file_of_a_trail_is_found_and_hides_no_other(trails: Trails) -> None:
-    trails.close()
-    folder = trails.state_dir / "audit"
-    (folder / "local.sqlite").write_bytes(b"")
-    (folder / "clinic.sqlite").write_bytes(b"nothing of use " * 400)
-    (trails.state_dir / "audit-heads" / "clinic.head").mkdir()
-    assert found(trails) == [(Fault.UNREADABLE, 0, 0)]
-    faults = [one.fault for one in trails.check("clinic").findings]
-    assert faults == [Fault.UNREADABLE, Fault.HEAD_UNREADABLE]
+def test_rows_that_cannot_be_read_are_found_and_hide_no_other_log(tmp_path: Path) -> None:
+    with opened(tmp_path) as logs:
+        for tenant in ("local", "clinic"):
+            see(logs, tenant=tenant)
+        edit(tmp_path, "UPDATE audit SET actor = CAST(x'ff' AS TEXT) WHERE tenant = 'local'")
+        assert found(logs) == [("unreadable", 0, 0)]
+        assert found(logs, "clinic") == []
+        assert [log.tenant for log in logs.all()] == ["clinic", "local"]
 
 
-def test_a_trail_that_is_gone_with_all_its_rows_is_found(trails: Trails) -> None:
-    trails.close()
-    (trails.state_dir / "audit" / "local.sqlite").unlink()
-    assert trails.tenants() == ["local"]
-    assert found(trails) == [(Fault.MISSING, 1, ROWS)]
+def test_a_log_that_is_gone_with_all_its_rows_is_found(logs: AuditLogs, tmp_path: Path) -> None:
+    edit(tmp_path, "DELETE FROM audit")
+    assert [log.tenant for log in logs.all()] == ["local"]
+    assert found(logs) == [("missing", 1, ROWS)]
 
 
-def test_a_trail_and_head_put_back_from_yesterday_do_not_fit_a_head_that_was_noted(
-    trails: Trails, tmp_path: Path
+def test_a_log_and_head_put_back_from_yesterday_do_not_fit_a_head_that_was_noted(
+    tmp_path: Path,
 ) -> None:
-    trails.close()
-    yesterday = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    later = Trails(state_dir=tmp_path)
-    noted = see(later)
-    later.close()
+    with opened(tmp_path) as logs:
+        see(logs)
+    yesterday = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with opened(tmp_path) as logs:
+        see(logs)
+        noted = logs.of("local").head()
+    assert noted is not None
     for path, content in yesterday.items():
         path.write_bytes(content)
-    assert trails.check("local").holds
-    checked = trails.check("local", noted=(noted,))
-    assert [(one.fault, one.first) for one in checked.findings] == [(Fault.MISSING, noted.n)]
+    with opened(tmp_path) as logs:
+        assert found(logs) == []
+        (finding,) = check(logs, "local", noted).findings
+    assert (finding.fault, finding.first) == ("missing", noted.n)
 
 
-def test_another_noted_head_of_the_same_number_is_found(trails: Trails) -> None:
-    noted = Head(n=4, digest="0" * 64)
-    (finding,) = trails.check("local", noted=(noted,)).findings
-    assert (finding.fault, finding.first) == (Fault.HEAD_DIFFERS, 4)
+def test_another_noted_head_of_the_same_number_is_found(logs: AuditLogs) -> None:
+    (finding,) = check(logs, "local", AuditHead(4, "0" * 64)).findings
+    assert (finding.fault, finding.first) == ("head differs", 4)
 
 
-def test_the_trail_of_one_tenant_does_not_pass_for_that_of_another(trails: Trails) -> None:
-    see(trails, tenant="other")
-    trails.close()
-    folder = trails.state_dir / "audit"
-    (folder / "local.sqlite").replace(folder / "other.sqlite")
-    faults = {one.fault for one in trails.check("other").findings}
-    assert {Fault.FOREIGN, Fault.OUT_OF_ORDER} <= faults
-
-
-def test_a_row_behind_the_head_is_of_a_request_that_was_never_answered(trails: Trails) -> None:
-    head_file = trails.state_dir / "audit-heads" / "local.head"
-    before = head_file.read_bytes()
-    see(trails)
-    head_file.write_bytes(before)
-    checked = trails.check("local")
-    assert checked.holds
-    assert checked.unanswered == 1
-    see(trails)
-    checked = trails.check("local")
-    assert (checked.holds, checked.unanswered) == (True, 0)
+def test_the_log_of_one_tenant_does_not_pass_for_that_of_another(
+    logs: AuditLogs, tmp_path: Path
+) -> None:
+    see(logs, tenant="other")
+    edit(
+        tmp_path,
+        *("DELETE FROM audit WHERE tenant = 'other'", "UPDATE audit SET tenant = 'other'"),
+        "DELETE FROM keys.audit_heads WHERE tenant = 'other'",
+        "UPDATE keys.audit_heads SET tenant = 'other'",
+    )
+    faults = {fault for fault, _, _ in found(logs, "other")}
+    assert {"foreign", "out of order", "head forged"} <= faults
 
 
 def test_many_at_once_make_one_chain(tmp_path: Path) -> None:
-    several = [Trails(state_dir=tmp_path) for _ in range(3)]
-    with ThreadPoolExecutor(9) as pool:
-        heads = list(pool.map(see, several * 20))
-    assert sorted(head.n for head in heads) == list(range(1, 61))
-    checked = several[0].check("local")
-    assert checked.holds
-    assert checked.end is not None
-    assert (checked.end.n, checked.unanswered) == (60, 0)
+    with opened(tmp_path) as one, opened(tmp_path) as two, opened(tmp_path) as three:
+        with ThreadPoolExecutor(9) as pool:
+            list(pool.map(see, [one, two, three] * 20))
+        assert (found(one), check(one).end.n) == ([], 60)
 
 
 def test_nothing_that_could_be_words_gets_into_a_row(tmp_path: Path) -> None:
-    trails = Trails(state_dir=tmp_path)
-    trails.record(
-        "local",
-        actor="a name with quillaya",
-        action=Action.EXPORTED,
-        outcome="200",
-        record_id="quillaya",
-    )
-    trails.close()
+    with opened(tmp_path) as logs:
+        actor = "a name with quillaya"
+        log = logs.of("local")
+        log.append(actor=actor, action="exported", outcome="200", record_id="quillaya")
+        assert len(log.latest(5, record_id="quillaya")) == 1
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or b"quillaya" not in path.read_bytes()
 
 
-def test_a_tenant_with_a_path_in_its_name_has_no_trail(tmp_path: Path) -> None:
-    with pytest.raises(AuditUnusable, match="lower-case"):
-        see(Trails(state_dir=tmp_path), tenant="../local")
+def test_a_tenant_with_a_path_in_its_name_has_no_log(logs: AuditLogs) -> None:
+    with pytest.raises(InputError, match="lower-case"):
+        see(logs, tenant="../local")
 
 
-def test_files_are_for_their_owner_alone(trails: Trails) -> None:
-    for path in trails.state_dir.rglob("*"):
-        assert path.stat().st_mode & 0o077 == 0
-
-
-def test_a_trail_that_others_can_read_is_not_used(trails: Trails) -> None:
-    trails.close()
-    (trails.state_dir / "audit" / "local.sqlite").chmod(0o644)
-    with pytest.raises(AuditUnusable, match="chmod 600"):
-        see(trails)
+@pytest.mark.parametrize("name", ["audit/local.sqlite", "audit-heads/local.head", "access.sqlite"])
+def test_a_file_of_an_earlier_version_is_refused_by_name_with_what_to_do(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"")
+    with pytest.raises(ConfigurationError, match=rf"{name}.*elsewhere"), opened(tmp_path):
+        pass

@@ -1,4 +1,4 @@
-"""Keys in a file of their own, by a clock that the test moves."""
+"""Keys by a clock that the test moves."""
 
 import hmac
 import stat
@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.fakes.access import WARD, Clock
+from tests.fakes.access import WARD, Access, Clock
 
-from ai_psychiatrist.access.access_file import FILE_NAME
-from ai_psychiatrist.access.entrance import Entrance
-from ai_psychiatrist.access.key_text import KeyText, make_key, read_key
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import KeyText, WantedKey, make_key, read_key
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.store.database import KEYS_NAME
 
 DAY = 86_400
 
@@ -23,17 +21,17 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def entrance(tmp_path: Path, clock: Clock) -> Iterator[Entrance]:
-    opened = Entrance(tmp_path / "state" / FILE_NAME, clock)
+def access(tmp_path: Path, clock: Clock) -> Iterator[Access]:
+    opened = Access(tmp_path / "state", clock)
     yield opened
     opened.close()
 
 
-def test_a_key_is_found_by_its_text_and_has_what_was_wanted(entrance: Entrance) -> None:
-    made = entrance.keys.create(WARD)
+def test_a_key_is_found_by_its_text_and_has_what_was_wanted(access: Access) -> None:
+    made = access.keys.create(WARD)
     text = read_key(made.text.written())
     assert text is not None
-    found = entrance.keys.find(text)
+    found = access.keys.find(text)
     assert found is not None
     assert (found.principal.tenant, found.principal.scopes) == ("clinic-1", WARD.scopes)
     assert found.principal.id == f"key:{made.key.id}"
@@ -61,23 +59,23 @@ def test_what_is_not_written_like_a_key_is_none(text: str) -> None:
     assert read_key(text) is None
 
 
-def test_the_file_is_private_and_holds_no_secret(tmp_path: Path, entrance: Entrance) -> None:
-    made = entrance.keys.create(WARD)
-    entrance.sessions.begin(made.key)
-    entrance.close()
+def test_the_file_is_private_and_holds_no_secret(tmp_path: Path, access: Access) -> None:
+    made = access.keys.create(WARD)
+    access.sessions.begin(made.key)
+    access.close()
     written = b"".join(path.read_bytes() for path in (tmp_path / "state").iterdir())
     assert made.text.secret.encode() not in written
-    assert made.text.secret_hash in written
+    assert made.text.secret_digest in written
     for path in (tmp_path / "state").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_file_that_others_can_read_is_refused(tmp_path: Path, entrance: Entrance) -> None:
-    entrance.keys.create(WARD)
-    entrance.close()
-    (tmp_path / "state" / FILE_NAME).chmod(0o644)
+def test_a_file_that_others_can_read_is_refused(tmp_path: Path, access: Access) -> None:
+    access.keys.create(WARD)
+    access.close()
+    (tmp_path / "state" / KEYS_NAME).chmod(0o644)
     with pytest.raises(ConfigurationError, match="chmod 600"):
-        entrance.keys.all()
+        access.keys.all()
 
 
 def other_secret(text: KeyText) -> KeyText:
@@ -90,9 +88,9 @@ def other_id(text: KeyText) -> KeyText:
 
 @pytest.mark.parametrize("change", [other_secret, other_id])
 def test_an_unknown_id_and_a_wrong_secret_are_compared_alike(
-    entrance: Entrance, monkeypatch: pytest.MonkeyPatch, change: Callable[[KeyText], KeyText]
+    access: Access, monkeypatch: pytest.MonkeyPatch, change: Callable[[KeyText], KeyText]
 ) -> None:
-    made = entrance.keys.create(WARD)
+    made = access.keys.create(WARD)
     compared: list[tuple[int, int]] = []
     really = hmac.compare_digest
 
@@ -101,52 +99,52 @@ def test_an_unknown_id_and_a_wrong_secret_are_compared_alike(
         return really(given, expected)
 
     monkeypatch.setattr(hmac, "compare_digest", noted)
-    assert entrance.keys.find(change(made.text)) is None
+    assert access.keys.find(change(made.text)) is None
     assert compared == [(32, 32)]
 
 
-def test_a_key_lasts_as_long_as_it_was_made_for(entrance: Entrance, clock: Clock) -> None:
+def test_a_key_lasts_as_long_as_it_was_made_for(access: Access, clock: Clock) -> None:
     lasting = WantedKey(name="w", tenant="t", scopes=WARD.scopes, lasts_seconds=DAY)
-    made = entrance.keys.create(lasting)
+    made = access.keys.create(lasting)
     clock.now += DAY - 1
-    assert entrance.keys.find(made.text) is not None
+    assert access.keys.find(made.text) is not None
     clock.now += 1
-    assert entrance.keys.find(made.text) is None
+    assert access.keys.find(made.text) is None
 
 
-def test_a_revoked_key_opens_nothing_and_stays_listed(entrance: Entrance, clock: Clock) -> None:
-    made = entrance.keys.create(WARD)
-    session = entrance.sessions.begin(made.key)
-    first = entrance.keys.revoke(made.key.id).revoked_at
+def test_a_revoked_key_opens_nothing_and_stays_listed(access: Access, clock: Clock) -> None:
+    made = access.keys.create(WARD)
+    session = access.sessions.begin(made.key)
+    first = access.keys.revoke(made.key.id).revoked_at
     clock.now += 5
-    assert entrance.keys.revoke(made.key.id).revoked_at == first
-    assert entrance.keys.find(made.text) is None
-    assert entrance.sessions.find(session.token, takes_raters=True) is None
-    assert [key.id for key in entrance.keys.all()] == [made.key.id]
+    assert access.keys.revoke(made.key.id).revoked_at == first
+    assert access.keys.find(made.text) is None
+    assert access.sessions.find(session.token, takes_raters=True) is None
+    assert [key.id for key in access.keys.all()] == [made.key.id]
 
 
-def test_the_last_use_is_noted_once_a_minute(entrance: Entrance, clock: Clock) -> None:
-    made = entrance.keys.create(WARD)
+def test_the_last_use_is_noted_once_a_minute(access: Access, clock: Clock) -> None:
+    made = access.keys.create(WARD)
     began = clock.now
     for seconds, noted in ((0, 0), (59, 0), (60, 60), (100, 60), (121, 121)):
         clock.now = began + seconds
-        entrance.keys.find(made.text)
-        assert entrance.keys.get(made.key.id).used_at == began + noted
+        access.keys.find(made.text)
+        assert access.keys.get(made.key.id).used_at == began + noted
 
 
-def test_a_holder_has_two_keys_at_most_and_stays_the_same(entrance: Entrance, clock: Clock) -> None:
-    old = entrance.keys.create(WARD)
-    following = entrance.keys.create_like(old.key.id, lasts_seconds=DAY)
+def test_a_holder_has_two_keys_at_most_and_stays_the_same(access: Access, clock: Clock) -> None:
+    old = access.keys.create(WARD)
+    following = access.keys.create_like(old.key.id, lasts_seconds=DAY)
     assert following.key.principal == old.key.principal
-    assert entrance.keys.find(old.text) is not None
-    assert entrance.keys.find(following.text) is not None
+    assert access.keys.find(old.text) is not None
+    assert access.keys.find(following.text) is not None
     with pytest.raises(InputError, match="revoke one first"):
-        entrance.keys.create_like(old.key.id)
-    entrance.keys.revoke(old.key.id)
-    third = entrance.keys.create_like(old.key.id)
+        access.keys.create_like(old.key.id)
+    access.keys.revoke(old.key.id)
+    third = access.keys.create_like(old.key.id)
     assert third.key.principal == old.key.principal
     clock.now += DAY
-    assert entrance.keys.create_like(old.key.id).key.principal == old.key.principal
+    assert access.keys.create_like(old.key.id).key.principal == old.key.principal
 
 
 @pytest.mark.parametrize(
@@ -161,8 +159,8 @@ def test_a_holder_has_two_keys_at_most_and_stays_the_same(entrance: Entrance, cl
     ]
     + [(WantedKey(name="w", tenant="t", scopes=frozenset()), "scope")],
 )
-def test_a_key_of_wrong_form_is_refused(entrance: Entrance, wanted: WantedKey, field: str) -> None:
+def test_a_key_of_wrong_form_is_refused(access: Access, wanted: WantedKey, field: str) -> None:
     with pytest.raises(InputError) as raised:
-        entrance.keys.create(wanted)
+        access.keys.create(wanted)
     assert raised.value.field == field
-    assert entrance.keys.all() == ()
+    assert access.keys.all() == ()

@@ -12,11 +12,20 @@ import psycopg
 import pytest
 from psycopg import sql
 from sqlalchemy.engine import URL, make_url
+from tests.fakes.access import WARD
 from tests.fakes.refusals import refused
 from tests.jobs.places import own_database, server_address
 from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, StoreUnusable
+from ai_psychiatrist.access.audit import NO_TENANT, AuditLogs
+from ai_psychiatrist.access.keys import KeyStore
+from ai_psychiatrist.access.sessions import MOST_OF_ONE, SessionStore
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    ConfigurationError,
+    InputError,
+    StoreUnusable,
+)
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.database import Database, Value, open_postgresql
@@ -154,6 +163,53 @@ def test_the_database_itself_keeps_tenants_apart(
     assert rows_seen(place, "south", "DELETE FROM records WHERE tenant = 'north'") == 0
     with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
         rows_seen(place, "north", "UPDATE reviews SET rater = 'another'")
+
+
+def test_audit_logs_are_chains_that_the_database_itself_keeps(
+    place: URL, database: Database
+) -> None:
+    def add(tenant: str) -> None:
+        logs.of(tenant).append(actor="local", action="queue_seen", outcome="200")
+
+    logs = AuditLogs(database=lambda: database, key=lambda: b"k" * 32)
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(add, ["east", NO_TENANT] * 20))
+    for tenant in ("east", NO_TENANT):
+        checked = logs.of(tenant).check()
+        assert (checked.findings, checked.end.n) == ((), 20)
+        logs.of(tenant).require_whole()
+    assert {"east", NO_TENANT} <= {log.tenant for log in logs.all()}
+    for change in ("UPDATE audit SET actor = 'x'", "DELETE FROM audit", "TRUNCATE audit"):
+        with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
+            rows_seen(place, "east", change)
+    assert rows_seen(place, "west", "SELECT * FROM audit") == 0
+    assert rows_seen(place, "east", "DELETE FROM keys.audit_heads WHERE tenant = 'east'") == 1
+    with pytest.raises(StoreUnusable, match="head is gone"):
+        add("east")
+    assert [finding.fault for finding in logs.of("east").check().findings] == ["head missing"]
+    assert logs.of(NO_TENANT).check().findings == ()
+
+
+def test_keys_and_sessions_are_kept_as_in_files(database: Database) -> None:
+    keys = KeyStore(database=lambda: database)
+    sessions = SessionStore(database=lambda: database)
+    made, other = keys.create(WARD), keys.create(WARD)
+    found = keys.find(made.text)
+    assert found is not None
+    assert found.principal == made.key.principal
+    assert keys.get(made.key.id).used_at is not None
+    with ThreadPoolExecutor(4) as pool:
+        twins = [pool.submit(keys.create_like, made.key.id) for _ in "1234"]
+    assert sum(isinstance(twin.exception(), InputError) for twin in twins) == 3
+    kept = sessions.begin(other.key).token
+    tokens = [sessions.begin(made.key).token for _ in range(MOST_OF_ONE + 1)]
+    lasting = [sessions.find(token, takes_raters=False) is not None for token in (kept, *tokens)]
+    assert lasting == [True, False, *[True] * MOST_OF_ONE]
+    keys.revoke(made.key.id)
+    assert keys.find(made.text) is None
+    assert sessions.find(tokens[-1], takes_raters=False) is None
+    sessions.end(kept)
+    assert sessions.find(kept, takes_raters=False) is None
 
 
 def test_another_key_and_a_server_that_is_away_are_told(place: URL, tmp_path: Path) -> None:

@@ -1,0 +1,297 @@
+"""The audit log: who saw, changed, exported and erased what, as an append-only chain without words.
+
+A row holds the digest of the row before it, and a seal that only this installation can make. The
+number and digest of the last row, the head, lie signed beside the keys, apart from the rows.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final, Literal, TypeAlias
+
+from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
+from ai_psychiatrist.domain.errors import InputError, StoreUnusable
+from ai_psychiatrist.store.audit_rows import AuditHead, AuditRow, AuditRows, audited_tenants
+from ai_psychiatrist.store.database import Database, TenantDatabase, written
+
+Action: TypeAlias = Literal[
+    "assessment_made",
+    "batch_begun",
+    "job_cancelled",
+    "assessments_listed",
+    "assessment_seen",
+    "transcript_seen",
+    "transcript_read",
+    "evidence_seen",
+    "certificate_seen",
+    "page_seen",
+    "assessment_erased",
+    "subject_seen",
+    "subject_erased",
+    "review_begun",
+    "review_seen",
+    "ratings_committed",
+    "review_row_added",
+    "queue_seen",
+    "agreement_seen",
+    "exported",
+    "interview_begun",
+    "interview_seen",
+    "interview_answered",
+    "interview_retried",
+    "interview_erased",
+    "report_made",
+    "report_seen",
+    "session_begun",
+    "session_ended",
+    "logins_refused",
+    "key_created",
+    "key_revoked",
+    "records_swept",
+    "records_exported",
+    "records_imported",
+    "encryption_key_rotated",
+]
+"""What was done, or tried. `logins_refused`: of unknown callers, all of a minute in one row."""
+Fault: TypeAlias = Literal[
+    "edited",
+    "foreign",
+    "missing",
+    "out of order",
+    "head differs",
+    "head forged",
+    "head missing",
+    "unreadable",
+]
+"""What is wrong: a row does not say what it said, was not written by this installation, is gone, or
+does not follow the one before; it is another one than a head names; the head was not signed by this
+installation, or is gone although there are rows; the rows cannot be read."""
+
+NO_TENANT: Final = "_nobody"
+"""Of what is done before a caller is known, such as a login that is refused."""
+BEGUN: Final = "begun"
+"""Outcome of a change that is about to be made; a second row says how it ended."""
+
+_ACTOR: Final = re.compile(r"[A-Za-z0-9:_.-]{1,128}")
+_HEAD: Final = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
+_NAME_LENGTH: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fault and where it is: numbers of the first and the last row, 0 for the whole log."""
+
+    fault: Fault
+    first: int = 0
+    last: int = 0
+
+    def __str__(self) -> str:
+        if not self.first:
+            return self.fault
+        rows = f"row {self.first}" if self.first == self.last else f"rows {self.first}-{self.last}"
+        return f"{rows}: {self.fault}"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a log; without findings it holds."""
+
+    end: AuditHead
+    """The last row that could be read; number 0 where there is none."""
+    findings: tuple[Finding, ...]
+
+
+def noted_head(text: str) -> AuditHead:
+    """Read what `audit head` printed; raises `InputError`."""
+    found = _HEAD.fullmatch(text.strip())
+    if found is None:
+        msg = "--head: write it as `ai-psychiatrist audit head` printed it, NUMBER:DIGEST"
+        raise InputError(msg, field="--head")
+    return AuditHead(int(found[1]), found[2])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLog:
+    """One tenant's log, for any number of processes that write at the same time.
+
+    Every method but `check` raises `StoreUnusable`.
+    """
+
+    rows: AuditRows
+    tenant: str
+    key: bytes = field(repr=False)
+
+    def append(self, *, actor: str, action: Action, outcome: str, record_id: str = "") -> None:
+        """Add a row; it is on the disk when this returns.
+
+        A log whose end does not fit its head takes no row: it would cover up what happened.
+        """
+        with self.rows.database.writing():
+            head = self.rows.locked_head()
+            if head is not None or self.rows.latest(1):
+                end = self._checked_end(head)
+                self._add(end, actor=actor, action=action, outcome=outcome, record_id=record_id)
+                return
+        # Committed before the first row: rows without a head then always mean that the head was
+        # taken away, also where a power cut leaves only one of SQLite's two files written.
+        self.rows.begin(self._signed(self._origin))
+        self.append(actor=actor, action=action, outcome=outcome, record_id=record_id)
+
+    def require_whole(self) -> None:
+        """Raise `StoreUnusable` where `append` would, as far as reading tells."""
+        with self.rows.database.reading():
+            head = self.rows.head()
+            if head is not None or self.rows.latest(1):
+                self._checked_end(head)
+
+    def latest(self, count: int, *, record_id: str | None = None) -> list[AuditRow]:
+        """Return the last rows in their order, of one record alone where it is named."""
+        if record_id is None:
+            return self.rows.latest(count)
+        name = self._name_of(record_id)
+        return [row for row in self.rows.all() if row.object == name][-count:]
+
+    def head(self) -> AuditHead | None:
+        """Return the head, `None` before the first row."""
+        head = self.rows.head()
+        if head is not None and not self._is_signed(head):
+            raise _unusable("the head of the audit log was changed, or signed with another key")
+        return head
+
+    def check(self, *noted: AuditHead) -> Checked:
+        """Check all rows, that each follows the one before, and that the heads name rows of it.
+
+        `noted`: heads that were kept elsewhere. Rows behind the head hold: a process may have been
+        killed between the writes of SQLite's two files.
+        """
+        found: list[Finding] = []
+        end = self._origin
+        try:
+            head = self.rows.head()
+            if head is not None and self._is_signed(head):
+                noted = (*noted, head)
+            elif head is not None:
+                found.append(Finding("head forged"))
+            for row in self.rows.all():
+                found += self._faults(row, end, noted)
+                end = AuditHead(row.n, row.digest)
+        except StoreUnusable:
+            return Checked(end, (*found, Finding("unreadable")))
+        last = max((one.n for one in noted), default=0)
+        if last > end.n:
+            found.append(Finding("missing", end.n + 1, last))
+        if head is None and end.n:
+            found.append(Finding("head missing", end.n, end.n))
+        return Checked(end, tuple(found))
+
+    @property
+    def _origin(self) -> AuditHead:
+        """What the first row follows."""
+        return AuditHead(0, hashlib.sha256(f"audit of {self.tenant}".encode()).hexdigest())
+
+    def _add(
+        self, end: AuditHead, *, actor: str, action: Action, outcome: str, record_id: str
+    ) -> None:
+        row = AuditRow(
+            n=end.n + 1,
+            previous=end.digest,
+            at=written(datetime.now(UTC)),
+            # Ids are ours; anything else that it may be does not get into the log.
+            actor=actor if _ACTOR.fullmatch(actor) else self._name_of(actor),
+            action=action,
+            object=self._name_of(record_id) if record_id else "",
+            outcome=outcome,
+            digest="",
+            seal="",
+        )
+        head = AuditHead(row.n, _digest(row))
+        sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
+        self.rows.add(sealed, self._signed(head))
+
+    def _checked_end(self, head: AuditHead | None) -> AuditHead:
+        """Return the last row, which this installation wrote and which the head allows."""
+        if head is None:
+            raise _unusable("the audit log has rows, and its head is gone")
+        rows = list(self.rows.all(after=max(head.n, 1) - 1))
+        named = self._origin if head.n == 0 else next(map(_head_at, rows), None)
+        is_fitting = named is not None and (named.n, named.digest) == (head.n, head.digest)
+        are_own = all(self._is_own(row.seal, "row", row.digest) for row in rows)
+        if not (is_fitting and are_own and self._is_signed(head)):
+            raise _unusable("the audit log does not fit its head")
+        return _head_at(rows[-1]) if rows else head
+
+    def _faults(
+        self, row: AuditRow, before: AuditHead, noted: tuple[AuditHead, ...]
+    ) -> Iterator[Finding]:
+        """Yield what is wrong with the row that follows another."""
+        if row.n > before.n + 1:
+            yield Finding("missing", before.n + 1, row.n - 1)
+        if _digest(row) != row.digest:
+            yield Finding("edited", row.n, row.n)
+        elif not self._is_own(row.seal, "row", row.digest):
+            yield Finding("foreign", row.n, row.n)
+        if row.n == before.n + 1 and row.previous != before.digest:
+            yield Finding("out of order", row.n, row.n)
+        if any(head.n == row.n and head.digest != row.digest for head in noted):
+            yield Finding("head differs", row.n, row.n)
+
+    def _name_of(self, record_id: str) -> str:
+        """Return under which name a record stands in the log: nothing of its id is in it."""
+        return self._seal("object", record_id)[:_NAME_LENGTH]
+
+    def _signed(self, head: AuditHead) -> AuditHead:
+        return replace(head, seal=self._seal("head", str(head)))
+
+    def _is_signed(self, head: AuditHead) -> bool:
+        return self._is_own(head.seal, "head", str(head))
+
+    def _is_own(self, seal: str, *parts: str) -> bool:
+        return hmac.compare_digest(seal.encode(), self._seal(*parts).encode())
+
+    def _seal(self, *parts: str) -> str:
+        """Return 64 hex digits that only this installation can make."""
+        said = "\n".join(("audit", self.tenant, *parts)).encode()
+        return hmac.new(self.key, said, hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLogs:
+    """The logs of all tenants. Blocking; methods raise `ConfigurationError` and `StoreUnusable`."""
+
+    database: Callable[[], Database]
+    key: Callable[[], bytes] = field(repr=False)
+    """Of the installation; makes the seals."""
+
+    def of(self, tenant: str) -> AuditLog:
+        """Return the log of a tenant, or of `NO_TENANT`."""
+        if tenant != NO_TENANT and not is_tenant(tenant):
+            raise InputError(TENANT_CURE, field="tenant")
+        rows = AuditRows(TenantDatabase(self.database(), tenant))
+        return AuditLog(rows=rows, tenant=tenant, key=self.key())
+
+    def all(self) -> list[AuditLog]:
+        """Return the logs that there are, also those of which a head alone is left."""
+        names = audited_tenants(self.database())
+        logs = [self.of(name) for name in names if name == NO_TENANT or is_tenant(name)]
+        return [log for log in logs if log.rows.head() or log.rows.latest(1)]
+
+
+def _digest(row: AuditRow) -> str:
+    """Return the SHA-256 that a row has to have, over all that it says."""
+    said = [row.n, row.previous, row.at, row.actor, row.action, row.object, row.outcome]
+    return hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest()
+
+
+def _head_at(row: AuditRow) -> AuditHead:
+    return AuditHead(row.n, row.digest)
+
+
+def _unusable(reason: str) -> StoreUnusable:
+    return StoreUnusable(
+        f"{reason}: `ai-psychiatrist audit verify` says what is wrong",
+        problem_code="audit_unavailable",
+    )
