@@ -24,6 +24,7 @@ from ai_psychiatrist.store.jobs import (
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import WHOLE, Figures, StageEvent, columns_of
 from ai_psychiatrist.store.rows import (
+    IS_OWN,
     IS_RECORD,
     NOT_ERASED,
     OF_RECORD,
@@ -53,18 +54,16 @@ _ENDED: Final = update(jobs).where(_IS_JOB)
 _LEFT_BY: Final = (
     select(records, jobs.c.taken)
     .join_from(records, jobs, _RECORD_OF_JOB)
-    .where(records.c.tenant == OF_TENANT, _IS_RUNNING, records.c.runner == _OF_RUNNER)
+    .where(IS_OWN, _IS_RUNNING, records.c.runner == _OF_RUNNER)
 )
 _WAITING: Final = (
     select(records.c.id, jobs.c.asked_by)
     .join_from(records, jobs, _RECORD_OF_JOB, isouter=True)
-    .where(records.c.tenant == OF_TENANT, _IS_WAITING, NOT_ERASED)
+    .where(IS_OWN, _IS_WAITING, NOT_ERASED)
     .order_by(records.c.seq)
     .limit(_MOST_WAITING)
 )
-_RUNNERS: Final = (
-    select(records.c.runner).distinct().where(records.c.tenant == OF_TENANT, _IS_RUNNING)
-)
+_RUNNERS: Final = select(records.c.runner).distinct().where(IS_OWN, _IS_RUNNING)
 _EVENTS: Final = (
     select(events)
     .where(events.c.tenant == OF_TENANT, events.c.record_id == OF_RECORD)

@@ -18,6 +18,7 @@ from ai_psychiatrist.infrastructure.private_files import make_folders
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
 from ai_psychiatrist.store.database import Database, is_there, open_sqlite
 from ai_psychiatrist.store.errors import LedgerUnusable, RunBusy, store_unusable
+from ai_psychiatrist.store.expiry import Swept
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import EndedJob
 from ai_psychiatrist.store.key_files import StoreKeys
@@ -127,9 +128,15 @@ class Stores:
                 self._runner = name
             return self._runner
 
-    def tended(self) -> AbstractAsyncContextManager[None]:
-        """Remove what has expired at once, and every hour while the block runs."""
-        return repeating(self._sweep, HOUR_SECONDS)
+    def tended(
+        self, record: Callable[[str, Swept | None], None]
+    ) -> AbstractAsyncContextManager[None]:
+        """Sweep what has expired at once, and every hour while the block runs.
+
+        `record`: notes in a thread that a tenant's is about to be swept (`None`), and what was
+        done; where it raises `StoreUnusable` before, nothing is.
+        """
+        return repeating(partial(self._sweep, record), HOUR_SECONDS)
 
     def take_back(self, store: Store, under_way: Container[str]) -> tuple[EndedJob, ...]:
         """Let jobs wait again whose process is gone; returns those that were given up instead.
@@ -158,24 +165,30 @@ class Stores:
             _remove(self._runner_folder(self._runner))
             self._runner = ""
 
+    def database(self) -> Database:
+        """Return what all tenants share, opened when it is needed; raises as `open` does."""
+        with self._lock:
+            return self._opened_database()
+
     def _opened_database(self) -> Database:
         if self._database is None:
             self._database = open_sqlite(self._folder)
         return self._database
 
-    async def _sweep(self) -> None:
+    async def _sweep(self, record: Callable[[str, Swept | None], None]) -> None:
         with suppress(WorkTimedOut):
             await self._threads.run(self._forget_dead)
         for tenant in await self.known():
             try:
-                removed = await self.ask(tenant, Store.sweep)
+                swept = await self.ask(tenant, partial(_swept, partial(record, tenant)))
             except StoreUnusable as error:
                 _log(error)
-            else:
-                if removed.assessments:
-                    logger.info("records_removed", count=removed.assessments)
-                if removed.interviews:
-                    logger.info("interviews_expired", count=removed.interviews)
+                continue
+            if swept.clock_fault is not None:
+                reason = f"{swept.clock_fault}: nothing is removed"
+                logger.warning("sweep_held", name="STORE_SWEEP_AFTER_JUMP", reason=reason)
+            for event, count in swept.counts.items():
+                logger.info(event, count=count)
 
     def _forget_dead(self) -> None:
         """Remove the names of killed processes that left nothing to go on with."""
@@ -214,6 +227,13 @@ class Records:
     async def ask(self, work: Callable[[Store], T]) -> T:
         """Return what the work returns, such as `lambda store: store.get(record_id)`."""
         return await self.stores.ask(self.tenant, work)
+
+
+def _swept(record: Callable[[Swept | None], None], store: Store) -> Swept:
+    swept = store.sweep(announce=lambda: record(None))
+    if swept.counts:
+        record(swept)
+    return swept
 
 
 def _log(error: Exception) -> None:
