@@ -116,9 +116,15 @@ def test_what_is_erased_after_a_backup_is_closed_in_it(tmp_path: Path) -> None:
 def test_the_state_folders_own_keys_open_a_backup(tmp_path: Path) -> None:
     ids = stored(tmp_path)
     done("records backup --out data", tmp_path)
-    for path in (tmp_path / "state").glob("store.sqlite*"):
+    state = tmp_path / "state"
+    for path in state.glob("store.sqlite*"):
         path.unlink()
+    (state / "store.sqlite-wal").write_bytes(b"of a file that is gone")
+    assert "store.sqlite-wal is in" in done("records restore data", tmp_path, code=2).err
+    (state / "store.sqlite-wal").unlink()
+    (state / ".restore-killed").mkdir()
     done("records restore data", tmp_path)
+    assert not (state / ".restore-killed").exists()
     assert ids_in(tmp_path) == ids
     done("doctor --store --all", tmp_path)
 

@@ -385,6 +385,11 @@ def written(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
+def moment_in(given: Value) -> str:
+    """Return a moment that another store gave, as all columns have it; raises `ValueError`."""
+    return written(datetime.fromisoformat(str(given)))
+
+
 def columns_in(row: Found, *, but: Container[str]) -> dict[str, Value]:
     """Return the columns of a row by their names, without some."""
     return {name: value for name, value in row._asdict().items() if name not in but}

@@ -209,9 +209,8 @@ class Expiry:
     def undelete(self, given: str) -> int:
         """Bring back an assessment or an interview that was hidden, to be kept from now on.
 
-        Returns how many that were, which is 1.
-
-        Raises `NotFound` where there is none of this id, or its key is gone.
+        Returns how many that were, which is 1; raises `NotFound` where there is none of this id, or
+        its key is gone.
         """
         names = {records: given, interviews: id_hash(given)}
         found = self._bring_back({table: _IDS[table] == name for table, name in names.items()})

@@ -19,6 +19,7 @@ from ai_psychiatrist.store.database import (
     TenantDatabase,
     Value,
     columns_in,
+    moment_in,
     refusing_foreign,
     written,
 )
@@ -241,7 +242,8 @@ class InterviewRows:
             if self.database.one(_STORED, of_interview=hashed) is not None:
                 return False
             stored = StoredInterview(origin=given.origin.encode(), state=given.state.encode())
-            seal = self._insert(given.id, stored, given.row)
+            columns = {**given.row, "kept_from": moment_in(given.row["kept_from"])}
+            seal = self._insert(given.id, stored, columns)
             for table, rows, part in ((answers, given.answers, ANSWER), (turns, given.turns, TURN)):
                 for row in rows:
                     place = (hashed, part, str(row["key_hash"]))

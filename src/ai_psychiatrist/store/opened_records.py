@@ -15,6 +15,7 @@ from ai_psychiatrist.store.database import (
     TenantDatabase,
     Value,
     columns_in,
+    moment_in,
     refusing_foreign,
 )
 from ai_psychiatrist.store.job_rows import call_place
@@ -121,6 +122,7 @@ class OpenedRecords:
             (seq,) = self.database.numbers("last_record")
             # An earlier version wrote no `kept_from`.
             row = {"kept_from": now, **record.row, "subject_id": subject_id, "seq": seq}
+            row["kept_from"] = moment_in(row["kept_from"])
             if row["state"] == RecordState.RUNNING.value:
                 row["state"] = RecordState.WAITING.value
             self.database.add(records, row)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Final
 
@@ -26,6 +27,7 @@ from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.records import stores_of
 
 _FROM: Final = "FROM"
+_STAGE: Final = ".restore-"
 _KEYS: Final = "--with-keys"
 _DUMP: Final = """the store is in PostgreSQL, which has tools for it; by a role with BYPASSRLS:
   pg_dump --format=custom --exclude-schema=keys --file=store.dump DATABASE
@@ -78,17 +80,20 @@ def staged(settings: Settings, source: Path, *, keys_from: Path | None) -> Itera
     Raises `InputError` where a store is there already, or the copies are none of this version.
     """
     state_dir = settings.data.state_folder
-    present = [FILE_NAME] if keys_from is None else [FILE_NAME, KEYS_NAME]
-    for name in present:
-        if (state_dir / name).exists():
-            msg = f"{name} is in DATA_STATE_DIR already: restore into a folder without a store"
-            raise InputError(msg, field=_FROM)
+    names = [FILE_NAME] if keys_from is None else [FILE_NAME, KEYS_NAME]
+    # What SQLite left beside a file that is gone would be read into the one that is put there.
+    for path in (path for name in names for path in state_dir.glob(f"{name}*")):
+        msg = f"{path.name} is in DATA_STATE_DIR already: restore into a folder without a store"
+        raise InputError(msg, field=_FROM)
     if keys_from is None and not (state_dir / KEYS_NAME).exists():
         msg = f"DATA_STATE_DIR has no {KEYS_NAME}: put it there, or name the folder of its copy"
         raise InputError(msg, field=_KEYS)
     with writing_to(state_dir, field="DATA_STATE_DIR"):
         make_folder(state_dir)
-        with TemporaryDirectory(dir=state_dir, prefix=".restore-") as name:
+        for left in state_dir.glob(f"{_STAGE}*"):
+            # Of a restore that was killed; it holds keys.
+            rmtree(left)
+        with TemporaryDirectory(dir=state_dir, prefix=_STAGE) as name:
             folder = Path(name)
             _copy(source / FILE_NAME, folder / FILE_NAME, field=_FROM)
             _copy((keys_from or state_dir) / KEYS_NAME, folder / KEYS_NAME, field=_KEYS)

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from tests.unit.store.stored import (
 from tests.unit.store.test_postgresql import COLUMNS
 from tests.unit.store.test_store import subjects_in
 
-from ai_psychiatrist.domain.errors import StoreUnusable
+from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.store.expiry import MOST_SWEPT, ClockFault
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.interviews import StoredInterview
@@ -235,6 +236,24 @@ def test_what_is_not_announced_is_not_swept(store: OpenedStore, clock: Clock) ->
     with refused("audit_unavailable"):
         store.sweep(after_jump=True, announce=refuse)
     assert store.get(old.id).result == RESULT
+
+
+def test_a_moment_that_is_none_is_not_taken_from_a_file(store: OpenedStore, tmp_path: Path) -> None:
+    old = store.add(new_record("Anna"))
+    store.interviews.add("talk", STORED, COLUMNS)
+    given, (talk,) = store.opened.of(old.id), store.interviews.opened()
+    assert talk is not None
+    odd, zone = {"kept_from": "never"}, {"kept_from": "2026-01-01T02:00:00+02:00"}
+    with closing(open_store(tmp_path / "other", tenant="other")) as other:
+        for row in ({**given.row, **odd}, {**given.row, "kept_from": None}):
+            with pytest.raises(InputError):
+                other.opened.take_in(replace(given, row=row))
+        with pytest.raises(InputError):
+            other.interviews.take_in(replace(talk, row={**talk.row, **odd}))
+        assert other.opened.take_in(replace(given, row={**given.row, **zone}))
+        assert other.opened.of(old.id).row["kept_from"] == "2026-01-01T00:00:00.000+00:00"
+        assert other.interviews.take_in(talk)
+        assert other.expiry.clock_fault() is None
 
 
 def counted(folder: Path) -> tuple[int, int]:
