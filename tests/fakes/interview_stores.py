@@ -19,6 +19,7 @@ class OwnInterviewStore(InterviewStore):
     """A store that whoever opened it closes."""
 
     database: Database
+    store: Store
 
     def close(self) -> None:
         """Close the files."""
@@ -40,4 +41,4 @@ def open_interviews(
     except BaseException:
         database.close()
         raise
-    return OwnInterviewStore(store.interviews, database)
+    return OwnInterviewStore(store.interviews, database, store)

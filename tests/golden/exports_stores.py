@@ -221,12 +221,12 @@ def _erased(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
 
 
 def _swept(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
-    """Yield what is removed for its age: one record is made to look older."""
+    """Yield what is hidden for its age: one record is made to look older."""
     ids = {name: key for key, name in masks.items()}
     file = folder / "state" / "store.sqlite"
     with closing(sqlite3.connect(file, isolation_level=None)) as database:
         database.execute(
-            "UPDATE records SET created_at = replace(created_at, substr(created_at, 1, 4), '2019')"
+            "UPDATE records SET kept_from = replace(kept_from, substr(kept_from, 1, 4), '2019')"
             " WHERE id = ?",
             (ids["<third>"],),
         )

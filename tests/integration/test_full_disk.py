@@ -113,11 +113,11 @@ def test_an_interview_that_met_a_full_disk_goes_on_later(tmp_path: Path) -> None
     with Serving(tmp_path, {}, limits=full_at(500)) as running, client_at(running.url) as client:
         begun = post(client, "", {"protocol": "phq8"}).json()
         full = [post(client, "", large) for _ in range(3)]
-        assert post(client, "", {"protocol": "phq8"}).status_code in {201, 503}
+        assert post(client, "", {"protocol": "phq8"}).status_code in {201, 507}
         assert client.post("/full_pipeline", json={"transcript_text": TALK}).is_success
         done = running.stop()
     told = full[-1].json()
-    assert (full[-1].status_code, told["code"]) == (503, "interviews_unavailable")
+    assert (full[-1].status_code, told["code"]) == (507, "storage_full")
     assert "Traceback" not in done.err
     answer = {"question_id": "q1", "option_id": "a2", "idempotency_key": "k", "version": 1}
     with Serving(tmp_path, {}) as running, client_at(running.url) as client:
@@ -151,3 +151,46 @@ def test_keys_are_listed_and_revoked_and_records_erased_on_a_disk_that_is_wholly
     assert {key["state"] for key in listed} == {"revoked"}
     (small_disk / "filler").unlink()
     assert run(["audit", "verify"], tmp_path, settings).code == 0
+
+
+def test_an_assessment_that_met_a_full_disk_is_stored_later(tmp_path: Path) -> None:
+    body = {"transcript_text": TALK * 400, "subject": "one"}
+    keyed = {"Idempotency-Key": "k"}
+    with Serving(tmp_path, MODEL, limits=full_at(500)) as running, client_at(running.url) as client:
+        answers = [client.post("/v1/assessments", json=body) for _ in range(8)]
+        codes = [answer.status_code for answer in answers]
+        stored = codes.count(201)
+        assert codes == [201] * stored + [507] * (8 - stored)
+        assert 0 < stored < 8
+        assert answers[-1].json()["code"] == "storage_full"
+        asynchronous = {"Prefer": "respond-async"} | keyed
+        refused_job = client.post("/v1/assessments", json=body, headers=asynchronous)
+        assert (refused_job.status_code, refused_job.json()["code"]) == (507, "storage_full")
+        page = client.get("/v1/assessments").json()
+        assert len(page["assessments"]) == stored
+        assert client.get("/readyz").status_code == 200
+        done = running.stop()
+    assert "Traceback" not in done.err
+    with Serving(tmp_path, MODEL) as running, client_at(running.url) as client:
+        assert client.post("/v1/assessments", json=body, headers=keyed).status_code == 201
+        assert len(client.get("/v1/assessments").json()["assessments"]) == stored + 1
+
+
+def test_a_tenant_that_stores_what_it_may_is_told_so(tmp_path: Path) -> None:
+    few = MODEL | {"STORE_MAX_BYTES": "40000"}
+    body = {"transcript_text": TALK}
+    with Serving(tmp_path, few) as running, client_at(running.url) as client:
+        answers = [client.post("/v1/assessments", json=body) for _ in range(8)]
+        codes = [answer.status_code for answer in answers]
+        stored = codes.count(201)
+        assert codes == [201] * stored + [507] * (8 - stored)
+        assert 0 < stored < 8
+        assert answers[-1].json()["code"] == "storage_full"
+        scores = {"PHQ8_Sleep": {"score": 2, "evidence": [{"text": "bad nights " * 1_500}] * 8}}
+        large = {"protocol": "phq8", "assessment": {"items": scores}}
+        begun = client.post("/v1/interviews", json=large)
+        assert (begun.status_code, begun.json()["code"]) == (507, "storage_full")
+        first = client.get("/v1/assessments").json()["assessments"][0]["assessment_id"]
+        assert client.delete(f"/v1/assessments/{first}").status_code == 204
+        assert client.post("/v1/assessments", json=body).status_code == 201
+        running.stop()

@@ -758,7 +758,7 @@ def test_no_more_interviews_are_begun_than_may_be_kept(tmp_path: Path) -> None:
 
 
 def test_expired_interview_is_not_found_and_removed_at_the_next_start(tmp_path: Path) -> None:
-    settings = settings_with(tmp_path)
+    settings = settings_with(tmp_path, STORE_GRACE_DAYS="0")
     with client_of(settings) as client:
         interview = begin(client)
         with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:

@@ -63,6 +63,8 @@ DRIVEN_ELSEWHERE: Final = frozenset(
     # Of stored assessments and reviews: test_privacy_records.py, test_reviews_http.py.
     "already_committed assessment_failed assessment_running assessment_unreadable assessments_full "
     "assessments_unavailable not_acceptable not_committed review_not_begun still_blind "
+    # Of a full store or disk: test_full_disk.py, test_expiry.py.
+    "storage_full "
     # Of quotes that were not said: test_http.py, test_failure_account.py.
     "ungrounded_evidence "
     # Of jobs and batches: test_jobs_http.py, test_privacy_records.py.

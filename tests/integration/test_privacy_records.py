@@ -194,6 +194,14 @@ def _assert_commands_silent(folder: Path) -> None:
         (["rotate-key", "--new-key-file", str(key)], 0),
         (["rotate-key", "--new-key-file", str(folder)], 2),
         (["sweep"], 0),
+        (["undelete", CANARY], 2),
+        (["undelete", "--since", "2020-01-01"], 0),
+        (["undelete", "--since", CANARY], 2),
+        (["backup", "--out", str(folder / "data"), "--with-keys", str(folder / "keys")], 0),
+        (["backup", "--out", str(folder / "data")], 2),
+        (["backup", "--out", str(folder / "state" / "records.key")], 2),
+        (["restore", str(folder / "data"), "--with-keys", str(folder / "keys")], 2),
+        (["restore", str(folder / CANARY)], 2),
         (["export", "--out", str(folder / "all.jsonl")], 0),
         (["export", "--out", str(folder / "all.jsonl")], 2),
         (["export", "--out", str(folder / CANARY / "all.jsonl"), "--tenant", CANARY], 2),
@@ -207,6 +215,8 @@ def _assert_commands_silent(folder: Path) -> None:
         (["list", "--tenant", "../elsewhere"], 2),
     ):
         _assert_silent_command(["records", *arguments], code, folder)
+    for arguments in ([], ["--all"], ["--all", "--json"]):
+        _assert_silent_command(["doctor", "--store", *arguments], 0, folder)
     for arguments, code in (
         (["show", "--json", "--record", CANARY], 0),
         (["show", "--tenant", CANARY], 2),

@@ -52,6 +52,9 @@ Action: TypeAlias = Literal[
     "key_created",
     "key_revoked",
     "records_swept",
+    "records_undeleted",
+    "records_backed_up",
+    "records_restored",
     "records_exported",
     "records_imported",
     "encryption_key_rotated",
@@ -140,6 +143,19 @@ class AuditLog:
         # taken away, also where a power cut leaves only one of SQLite's two files written.
         self.rows.begin(self._signed(self._origin))
         self.append(actor=actor, action=action, outcome=outcome, record_id=record_id)
+
+    def accept(self) -> None:
+        """Take the last row that is there for the end, as after a restore from a backup.
+
+        What was added since the backup is then missing, and only a head kept elsewhere tells.
+        """
+        with self.rows.database.writing():
+            last = self.rows.latest(1)
+            if last and not self._is_own(last[-1].seal, "row", last[-1].digest):
+                raise _unusable("the audit log was written by another installation")
+            head = self._signed(_head_at(last[-1]) if last else self._origin)
+            self.rows.begin(head)
+            self.rows.move(head)
 
     def require_whole(self) -> None:
         """Raise `StoreUnusable` where `append` would, as far as reading tells."""

@@ -21,6 +21,7 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, MINUTE_SECONDS, repeating
 from ai_psychiatrist.wiring import Services, bootstrap_apart
 from ai_psychiatrist.wiring.jobs import open_jobs
+from ai_psychiatrist.wiring.records import sweeping
 
 logger = get_logger(__name__)
 
@@ -43,7 +44,7 @@ async def lifespan(
         )
         stack.enter_context(services.active())
         await services.open_references()
-        await stack.enter_async_context(services.stores.tended())
+        await stack.enter_async_context(sweeping(services.stores, services.audit))
         if not settings.risk.is_crisis_line_set:
             logger.warning("crisis_line_not_set", reason=CRISIS_LINE_CURE)
         fault = state_fault(settings)

@@ -59,7 +59,7 @@ from ai_psychiatrist.api.submission import (
 )
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.assessment import Assessment, Certificate
-from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.domain.risk import RiskReport
@@ -286,8 +286,9 @@ async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
     """Return what a subject was called, and how many assessments of it are stored."""
 
     def read(store: Store) -> SubjectResult:
-        name = store.keys.name(subject_id)
-        count = len(store.erasing.ids_of(subject_id))
+        name, count = store.keys.name(subject_id), store.lists.of_subject(subject_id)
+        if not count:
+            raise NotFound("subject_not_found")
         return SubjectResult(subject_id=subject_id, subject=name, assessments=count)
 
     return json_of(await records.ask(read))

@@ -39,6 +39,7 @@ _OF_SAYING: Final[Responses] = {
     400: {"description": "The body is no valid JSON."},
     409: {"description": "The ratings are committed already, or not yet: the code says which."},
     422: {"description": "A rating does not fit the interview; the body says which field."},
+    507: {"description": "The tenant stores as many bytes as it may, or the disk is full."},
 }
 
 router = APIRouter(

@@ -55,6 +55,16 @@ def audited_if_possible(
         raise typer.Exit(ExitCode.PARTIAL)
 
 
+def note_restored(stores: Stores) -> None:
+    """Let the audit logs of a backup go on from their last row, and say so in each."""
+    try:
+        for log in audit_logs_of(stores).all():
+            log.accept()
+            log.append(actor=_ACTOR, action="records_restored", outcome=_DONE)
+    except (ConfigurationError, StoreUnusable) as error:
+        typer.echo(f"warning: the audit logs could not go on, restore again: {error}", err=True)
+
+
 @contextmanager
 def _rows(
     stores: Stores,

@@ -68,7 +68,7 @@ def check_installation(settings: Settings) -> Iterator[CheckResult]:
     yield _settings(settings)
     yield _crisis_line(settings)
     yield _extras()
-    yield _state_folder(settings.data.state_folder)
+    yield check_state_folder(settings.data.state_folder)
 
 
 def _versions() -> CheckResult:
@@ -144,7 +144,8 @@ def _is_there(package: str) -> bool:
         return False
 
 
-def _state_folder(folder: Path) -> CheckResult:
+def check_state_folder(folder: Path) -> CheckResult:
+    """Say whether the state folder can be written, and how much room is on its disk."""
     try:
         make_folder(folder)
         with tempfile.TemporaryFile(dir=folder) as file:

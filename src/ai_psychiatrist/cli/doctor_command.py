@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -20,10 +21,12 @@ from ai_psychiatrist.cli.interview_view import working
 from ai_psychiatrist.cli.model_checkup import model_findings
 from ai_psychiatrist.cli.quality import print_quality, quality_as_json, quality_of
 from ai_psychiatrist.cli.settings_source import ModelOption, choose_model, quiet, read_settings
+from ai_psychiatrist.cli.store_checkup import check_store
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
 from ai_psychiatrist.evaluation.quality.labelled import labelled_interviews
 from ai_psychiatrist.wiring import Services, bootstrap
+from ai_psychiatrist.wiring.records import stores_of
 
 EXAMPLES = """
 Examples:
@@ -36,9 +39,12 @@ Examples:
 
   ai-psychiatrist doctor --quality --model ollama:gemma3:27b
 
+  ai-psychiatrist doctor --store --all
+
 Models are sent a few short prompts of ours, never a transcript. With --quality they also assess 22
 interviews that were made up for it, as many as --limit says, and so does the built-in baseline:
-about ten calls an interview, which a hosted model charges for.
+about ten calls an interview, which a hosted model charges for. With --store no model is asked: what
+is stored is opened, and none of its words is shown.
 
 Exit status: 0 nothing is wrong (there may be warnings), 1 something is, 2 bad settings.
 """
@@ -56,15 +62,33 @@ def doctor(
         int | None,
         typer.Option(min=1, metavar="N", help="With --quality: the first N interviews alone."),
     ] = None,
+    store: Annotated[
+        bool,
+        typer.Option("--store", help="Check what is stored instead: files, keys, clock, words."),
+    ] = False,
+    opens_all: Annotated[
+        bool,
+        typer.Option("--all", help="With --store: open everything, not the latest of each tenant."),
+    ] = False,
 ) -> None:
     """Check settings, disk and every model that the settings name, and say what to do."""
     with refusing_bad_input():
         if limit is not None and not quality:
             msg = "--limit says how many interviews --quality takes; add --quality"
             raise InputError(msg, field="--limit")
+        if store and (quality or model is not None):
+            msg = "--store asks no model; leave --model and --quality out"
+            raise InputError(msg, field="--store")
+        if opens_all and not store:
+            msg = "--all says how much --store opens; add --store"
+            raise InputError(msg, field="--all")
         settings = read_settings()
         chosen = quiet(choose_model(settings, model))
-        findings = _installation(settings, chosen) + asyncio.run(_models(chosen))
+        if store:
+            with closing(stores_of(settings)) as stores:
+                findings = list(check_store(settings, stores, opens_all=opens_all))
+        else:
+            findings = _installation(settings, chosen) + asyncio.run(_models(chosen))
         is_answered = not _failed([one for one in findings if one.model is not None])
         measured = None
         if quality and is_answered:

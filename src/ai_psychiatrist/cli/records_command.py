@@ -1,19 +1,25 @@
 """The `records` commands: look after the assessments that are stored."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.audited import audited, audited_if_possible
+from ai_psychiatrist.access.audit import Action
+from ai_psychiatrist.cli.audited import audited, audited_if_possible, note_restored
+from ai_psychiatrist.cli.checkup import CheckLevel
+from ai_psychiatrist.cli.checkup_table import print_findings
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.cli.store_checkup import check_files, check_words
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.store.cipher import load_cipher
 from ai_psychiatrist.store.listing import PageWanted
@@ -21,6 +27,7 @@ from ai_psychiatrist.store.records import RecordSummary
 from ai_psychiatrist.store.reserve import using_reserve
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Stores
+from ai_psychiatrist.wiring.backup import back_up, staged
 from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
 from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
@@ -36,14 +43,21 @@ Examples:
 
   ai-psychiatrist records sweep
 
+  ai-psychiatrist records undelete --since 2026-01-31
+
   ai-psychiatrist records rotate-key --new-key-file new.key
 
   ai-psychiatrist records export --out everything.jsonl
 
   ai-psychiatrist records import everything.jsonl
 
-A server may run meanwhile. Exit status: 0 done, 1 something stored cannot be read, or was erased
-without a row in the audit log, which takes none; 2 bad input or settings.
+  ai-psychiatrist records backup --out backups/monday --with-keys elsewhere/monday
+
+  ai-psychiatrist records restore backups/monday --with-keys elsewhere/monday
+
+A server may run meanwhile, but for restore. Exit status: 0 done, 1 something stored cannot be read,
+nothing was swept because the clock jumped, or something was erased without a row in the audit
+log, which takes none; 2 bad input or settings.
 """
 
 _LINES: Final = 500
@@ -105,16 +119,132 @@ def erase(
 
 
 @records_app.command()
-def sweep() -> None:
-    """Remove what was stored for STORE_KEEP_DAYS, of all tenants; a server does so each hour."""
+def sweep(
+    *,
+    after_jump: Annotated[
+        bool,
+        typer.Option("--after-jump", help="The clock is right, although it jumped: sweep."),
+    ] = False,
+) -> None:
+    """Hide what was stored for STORE_KEEP_DAYS, and remove what was hidden for STORE_GRACE_DAYS.
+
+    Interviews go after INTERVIEW_KEEP_DAYS alike. It is done for all tenants, at most 1,000
+    assessments and interviews of each at a time; a server does so each hour. Nothing is done, and
+    the exit status is 1, where the clock does not fit what is stored.
+    """
     settings = _settings()
+    has_jumped = False
     with _stores(settings) as stores:
         for tenant in stores.tenants():
             with audited(stores, tenant, "records_swept"):
-                removed = stores.open(tenant).sweep()
-            typer.echo(f"{tenant}: removed {removed.assessments} assessments")
-            if removed.interviews:
-                typer.echo(f"{tenant}: removed {removed.interviews} interviews")
+                swept = stores.open(tenant).sweep(after_jump=after_jump)
+            if swept.clock_fault is not None:
+                has_jumped = True
+                hint = "set it right, or where it is right sweep with --after-jump"
+                typer.echo(f"{tenant}: {swept.clock_fault}: {hint}", err=True)
+                continue
+            typer.echo(f"{tenant}: removed {swept.assessments} assessments")
+            if swept.interviews:
+                typer.echo(f"{tenant}: removed {swept.interviews} interviews")
+            if hidden := swept.hidden_assessments + swept.hidden_interviews:
+                days = settings.store.grace_days
+                typer.echo(f"{tenant}: hid {hidden}; `records undelete` works for {days} days")
+    raise typer.Exit(ExitCode.PARTIAL if has_jumped else ExitCode.COMPLETE)
+
+
+@records_app.command()
+def undelete(
+    given: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="An assessment, or an interview.")
+    ] = None,
+    *,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="MOMENT",
+            help="All that was hidden since then, in UTC: 2026-01-31, or 2026-01-31T12:00.",
+        ),
+    ] = None,
+    tenant: TenantOption = LOCAL.tenant,
+) -> None:
+    """Bring back what a sweep hid, as long as its key is there; it is kept from now on.
+
+    What was erased because somebody asked for it is gone.
+    """
+    if (given is None) == (since is None):
+        fail("name either what to bring back or, with --since, a moment")
+    moment = None if since is None else _moment(since)
+    settings = _settings()
+    with _stores(settings) as stores:
+        expiry = _known(stores, tenant).expiry
+        with audited(stores, tenant, "records_undeleted") as changed:
+            changed.record_id = given or ""
+            if moment is None:
+                count = expiry.undelete(given or "")
+            else:
+                count = expiry.undelete_since(moment)
+    typer.echo(f"brought back {count}")
+
+
+@records_app.command()
+def backup(
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="For what is stored.")],
+    keys_out: Annotated[
+        Path | None,
+        typer.Option(
+            "--with-keys", metavar="FOLDER", help="Another folder, for the keys of subjects."
+        ),
+    ] = None,
+) -> None:
+    """Copy what is stored of all tenants, as it is at one moment, while servers go on.
+
+    Keep copies of the keys apart, and for days alone: an old one opens what was erased since. Keys
+    of the installation (DATA_KEY_FILE, or records.key; digest.key) are never copied.
+    """
+    settings = _settings()
+    with _stores(settings) as stores:
+        tenants = stores.tenants()
+        if not tenants:
+            fail("nothing is stored yet")
+        with _audited_all(stores, tenants, "records_backed_up"):
+            back_up(stores.database(), settings.data.state_folder, out, keys_out=keys_out)
+    typer.echo(f"copied {len(tenants)} tenants")
+
+
+@records_app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FROM", help="A folder of `records backup`.")],
+    *,
+    keys_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--with-keys", metavar="FOLDER", help="Of the copied keys; else keys.sqlite is there."
+        ),
+    ] = None,
+) -> None:
+    """Put a backup into a state folder without a store, once it was checked and opened.
+
+    It says what no key opens, such as what was erased since; then the exit status is 1.
+    """
+    settings = _settings()
+    with refusing_bad_input(), staged(settings, source, keys_from=keys_from) as copies:
+        try:
+            damage = check_files(copies.stores)
+            findings = [damage, *check_words(copies.stores, opens_all=True)]
+            tenants = copies.stores.tenants()
+        except StoreUnusable as error:
+            fail(str(error))
+        print_findings(findings)
+        if damage.level is CheckLevel.FAIL:
+            fail("the backup is damaged; nothing was restored")
+        copies.place()
+    with _stores(settings) as stores:
+        note_restored(stores)
+    typer.echo(f"restored {len(tenants)} tenants")
+    is_whole = all(one.level is not CheckLevel.FAIL for one in findings)
+    raise typer.Exit(ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL)
 
 
 @records_app.command("rotate-key")
@@ -193,6 +323,22 @@ def import_records(
     typer.echo(f"assessments: {taken.assessments}, interviews: {taken.interviews}")
     if taken.were_there:
         typer.echo(f"there already, and left as they are: {taken.were_there}")
+
+
+def _moment(given: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        fail("--since has to be a moment such as 2026-01-31, or 2026-01-31T12:00")
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+@contextmanager
+def _audited_all(stores: Stores, tenants: Iterable[str], action: Action) -> Iterator[None]:
+    with ExitStack() as rows:
+        for tenant in tenants:
+            rows.enter_context(audited(stores, tenant, action))
+        yield
 
 
 def _settings() -> Settings:

@@ -24,6 +24,6 @@ def store_full() -> StoreUnusable:
     """Return the error of a store that can keep no further interview."""
     return StoreUnusable(
         "as many interviews are kept as INTERVIEW_MAX_STORED and INTERVIEW_MAX_STORED_BYTES "
-        "allow: raise them, lower INTERVIEW_KEEP_DAYS, or delete interviews",
+        "allow: raise them, lower INTERVIEW_KEEP_DAYS or STORE_GRACE_DAYS, or delete interviews",
         problem_code="interviews_full",
     )

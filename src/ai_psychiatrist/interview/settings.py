@@ -39,7 +39,7 @@ class InterviewSettings(Options):
         default=30,
         ge=1,
         le=36_500,
-        description="Days that an interview is kept after its last change; then it is removed.",
+        description="Days that an interview is kept after its last change; then it is hidden.",
     )
     max_stored: int = Field(
         default=10_000,

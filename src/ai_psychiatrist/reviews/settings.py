@@ -19,10 +19,25 @@ class StoreSettings(Options):
         default=365,
         ge=1,
         le=36_500,
-        description="Days that a stored assessment is kept; then it is removed.",
+        description="Days that a stored assessment is kept; then it is hidden.",
+    )
+    grace_days: int = Field(
+        default=14,
+        ge=0,
+        le=36_500,
+        description="Days that what was hidden can be brought back; then it is removed.",
+    )
+    sweep_after_jump: bool = Field(
+        default=False,
+        description="At the next start trust the clock, although it jumped; then unset it again.",
     )
     max_records: int = Field(
         default=100_000,
         ge=1,
         description="Most assessments that a tenant stores; no further one is begun.",
+    )
+    max_bytes: int = Field(
+        default=10_737_418_240,
+        ge=0,
+        description="Most bytes of assessments and interviews that a tenant stores; 0: any number.",
     )

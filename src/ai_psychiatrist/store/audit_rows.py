@@ -95,6 +95,10 @@ class AuditRows:
     def add(self, row: AuditRow, head: AuditHead) -> None:
         """Add a row and move the head to it, within a transaction."""
         self.database.add(audit, asdict(row))
+        self.move(head)
+
+    def move(self, head: AuditHead) -> None:
+        """Keep another head."""
         self.database.run(_HEAD_MOVED, **asdict(head))
 
 

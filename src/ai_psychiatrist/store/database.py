@@ -37,7 +37,7 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
-from ai_psychiatrist.store.errors import translated
+from ai_psychiatrist.store.errors import out_of_bytes, translated
 from ai_psychiatrist.store.schema import (
     KEYS,
     METADATA,
@@ -88,7 +88,8 @@ _MOST_VALUE_BYTES: Final = 100_000_000
 _VERSION: Final = "schema_version"
 _WRITES: Final = "store_writes"
 """Execution option of a connection: whether its transaction writes; `None` begins none."""
-_LOCKED: Final = select(tenants).where(tenants.c.tenant == OF_TENANT).with_for_update()
+_COUNTERS: Final = select(tenants).where(tenants.c.tenant == OF_TENANT)
+_LOCKED: Final = _COUNTERS.with_for_update()
 _NUMBERED: Final = update(tenants).where(tenants.c.tenant == OF_TENANT)
 _ROLE: Final = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
 _TENANTS: Final = select(tenants.c.tenant).order_by(tenants.c.tenant)
@@ -175,6 +176,19 @@ class Database:
                         connection.execute(_LOCKED, {OF_TENANT.key: tenant})
                 yield connection
 
+    def faults(self) -> int:
+        """Return how many faults the files of SQLite have; PostgreSQL looks after its own.
+
+        Raises `StoreUnusable` for files that cannot be read at all.
+        """
+        if not self.is_sqlite:
+            return 0
+        checks = ("PRAGMA main.integrity_check", f"PRAGMA {KEYS}.integrity_check")
+        with translated(), self._engine.connect() as connection:
+            found = [row for one in checks for row in connection.exec_driver_sql(one).scalars()]
+            loose = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        return len([one for one in found if one != "ok"]) + len(loose)
+
     def forget_deleted(self, *, rewrites_keys: bool) -> bool:
         """Leave nothing of deleted rows in the files; returns whether that succeeded at once.
 
@@ -203,13 +217,15 @@ class TenantDatabase:
 
     database: Database
     tenant: str
+    max_bytes: int = 0
+    """Most bytes that the tenant stores; 0: as many as there is room for."""
 
-    def open(self) -> None:
+    def open(self, now: str) -> None:
         """Make the tenant known."""
         if self.one(_LOCKED) is None:
             with self.writing():
                 if self.one(_LOCKED) is None:
-                    self.add(tenants, {"last_record": 0, "last_review": 0})
+                    self.add(tenants, {"last_record": 0, "last_review": 0, "last_sweep": now})
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -250,11 +266,27 @@ class TenantDatabase:
         with self.database.transaction(self.tenant, writes=True) as connection:
             connection.execute(insert(table), [{"tenant": self.tenant, **row} for row in rows])
 
+    def counter(self, name: str) -> int:
+        """Return what stands in a column of the tenant: a last number, or stored bytes."""
+        row = self.one(_COUNTERS)
+        return 0 if row is None else int(row._mapping[name])  # noqa: SLF001  its public way
+
+    def require_room(self, further: int = 0) -> None:
+        """Raise `StoreUnusable` where so many further bytes are more than the tenant may store.
+
+        Called after rows were added, in the same transaction, it leaves nothing of them.
+        """
+        if self.max_bytes and self.bytes_stored() + further > self.max_bytes:
+            raise out_of_bytes()
+
+    def bytes_stored(self) -> int:
+        """Return how many sealed bytes are stored."""
+        return self.counter("record_bytes") + self.counter("interview_bytes")
+
     def numbers(self, name: str, count: int = 1) -> range:
         """Return the next numbers of a counter of the tenant; none is given twice."""
         with self.writing():
-            row = self.one(_LOCKED)
-            last = 0 if row is None else int(row._mapping[name])  # noqa: SLF001  its public way
+            last = self.counter(name)
             self.run(_NUMBERED, **{name: last + count})
         return range(last + 1, last + count + 1)
 
@@ -404,6 +436,11 @@ def _refuse(version: object) -> None:
 def written(moment: datetime) -> str:
     """Return a moment as all columns have it, so that their order is that of the texts."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def moment_in(given: Value) -> str:
+    """Return a moment that another store gave, as all columns have it; raises `ValueError`."""
+    return written(datetime.fromisoformat(str(given)))
 
 
 def columns_in(row: Found, *, but: Container[str]) -> dict[str, Value]:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 
 _FIELD = "RUN"
+_FULL: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "53100"})
+"""What SQLite and PostgreSQL call it when the disk, or a quota of it, takes nothing more."""
 
 
 class RunBusy(InputError):
@@ -53,8 +56,26 @@ def store_full() -> StoreUnusable:
     """Return the error of a tenant that can store no further assessment."""
     return StoreUnusable(
         "as many assessments are stored as STORE_MAX_RECORDS allows: raise it, lower "
-        "STORE_KEEP_DAYS, or delete some",
+        "STORE_KEEP_DAYS or STORE_GRACE_DAYS, or delete some",
         problem_code="assessments_full",
+    )
+
+
+def out_of_bytes() -> StoreUnusable:
+    """Return the error of a tenant that stores as many bytes as it may."""
+    return StoreUnusable(
+        "as many bytes are stored as STORE_MAX_BYTES allows: raise it, lower STORE_KEEP_DAYS, "
+        "INTERVIEW_KEEP_DAYS or STORE_GRACE_DAYS, or delete some",
+        problem_code="storage_full",
+    )
+
+
+def disk_full() -> StoreUnusable:
+    """Return the error of a disk that takes nothing more."""
+    return StoreUnusable(
+        "nothing more can be stored: the disk of the state folder (DATA_STATE_DIR) or of the "
+        "database is full; make room on it",
+        problem_code="storage_full",
     )
 
 
@@ -63,5 +84,7 @@ def translated() -> Iterator[None]:
     """Raise `StoreUnusable` for what a database raises: its texts hold values of rows."""
     try:
         yield
-    except SQLAlchemyError:
-        raise store_unusable() from None
+    except SQLAlchemyError as error:
+        cause = error.orig if isinstance(error, DBAPIError) else None
+        code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
+        raise (disk_full() if code in _FULL else store_unusable()) from None

@@ -5,7 +5,7 @@ only who knows an id gets at one. What is older than it may be counts as not the
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,6 +19,7 @@ from ai_psychiatrist.store.database import (
     TenantDatabase,
     Value,
     columns_in,
+    moment_in,
     refusing_foreign,
     written,
 )
@@ -40,26 +41,21 @@ _WITH_ORIGIN: Final = select(interviews, origins.c.body.label("origin")).join_fr
     origins,
     and_(origins.c.tenant == interviews.c.tenant, origins.c.id_hash == interviews.c.id_hash),
 )
-_ONE: Final = _WITH_ORIGIN.where(_IS_ONE)
-_LISTED: Final = _WITH_ORIGIN.where(_IS_OWN, interviews.c.kept_from > _OLDEST).order_by(
+_STORED: Final = _WITH_ORIGIN.where(_IS_ONE)
+"""Also one that a sweep has hidden."""
+_ONE: Final = _STORED.where(interviews.c.swept_at.is_(None))
+_SHOWN: Final = _WITH_ORIGIN.where(
+    _IS_OWN, interviews.c.swept_at.is_(None), interviews.c.kept_from > _OLDEST
+)
+_LISTED: Final = _SHOWN.order_by(
     case((interviews.c.state == "safety_hold", 0), else_=1), interviews.c.created_at.desc()
 )
-_OPENED: Final = _WITH_ORIGIN.where(_IS_OWN, interviews.c.kept_from > _OLDEST).order_by(
-    interviews.c.created_at
-)
+_OPENED: Final = _SHOWN.order_by(interviews.c.created_at)
 _REPLACED: Final = update(interviews).where(
     _IS_ONE, interviews.c.version == bindparam("of_version")
 )
 _DELETED: Final = delete(interviews).where(_IS_ONE)
-_EXPIRED: Final = select(interviews).where(_IS_OWN, interviews.c.kept_from <= _OLDEST)
-_HELD: Final = select(
-    func.count().label("how_many"),
-    func.coalesce(func.sum(func.length(interviews.c.body)), 0).label("bytes"),
-).where(_IS_OWN)
-_HELD_BESIDE: Final = [
-    select(func.coalesce(func.sum(func.length(table.c.body)), 0)).where(table.c.tenant == OF_TENANT)
-    for table in (origins, answers, turns)
-]
+_HOW_MANY: Final = select(func.count()).where(_IS_OWN)
 _PARTS: Final = {
     table: select(table).where(table.c.tenant == OF_TENANT, table.c.id_hash == _OF_INTERVIEW)
     for table in (answers, turns)
@@ -67,7 +63,9 @@ _PARTS: Final = {
 _KEYED: Final = {
     table: query.where(table.c.key_hash == bindparam("of_key")) for table, query in _PARTS.items()
 }
-_NOT_MOVED: Final = frozenset({"tenant", "id_hash", "sealed_id", "subject_id", "body", "origin"})
+_NOT_MOVED: Final = frozenset(
+    {"tenant", "id_hash", "sealed_id", "subject_id", "swept_at", "body", "origin"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,15 +134,17 @@ class InterviewRows:
     clock: Callable[[], datetime]
 
     def add(self, interview_id: str, stored: StoredInterview, columns: Mapping[str, Value]) -> bool:
-        """Put down a new interview; `False` where there is no room for it."""
+        """Put down a new interview; `False` where there is no room for it.
+
+        Raises `StoreUnusable` where the tenant may store no further bytes at all.
+        """
         now = self._now()
         with self.database.writing():
-            if self._is_full(len(stored.origin)):
-                self._delete(self.database.all(_EXPIRED, oldest=self._oldest()))
-                if self._is_full(len(stored.origin)):
-                    return False
+            if self._is_full(len(stored.origin) + len(stored.state)):
+                return False
             moments = dict.fromkeys(("created_at", "updated_at", "kept_from"), now)
             self._insert(interview_id, stored, {**moments, **columns})
+            self.database.require_room()
         return True
 
     def load(self, interview_id: str) -> StoredInterview:
@@ -208,30 +208,25 @@ class InterviewRows:
             return sent, None if turn is None else seal.take(turn.body, *place)
 
     def delete(self, interview_id: str) -> None:
-        """Remove an interview and all that belongs to it; raises `NotFound`."""
+        """Remove an interview, hidden or not, with its key; raises `NotFound`."""
         with self.database.writing():
-            row = self.database.one(_ONE, of_interview=id_hash(interview_id))
+            row = self.database.one(_STORED, of_interview=id_hash(interview_id))
             if row is None:
                 raise NotFound("interview_not_found")
-            self._delete([row])
+            self.database.run(_DELETED, of_interview=row.id_hash)
+            self.keys.forget(row.subject_id)
         self.keys.wipe()
-
-    def remove_expired(self) -> int:
-        """Remove the interviews that were kept as long as they may be, and return how many."""
-        with self.database.writing():
-            rows = self.database.all(_EXPIRED, oldest=self._oldest())
-            self._delete(rows)
-        if rows:
-            self.keys.wipe()
-        return len(rows)
 
     def list(self) -> tuple[ListedInterview, ...]:
         """Return all interviews, those that are held first, then the latest."""
         return tuple(map(self._listed, self.database.all(_LISTED, oldest=self._oldest())))
 
-    def opened(self) -> Iterator[OpenedInterview | None]:
-        """Yield every interview with its words, for another store; `None` for one without key."""
-        for row in self.database.all(_OPENED, oldest=self._oldest()):
+    def opened(self, *, most: int | None = None) -> Iterator[OpenedInterview | None]:
+        """Yield interviews with their words, the oldest first; `None` for one that cannot be read.
+
+        `most`: how many, for a sample; else all, for another store.
+        """
+        for row in self.database.all(_OPENED.limit(most), oldest=self._oldest()):
             try:
                 yield self._opened(row)
             except ArtifactMismatch:
@@ -244,10 +239,11 @@ class InterviewRows:
         """
         hashed = id_hash(given.id)
         with self.database.writing(), refusing_foreign("an interview"):
-            if self.database.one(_ONE, of_interview=hashed) is not None:
+            if self.database.one(_STORED, of_interview=hashed) is not None:
                 return False
             stored = StoredInterview(origin=given.origin.encode(), state=given.state.encode())
-            seal = self._insert(given.id, stored, given.row)
+            columns = {**given.row, "kept_from": moment_in(given.row["kept_from"])}
+            seal = self._insert(given.id, stored, columns)
             for table, rows, part in ((answers, given.answers, ANSWER), (turns, given.turns, TURN)):
                 for row in rows:
                     place = (hashed, part, str(row["key_hash"]))
@@ -272,18 +268,11 @@ class InterviewRows:
         self.database.add(origins, {"id_hash": hashed, "body": origin})
         return seal
 
-    def _delete(self, rows: Sequence[Found]) -> None:
-        for row in rows:
-            self.database.run(_DELETED, of_interview=row.id_hash)
-            self.keys.forget(row.subject_id)
-
     def _is_full(self, further: int) -> bool:
-        held = self.database.one(_HELD)
-        if held is None or held.how_many >= self.bounds.max_stored:
+        held = self.database.one(_HOW_MANY)
+        if held is None or held[0] >= self.bounds.max_stored:
             return True
-        beside = [self.database.one(query) for query in _HELD_BESIDE]
-        used = int(held.bytes) + sum(0 if row is None else int(row[0]) for row in beside)
-        return used + further > self.bounds.max_bytes
+        return self.database.counter("interview_bytes") + further > self.bounds.max_bytes
 
     def _listed(self, row: Found) -> ListedInterview:
         interview_id, is_readable = "", False

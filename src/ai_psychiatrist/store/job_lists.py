@@ -12,14 +12,15 @@ from ai_psychiatrist.store.database import Found, TenantDatabase
 from ai_psychiatrist.store.jobs import JobPage, JobSummary, JobsWanted
 from ai_psychiatrist.store.listing import Cursor, Sort, read_cursor
 from ai_psychiatrist.store.records import level_of
-from ai_psychiatrist.store.rows import IS_RECORD
-from ai_psychiatrist.store.schema import OF_TENANT, jobs, records
+from ai_psychiatrist.store.rows import IS_OWN, IS_RECORD
+from ai_psychiatrist.store.schema import jobs, records
 
 _OF_ONE: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
 _BEFORE: Final = records.alias("before")
 _POSITION: Final = (
     select(func.count())
     .where(
+        _BEFORE.c.swept_at.is_(None),
         _BEFORE.c.tenant == records.c.tenant,
         _BEFORE.c.state == RecordState.WAITING.value,
         _BEFORE.c.seq <= records.c.seq,
@@ -29,11 +30,11 @@ _POSITION: Final = (
 )
 _SHOWN: Final = (records, jobs.c.batch_id, jobs.c.place, jobs.c.ended_at, _POSITION)
 _ONE: Final = select(*_SHOWN).join_from(records, jobs, _OF_ONE, isouter=True).where(IS_RECORD)
-_ALL: Final = select(*_SHOWN).join_from(records, jobs, _OF_ONE).where(records.c.tenant == OF_TENANT)
+_ALL: Final = select(*_SHOWN).join_from(records, jobs, _OF_ONE).where(IS_OWN)
 _COUNTS: Final = (
     select(records.c.state, func.count().label("how_many"))
     .join_from(records, jobs, _OF_ONE)
-    .where(records.c.tenant == OF_TENANT, jobs.c.batch_id == bindparam("of_batch"))
+    .where(IS_OWN, jobs.c.batch_id == bindparam("of_batch"))
     .group_by(records.c.state)
 )
 

@@ -35,6 +35,7 @@ from ai_psychiatrist.store.jobs import (
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import WHOLE, Figures, StageEvent, columns_of
 from ai_psychiatrist.store.rows import (
+    IS_OWN,
     IS_RECORD,
     NOT_ERASED,
     OF_RECORD,
@@ -80,7 +81,7 @@ _LEFT_BY: Final = (
     .join_from(records, queue, queue.c.record_id == records.c.id)
     .join(jobs, jobs.c.record_id == records.c.id)
     .where(
-        records.c.tenant == OF_TENANT,
+        IS_OWN,
         queue.c.tenant == OF_TENANT,
         jobs.c.tenant == OF_TENANT,
         queue.c.runner == _OF_RUNNER,

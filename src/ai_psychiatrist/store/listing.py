@@ -34,7 +34,8 @@ from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.store.database import Found, TenantDatabase
 from ai_psychiatrist.store.records import Candidate, ListedRecord, summary_in
-from ai_psychiatrist.store.schema import OF_TENANT, begun, records, shown
+from ai_psychiatrist.store.rows import IS_OWN
+from ai_psychiatrist.store.schema import begun, records, shown
 
 
 class Sort(StrEnum):
@@ -146,13 +147,11 @@ SEEN_BY: Final = records.outerjoin(
         shown.c.rater == _OF_RATER,
     ),
 )
-_SEEN: Final = (
-    select(records, STANDING).select_from(SEEN_BY).where(records.c.tenant == OF_TENANT).subquery()
-)
+_SEEN: Final = select(records, STANDING).select_from(SEEN_BY).where(IS_OWN).subquery()
 _CANDIDATES: Final = (
     select(records.c.id, records.c.created_at, records.c.unknown_items, records.c.width, STANDING)
     .select_from(SEEN_BY)
-    .where(records.c.tenant == OF_TENANT, records.c.state == RecordState.FINISHED.value)
+    .where(IS_OWN, records.c.state == RecordState.FINISHED.value)
     .order_by(records.c.seq)
 )
 
@@ -187,6 +186,11 @@ class RecordLists:
         query = select(listed).where(listed.c.id.in_(record_ids))
         found = {row.id: row for row in self.database.all(query, of_rater=rater)}
         return tuple(_record(found[one]) for one in record_ids if one in found)
+
+    def of_subject(self, subject_id: str) -> int:
+        """Return how many records of a subject are listed."""
+        query = select(records).where(IS_OWN, records.c.subject_id == subject_id)
+        return self._count(query, "")
 
     def candidates(self, rater: str) -> tuple[Candidate, ...]:
         """Return all finished records as the queue of a rater sees them."""

@@ -15,13 +15,15 @@ from ai_psychiatrist.store.database import (
     TenantDatabase,
     Value,
     columns_in,
+    moment_in,
     refusing_foreign,
 )
 from ai_psychiatrist.store.job_rows import JobRows, call_place
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.review_rows import said_place
 from ai_psychiatrist.store.rows import (
-    IS_RECORD,
+    IS_OWN,
+    IS_STORED,
     NOT_ERASED,
     OF_RECORD,
     TRANSCRIPT,
@@ -39,11 +41,9 @@ from ai_psychiatrist.store.schema import (
     shown,
 )
 
-_NOT_MOVED: Final = frozenset({"tenant", "record_id", "seq"})
-_IDS: Final = (
-    select(records.c.id).where(records.c.tenant == OF_TENANT, NOT_ERASED).order_by(records.c.seq)
-)
-_HAS: Final = select(records.c.id).where(IS_RECORD)
+_NOT_MOVED: Final = frozenset({"tenant", "record_id", "seq", "swept_at"})
+_IDS: Final = select(records.c.id).where(IS_OWN, NOT_ERASED).order_by(records.c.seq)
+_HAS: Final = select(records.c.id).where(IS_STORED)
 _PARTS: Final = {
     table: select(table).where(table.c.tenant == OF_TENANT, table.c.record_id == OF_RECORD)
     for table in (begun, bodies, calls, events, jobs, reviews, shown)
@@ -121,7 +121,9 @@ class OpenedRecords:
             subject_id = self.keys.adopt(given, record.subject, now=now)
             seal, own = self.rows.keys.seal(subject_id), {"record_id": record_id}
             (seq,) = self.database.numbers("last_record")
-            row = {**record.row, "subject_id": subject_id, "seq": seq}
+            # An earlier version wrote no `kept_from`.
+            row = {"kept_from": now, **record.row, "subject_id": subject_id, "seq": seq}
+            row["kept_from"] = moment_in(row["kept_from"])
             if row["state"] == RecordState.RUNNING.value:
                 row["state"] = RecordState.WAITING.value
             self.database.add(records, row)

@@ -14,8 +14,8 @@ from ai_psychiatrist.store.contents import kind_of, said_bytes, said_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.listing import SEEN_BY, STANDING
-from ai_psychiatrist.store.rows import IS_RECORD, OF_RECORD, RecordRows
-from ai_psychiatrist.store.schema import OF_TENANT, begun, records, reviews, shown, tenants
+from ai_psychiatrist.store.rows import IS_OWN, IS_RECORD, OF_RECORD, RecordRows
+from ai_psychiatrist.store.schema import OF_TENANT, begun, records, reviews, shown
 
 _PLACE_BYTES: Final = 16
 _IS_RATERS: Final = and_(begun.c.tenant == OF_TENANT, begun.c.rater == bindparam("of_rater"))
@@ -25,21 +25,13 @@ _BEGUN_COUNT: Final = select(func.count()).where(_IS_RATERS)
 _COMMIT: Final = update(begun).where(_IS_BEGUN).values(is_committed=True)
 _ONE_RATER_MORE: Final = update(records).where(IS_RECORD).values(raters=records.c.raters + 1)
 _STANDING: Final = select(STANDING).select_from(SEEN_BY).where(IS_RECORD)
-_NOT_SHOWN: Final = (
-    select(records.c.id)
-    .select_from(SEEN_BY)
-    .where(records.c.tenant == OF_TENANT, shown.c.rater.is_(None))
-)
+_NOT_SHOWN: Final = select(records.c.id).select_from(SEEN_BY).where(IS_OWN, shown.c.rater.is_(None))
 _NOT_SHOWN_OF: Final = _NOT_SHOWN.where(records.c.id.in_(bindparam("of_records", expanding=True)))
 _UNSEEN_WITH_SCORES: Final = _NOT_SHOWN.where(
     begun.c.rater.is_(None),
     records.c.status.is_not(None),
     records.c.raters >= bindparam("fewest"),
 )
-_MARK: Final = select(
-    tenants.c.last_review,
-    select(func.count()).where(reviews.c.tenant == OF_TENANT).scalar_subquery().label("how_many"),
-).where(tenants.c.tenant == OF_TENANT)
 _ROWS: Final = (
     select(reviews, records.c.subject_id)
     .join_from(
@@ -47,8 +39,9 @@ _ROWS: Final = (
         records,
         and_(records.c.tenant == reviews.c.tenant, records.c.id == reviews.c.record_id),
     )
-    .where(reviews.c.tenant == OF_TENANT)
+    .where(IS_OWN)
 )
+_COUNT: Final = select(func.count()).select_from(_ROWS.subquery())
 _ROWS_OF: Final = _ROWS.where(reviews.c.record_id == OF_RECORD).order_by(reviews.c.number)
 _ALL_ROWS: Final = _ROWS.order_by(records.c.seq, reviews.c.number)
 
@@ -90,8 +83,10 @@ class ReviewRows:
 
         It says how many there are, and the highest number that any ever had.
         """
-        row = self.database.one(_MARK)
-        return "" if row is None else f"{row.how_many}-{row.last_review}"
+        with self.database.reading():
+            row = self.database.one(_COUNT)
+            last = self.database.counter("last_review")
+        return "" if row is None else f"{row[0]}-{last}"
 
     def begin(self, record_id: str, rater: str) -> ReviewPhase:
         """Begin a rater's review, once: blind, or seen where scores were given before."""
@@ -137,7 +132,9 @@ class ReviewRows:
                 said = self._commit(record_id, rater, said, standing)
             elif standing is not ReviewPhase.REVEALED:
                 raise RequestConflict("not_committed")
-            return self._insert(record_id, rater, said, seal)
+            row = self._insert(record_id, rater, said, seal)
+            self.database.require_room()
+            return row
 
     def of(self, record_id: str) -> tuple[ReviewRow, ...]:
         """Return all that was said of a record in its order, whoever said it."""

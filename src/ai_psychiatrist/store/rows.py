@@ -20,7 +20,12 @@ RESULT: Final = "result"
 TRANSCRIPT: Final = "transcript"
 
 OF_RECORD: Final[BindParameter[str]] = bindparam("of_record")
-IS_RECORD: Final = (records.c.tenant == OF_TENANT) & (records.c.id == OF_RECORD)
+IS_STORED: Final = (records.c.tenant == OF_TENANT) & (records.c.id == OF_RECORD)
+"""Also for a record that a sweep has hidden."""
+IS_KEPT: Final = records.c.swept_at.is_(None)
+"""A record that a sweep has hidden counts as gone."""
+IS_OWN: Final = (records.c.tenant == OF_TENANT) & IS_KEPT
+IS_RECORD: Final = IS_STORED & IS_KEPT
 NOT_ERASED: Final = not_(
     select(erased)
     .where(erased.c.tenant == records.c.tenant, erased.c.subject_id == records.c.subject_id)
@@ -53,6 +58,7 @@ class RecordRows:
             "id": new.id,
             "subject_id": subject_id,
             "created_at": now,
+            "kept_from": now,
             "state": state.value,
         }
         self.database.add(records, row)

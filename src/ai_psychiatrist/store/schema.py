@@ -55,7 +55,7 @@ def _of_record(*, deletes: bool = True) -> ForeignKeyConstraint:
 
 meta: Final = Table("meta", METADATA, _text("key", is_key=True), Column("value", Integer))
 # Each numbers its own, so that no number tells how much another tenant stores. Its row is locked by
-# whoever writes.
+# whoever writes. Triggers count the bytes of all that is sealed.
 tenants: Final = Table(
     "tenants",
     METADATA,
@@ -63,6 +63,9 @@ tenants: Final = Table(
     Column("last_record", Integer, nullable=False),
     Column("last_review", Integer, nullable=False),
     Column("served", Integer, nullable=False, server_default="0"),
+    _text("last_sweep"),
+    Column("record_bytes", BigInteger, nullable=False, server_default="0"),
+    Column("interview_bytes", BigInteger, nullable=False, server_default="0"),
 )
 
 records: Final = Table(
@@ -73,6 +76,8 @@ records: Final = Table(
     _text("id"),
     _text("subject_id"),
     _text("created_at"),
+    _text("kept_from"),
+    _text("swept_at", may_be_null=True),
     _text("state"),
     _text("reason", may_be_null=True),
     _text("status", may_be_null=True),
@@ -87,7 +92,7 @@ records: Final = Table(
     Column("raters", Integer, nullable=False, server_default="0"),
     Index("records_by_id", "tenant", "id", unique=True),
     Index("records_by_subject", "tenant", "subject_id"),
-    Index("records_by_age", "tenant", "created_at"),
+    Index("records_by_age", "tenant", "kept_from"),
     Index(
         "records_without_end",
         "tenant",
@@ -236,6 +241,7 @@ interviews: Final = Table(
     _text("created_at"),
     _text("updated_at"),
     _text("kept_from"),
+    _text("swept_at", may_be_null=True),
     _text("protocol"),
     _text("protocol_version"),
     _text("protocol_digest"),
@@ -394,6 +400,16 @@ _OPEN_TO_ALL_TENANTS: Final = frozenset(
 )
 _IS_TENANTS: Final = "tenant = current_setting('store.tenant', true)"
 _APPEND_ONLY: Final = (reviews, events, origins, answers, turns, audit)
+_COUNTED: Final = {
+    "record_bytes": (bodies, reviews),
+    "interview_bytes": (interviews, origins, answers, turns),
+}
+"""Which tables a column of `tenants` counts the sealed bytes of."""
+_CHANGES: Final = {
+    "INSERT": "+ length(NEW.body) WHERE tenant = NEW.tenant",
+    "DELETE": "- length(OLD.body) WHERE tenant = OLD.tenant",
+    "UPDATE OF body": "+ length(NEW.body) - length(OLD.body) WHERE tenant = NEW.tenant",
+}
 
 
 def _after_create(table: Table, statement: str, *, dialect: str) -> None:
@@ -438,6 +454,27 @@ _after_create(
     " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
     dialect="postgresql",
 )
+for _column, _tables in _COUNTED.items():
+    for _number, (_event, _change) in enumerate(_CHANGES.items()):
+        _counts = f"UPDATE tenants SET {_column} = {_column} {_change};"  # noqa: S608  our own words
+        _function = f"count_{_column}_{_number}"
+        event.listen(
+            METADATA,
+            "before_create",
+            _ddl(
+                f"CREATE OR REPLACE FUNCTION {_function}() RETURNS trigger LANGUAGE plpgsql"
+                f" AS $$ BEGIN {_counts} RETURN NULL; END $$",
+                dialect="postgresql",
+            ),
+        )
+        for _table in _tables:
+            _trigger = f"CREATE TRIGGER %(table)s_count_{_number} AFTER {_event} ON %(table)s"
+            _after_create(_table, f"{_trigger} BEGIN {_counts} END", dialect="sqlite")
+            _after_create(
+                _table,
+                f"{_trigger} FOR EACH ROW EXECUTE FUNCTION {_function}()",
+                dialect="postgresql",
+            )
 for _table in METADATA.tables.values():
     if _table not in _OPEN_TO_ALL_TENANTS:
         for _statement in (

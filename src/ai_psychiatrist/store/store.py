@@ -14,6 +14,7 @@ from ai_psychiatrist.store.contents import transcript_in
 from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase, written
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
+from ai_psychiatrist.store.expiry import Expiry, Swept
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey, IdempotencyRows
 from ai_psychiatrist.store.interviews import InterviewBounds, InterviewRows
 from ai_psychiatrist.store.job_lists import JobLists
@@ -44,17 +45,15 @@ class StoreLimits:
 
     keep: timedelta = timedelta(days=365)
     """How long an assessment is kept after it was begun."""
+    grace: timedelta = timedelta(days=14)
+    """How long what a sweep has hidden can be brought back, interviews as well."""
+    sweep_after_jump: bool = False
+    """Whether the first sweep takes the clock for right."""
     max_records: int = 100_000
+    max_bytes: int = 0
+    """Of all that is sealed, interviews included; 0: as many as there is room for."""
     keep_keys: timedelta = timedelta(hours=25)
     """How long a key of a request is known after it came; a sweep comes each hour."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
-    """How much a sweep removed."""
-
-    assessments: int
-    interviews: int
 
 
 def _now() -> datetime:
@@ -82,9 +81,10 @@ class Store:
 
         Raises `ConfigurationError` where no key of the installation opens what is stored.
         """
-        own = TenantDatabase(database, tenant)
-        own.open()
-        self._database, self._limits, self._clock = own, limits or StoreLimits(), clock
+        self._limits, self._clock = limits or StoreLimits(), clock
+        self._trusts_clock = self._limits.sweep_after_jump
+        self._database = own = TenantDatabase(database, tenant, self._limits.max_bytes)
+        own.open(self._now())
         if own.one(_HAS_KEY) is None and any(map(own.one, _ANYTHING)):
             msg = f"{KEYS_NAME} has no keys of {tenant!r}: put it back, or nothing can be read"
             raise ConfigurationError(msg)
@@ -101,12 +101,15 @@ class Store:
         """Which request came with which key."""
         self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
         """What raters said."""
+        self._bounds = bounds or InterviewBounds()
         self.interviews = InterviewRows(
-            database=own, keys=self.keys, bounds=bounds or InterviewBounds(), clock=clock
+            database=own, keys=self.keys, bounds=self._bounds, clock=clock
         )
         """Interviews, from their first question to their report."""
-        self.erasing = Erasing(database=own, keys=self.keys, rows=self._rows, now=self._now)
-        """What is removed."""
+        self.erasing = Erasing(database=own, keys=self.keys, now=self._now)
+        """What is removed because somebody asks for it."""
+        self.expiry = Expiry(database=own, erasing=self.erasing, clock=clock)
+        """What is hidden and removed because it was kept as long as it may be."""
         self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""
 
@@ -114,6 +117,7 @@ class Store:
         """Raise `StoreUnusable` when there is no room for so many further records."""
         if self._count() + further > self._limits.max_records:
             raise store_full()
+        self._database.require_room(further)
 
     def add(self, new: NewRecord, *, key: IdempotencyKey | None = None) -> RecordSummary:
         """Store an assessment, the answer of a request with that key; raises `StoreUnusable`."""
@@ -154,6 +158,7 @@ class Store:
             with self._database.writing():
                 if self.keys.has_all(subject_ids):
                     write(subject_ids, self._database.numbers("last_record", len(new)))
+                    self._database.require_room()
                     return
             # Erased in between: they are other subjects from now on.
         raise store_full()
@@ -176,15 +181,38 @@ class Store:
                 result = self._rows.take(record_id, RESULT, seal)
         return Record(summary=summary, result=result, transcript=transcript_in(text))
 
-    def sweep(self) -> Swept:
-        """Remove what was kept as long as it may be, and what a broken erasing left."""
+    def sweep(
+        self, *, after_jump: bool = False, announce: Callable[[], None] = lambda: None
+    ) -> Swept:
+        """Hide what was kept as long as it may be, and remove what was hidden as long.
+
+        What a broken erasing left is removed as well. Nothing is done while the clock is not to be
+        trusted. `after_jump`: the clock is right, an operator says so. `announce`: called before
+        anything is hidden or removed; where it raises, nothing is.
+        """
         now = self._clock()
+        if after_jump or self._trusts_clock:
+            self._trusts_clock = False
+            self.expiry.trust_clock()
+        fault = self.expiry.clock_fault()
+        if fault is not None:
+            return Swept(clock_fault=fault)
+        before = now - self._limits.grace
+        oldest = {records: now - self._limits.keep, interviews: now - self._bounds.keep}
+        if self.expiry.is_due(oldest, before):
+            announce()
         self.idempotency.sweep(written(now - self._limits.keep_keys))
-        oldest = written(now - self._limits.keep)
+        hidden, removed = self.expiry.hide(oldest, now), self.expiry.remove(before)
         return Swept(
-            interviews=self.interviews.remove_expired(),
-            assessments=self.erasing.sweep(oldest, before=written(now - _UNUSED)),
+            assessments=removed[records] + self.erasing.finish(before=written(now - _UNUSED)),
+            interviews=removed[interviews],
+            hidden_assessments=hidden[records],
+            hidden_interviews=hidden[interviews],
         )
+
+    def bytes_stored(self) -> int:
+        """Return how many sealed bytes the tenant stores, interviews included."""
+        return self._database.bytes_stored()
 
     def at_once(self) -> AbstractContextManager[None]:
         """Let nothing else happen to the records between what is done inside."""

@@ -18,6 +18,7 @@ from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
 from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.database import Database, is_there, open_postgresql, open_sqlite
 from ai_psychiatrist.store.errors import store_unusable
+from ai_psychiatrist.store.expiry import Swept
 from ai_psychiatrist.store.installation import installation_secret, wrap_anew
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import EndedJob
@@ -195,9 +196,15 @@ class Stores:
             _log(error)
             raise store_unusable() from None
 
-    def tended(self) -> AbstractAsyncContextManager[None]:
-        """Remove what has expired at once, and every hour while the block runs."""
-        return repeating(self._sweep, HOUR_SECONDS)
+    def tended(
+        self, record: Callable[[str, Swept | None], None]
+    ) -> AbstractAsyncContextManager[None]:
+        """Sweep what has expired at once, and every hour while the block runs.
+
+        `record`: notes in a thread that a tenant's is about to be swept (`None`), and what was
+        done; where it raises `StoreUnusable` before, nothing is.
+        """
+        return repeating(partial(self._sweep, record), HOUR_SECONDS)
 
     async def claim(self, *, per_tenant: int) -> Queued | None:
         """Return the job whose turn it is, now this process's; `None` where none is to be begun.
@@ -279,17 +286,18 @@ class Stores:
         """Return the queue, `None` where nothing has been stored yet."""
         return Queue(database=self.database()) if self.is_made() else None
 
-    async def _sweep(self) -> None:
+    async def _sweep(self, record: Callable[[str, Swept | None], None]) -> None:
         for tenant in await self.known():
             try:
-                removed = await self.ask(tenant, Store.sweep)
+                swept = await self.ask(tenant, partial(_swept, partial(record, tenant)))
             except StoreUnusable as error:
                 _log(error)
-            else:
-                if removed.assessments:
-                    logger.info("records_removed", count=removed.assessments)
-                if removed.interviews:
-                    logger.info("interviews_expired", count=removed.interviews)
+                continue
+            if swept.clock_fault is not None:
+                reason = f"{swept.clock_fault}: nothing is removed"
+                logger.warning("sweep_held", name="STORE_SWEEP_AFTER_JUMP", reason=reason)
+            for event, count in swept.counts.items():
+                logger.info(event, count=count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,6 +310,13 @@ class Records:
     async def ask(self, work: Callable[[Store], T]) -> T:
         """Return what the work returns, such as `lambda store: store.get(record_id)`."""
         return await self.stores.ask(self.tenant, work)
+
+
+def _swept(record: Callable[[Swept | None], None], store: Store) -> Swept:
+    swept = store.sweep(announce=lambda: record(None))
+    if swept.counts:
+        record(swept)
+    return swept
 
 
 def _log(error: Exception) -> None:

@@ -1,13 +1,16 @@
 """The store and the audit logs by the settings: where they lie, and under which keys."""
 
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.access.audit import AuditLogs
+from ai_psychiatrist.access.audit import BEGUN, AuditLogs
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.store.address import address_of
+from ai_psychiatrist.store.expiry import Swept
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.store import StoreLimits
@@ -18,13 +21,34 @@ _NO_KEY: Final = (
     "`openssl rand -hex 32`"
 )
 
+_ACTOR: Final = "sweep"
 
-def stores_of(settings: Settings) -> Stores:
-    """Return the stores of all tenants; nothing is opened before it is needed."""
-    folder = settings.data.state_folder
-    url = address_of(settings.database)
+
+def sweeping(stores: Stores, logs: AuditLogs) -> AbstractAsyncContextManager[None]:
+    """Sweep what has expired at once, and every hour while the block runs.
+
+    Each sweep that changes something has a row in its tenant's audit log before it does, and one
+    that says what it did.
+    """
+
+    def record(tenant: str, swept: Swept | None) -> None:
+        outcome = BEGUN
+        if swept is not None:
+            outcome = ", ".join(f"{event} {count}" for event, count in swept.counts.items())
+        logs.of(tenant).append(actor=_ACTOR, action="records_swept", outcome=outcome)
+
+    return stores.tended(record)
+
+
+def stores_of(settings: Settings, folder: Path | None = None) -> Stores:
+    """Return the stores of all tenants; nothing is opened before it is needed.
+
+    `folder`: of files that are not in the state folder, whose key is.
+    """
+    state_dir = settings.data.state_folder
+    url = None if folder is not None else address_of(settings.database)
     place = StorePlace(
-        folder=folder,
+        folder=folder or state_dir,
         url=url,
         dead_seconds=settings.jobs.reap_seconds,
         patience_seconds=0.0 if url is None else settings.database.patience_seconds,
@@ -34,13 +58,16 @@ def stores_of(settings: Settings) -> Stores:
     return Stores(
         place=place,
         keys=StoreKeys(
-            own=folder / KEY_NAME,
+            own=state_dir / KEY_NAME,
             named=settings.data.key_file,
             kept="the stored assessments",
         ),
         limits=StoreLimits(
             keep=timedelta(days=settings.store.keep_days),
+            grace=timedelta(days=settings.store.grace_days),
+            sweep_after_jump=settings.store.sweep_after_jump,
             max_records=settings.store.max_records,
+            max_bytes=settings.store.max_bytes,
         ),
         interviews=InterviewBounds(
             keep=timedelta(days=settings.interview.keep_days),

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.fakes.interview_stores import open_interviews
+from tests.fakes.interview_stores import OwnInterviewStore, open_interviews
 from tests.fakes.refusals import refused
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.interview.scripted_agents import ANALYSIS
@@ -82,7 +82,9 @@ class Clock:
 
 
 @contextmanager
-def opened(folder: Path, keys: StoreKeys | None = None, **options: Any) -> Iterator[InterviewStore]:
+def opened(
+    folder: Path, keys: StoreKeys | None = None, **options: Any
+) -> Iterator[OwnInterviewStore]:
     """Open the store of a folder."""
     store = open_interviews(folder, keys=keys, **options)
     try:
@@ -447,7 +449,13 @@ def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None
             store.load(old.id)
         assert store.load(used.id) == used
         assert [one.id for one in store.list()] == [used.id]
-        assert (store.rows.remove_expired(), store.rows.remove_expired()) == (1, 0)
+        assert store.store.sweep().counts == {"interviews_hidden": 1}
+        clock.days = 8
+        store.store.sweep()
+        clock.days = 14
+        store.store.sweep()
+        clock.days = 17
+        assert store.store.sweep().counts == {"interviews_expired": 1}
         assert id_hash(old.id).encode() not in at_rest(tmp_path)
 
 
@@ -464,6 +472,11 @@ def test_no_more_interviews_are_kept_than_may_be(tmp_path: Path) -> None:
         store.delete(second.id)
         store.add(third)
         clock.days = 3
+        with pytest.raises(StoreUnusable, match="INTERVIEW_MAX_STORED"):
+            store.add(interview())
+        store.store.sweep()
+        for clock.days in (9, 15, 18):
+            store.store.sweep()
         store.add(interview())
         assert len(store.list()) == 1
 

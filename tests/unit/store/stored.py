@@ -1,6 +1,7 @@
 """Stores and assessments for tests of what is stored."""
 
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def open_store(
     folder: Path,
     *,
     tenant: str = "local",
-    clock: Clock | None = None,
+    clock: Callable[[], datetime] | None = None,
     limits: StoreLimits | None = None,
     named: Path | None = None,
 ) -> OpenedStore:

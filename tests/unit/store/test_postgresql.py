@@ -29,6 +29,7 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.database import Database, Value, open_postgresql
+from ai_psychiatrist.store.expiry import ClockFault
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import NewJob, TakenJob
@@ -36,6 +37,7 @@ from ai_psychiatrist.store.listing import PageWanted, Sort
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.wiring.backup import back_up
 
 COLUMNS: dict[str, Value] = {
     "version": 1,
@@ -129,9 +131,10 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
         store.get(new.id)
 
 
-def test_interviews_are_kept_as_in_files(database: Database, tmp_path: Path) -> None:
+def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_path: Path) -> None:
     clock = Clock()
-    rows = store_of(database, tmp_path, "talks", clock).interviews
+    store = store_of(database, tmp_path, "talks", clock)
+    rows = store.interviews
     stored = StoredInterview(origin=b"began", state=b"state")
     assert rows.add("an-id", stored, COLUMNS)
     assert rows.load("an-id") == stored
@@ -140,8 +143,17 @@ def test_interviews_are_kept_as_in_files(database: Database, tmp_path: Path) -> 
         rows.replace("an-id", b"late", {**COLUMNS, "version": 2}, version=1)
     assert [one.id for one in rows.list()] == ["an-id"]
     clock.now += timedelta(days=31)
-    assert rows.remove_expired() == 1
+    assert store.sweep().clock_fault is ClockFault.AHEAD
+    assert store.sweep(after_jump=True).counts == {"interviews_hidden": 1}
     assert rows.list() == ()
+    store.expiry.undelete("an-id")
+    assert rows.load("an-id") == StoredInterview(origin=b"began", state=b"later")
+    clock.now += timedelta(days=31)
+    store.sweep(after_jump=True)
+    clock.now += timedelta(days=15)
+    assert store.sweep(after_jump=True).counts == {"interviews_expired": 1}
+    assert rows.list() == ()
+    assert rows_seen(place, "talks", "SELECT * FROM keys.subjects") == 0
 
 
 def test_the_database_itself_keeps_tenants_apart(
@@ -220,3 +232,30 @@ def test_another_key_and_a_server_that_is_away_are_told(place: URL, tmp_path: Pa
             store_of(database, tmp_path, "kept")
     with pytest.raises(StoreUnusable):
         open_postgresql(place.set(port=1))
+
+
+def test_a_full_disk_and_stored_bytes_are_told_as_of_files(
+    place: URL, database: Database, tmp_path: Path
+) -> None:
+    store, new = store_of(database, tmp_path, "full"), new_record("Anna")
+    store.add(new)
+    assert store.bytes_stored() > 0
+    address = place.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END $$"
+        )
+        connection.execute(
+            "CREATE TRIGGER no_room BEFORE INSERT ON bodies FOR EACH ROW EXECUTE FUNCTION no_room()"
+        )
+        with refused("storage_full"):
+            store.add(new_record("Ben"))
+        connection.execute("DROP TRIGGER no_room ON bodies")
+    assert store.lists.page(PageWanted(rater="a")).total == 1
+    store.erasing.erase(new.id)
+    assert store.bytes_stored() == 0
+    assert database.faults() == 0
+    with pytest.raises(InputError, match="pg_dump --format=custom --exclude-schema=keys"):
+        back_up(database, tmp_path, tmp_path / "out", keys_out=None)
+    assert not (tmp_path / "out").exists()
