@@ -118,7 +118,7 @@ def use_a_server(folder: Path) -> str:
                 *("access.sqlite", "access.sqlite-wal", "access.sqlite-shm", "digest.key"),
                 *("store.sqlite-wal", "store.sqlite-shm", "keys.sqlite-wal", "keys.sqlite-shm"),
                 *(f"audit/{_TENANT}.sqlite", f"audit-heads/{_TENANT}.head"),
-                *("webhooks.sqlite", "records.key", "runners"),
+                *("records.key", "runners"),
             },
         )
     return key

@@ -21,7 +21,6 @@ from ai_psychiatrist.api.dependencies import (
     PROBLEMS,
     SEEING,
     TAGS,
-    JobsOf,
     RecordId,
     RecordsOf,
     ServicesOf,
@@ -74,7 +73,7 @@ from ai_psychiatrist.services.risk.context import with_words
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
-from ai_psychiatrist.wiring import Services, erasing
+from ai_psychiatrist.wiring import Services
 
 _JSON: Final = JSONResponse.media_type
 _FORMS: Final = (_JSON, MEDIA_TYPE)
@@ -206,9 +205,9 @@ async def read_assessment(
     responses=PROBLEMS,
     dependencies=ERASING,
 )
-async def erase_assessment(assessment_id: RecordId, records: RecordsOf, jobs: JobsOf) -> Response:
+async def erase_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
     """Erase all that is stored of an assessment, its reviews included."""
-    await erasing.erase_assessment(records, jobs.webhooks, assessment_id)
+    await records.ask(lambda store: store.erasing.erase(assessment_id))
     return Response(status_code=204)
 
 
@@ -294,9 +293,9 @@ async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
 
 
 @subjects.delete("/{subject_id}", status_code=204)
-async def erase_subject(subject_id: SubjectId, records: RecordsOf, jobs: JobsOf) -> Response:
+async def erase_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
     """Destroy a subject's key: all that is stored of it is unreadable, in copies as well."""
-    await erasing.erase_subject(records, jobs.webhooks, subject_id)
+    await records.ask(lambda store: store.erasing.erase_subject(subject_id))
     return Response(status_code=204)
 
 

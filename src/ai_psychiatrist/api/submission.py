@@ -3,26 +3,24 @@
 import asyncio
 import hashlib
 import json
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import Header, Request
 
 from ai_psychiatrist.api.assessments import ReadTranscript, reading_to_score
 from ai_psychiatrist.api.authorization import principal_of
-from ai_psychiatrist.api.dependencies import jobs_of, records_of
+from ai_psychiatrist.api.dependencies import jobs_of, records_of, services_of
 from ai_psychiatrist.api.requests import KeptAssessmentRequest, ScoringInQuery
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import begin_assessment
 from ai_psychiatrist.infrastructure.off_loop import run_in_thread
-from ai_psychiatrist.jobs.engine import JobRef
-from ai_psychiatrist.jobs.webhooks.letter import Expected
-from ai_psychiatrist.jobs.webhooks.places import Destination
+from ai_psychiatrist.jobs.webhooks.webhooks import callback_to
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.jobs import NewJob
+from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -41,11 +39,11 @@ async def submit_job(
 
     What is wrong with the request is raised here, before anything is stored.
     """
-    to_notify = destinations([body], request)
+    (callback,) = callbacks([body], request)
     await records_of(request).ask(Store.refuse_full)
     async with reading_to_score(body, query, request) as read:
         job = job_of(read, body, query, request)
-    await store_jobs([job], to_notify, request, key)
+    await store_jobs([replace(job, callback=callback)], request, key)
     return job.record.id
 
 
@@ -53,6 +51,7 @@ def job_of(
     read: ReadTranscript, body: KeptAssessmentRequest, query: ScoringInQuery, request: Request
 ) -> NewJob:
     """Return a job for a transcript that was read."""
+    risk = read.risk.report
     options = JobRequest(
         mode=read.scoring.mode,
         ablates=read.scoring.ablates,
@@ -64,7 +63,7 @@ def job_of(
             id=begin_assessment(),
             transcript=read.transcript,
             subject=body.subject,
-            figures=Figures(danger=read.risk.report.level),
+            figures=Figures(danger=risk.level, danger_group=risk.group),
         ),
         request=options.model_dump_json().encode(),
         asked_by=principal_of(request).id,
@@ -85,11 +84,12 @@ async def submit_again(record_id: str, request: Request) -> str | None:
     def store(store: Store) -> None:
         store.refuse_full()
         first = store.get(record_id)
+        figures = first.summary.figures
         new = NewRecord(
             id=new_id,
             transcript=first.transcript,
             subject=store.keys.name(first.summary.subject_id),
-            figures=Figures(danger=first.summary.figures.danger),
+            figures=Figures(danger=figures.danger, danger_group=figures.danger_group),
         )
         options = store.jobs.request(record_id)
         store.add_jobs([NewJob(record=new, request=options, asked_by=principal.id)])
@@ -99,39 +99,18 @@ async def submit_again(record_id: str, request: Request) -> str | None:
     return new_id
 
 
-def destinations(
+def callbacks(
     bodies: Sequence[KeptAssessmentRequest], request: Request
-) -> tuple[Destination | None, ...]:
-    """Return which address each of the requests wants notified; raises `CallbackRefused`."""
-    webhooks = jobs_of(request).webhooks
+) -> tuple[Callback | None, ...]:
+    """Return which address each of the requests wants notified; raises `InputError`."""
+    settings = services_of(request).settings.jobs_webhook
     urls = (body.callback_url for body in bodies)
-    return tuple(None if url is None else webhooks.destination(url) for url in urls)
+    return tuple(None if url is None else callback_to(url, settings) for url in urls)
 
 
-async def store_jobs(
-    new: Sequence[NewJob],
-    to_notify: Sequence[Destination | None],
-    request: Request,
-    key: IdempotencyKey | None,
-) -> None:
-    """Store jobs, all or none, and have them done; raises `StoreUnusable`.
-
-    `to_notify`: for each job the address that is notified of its end.
-    """
+async def store_jobs(new: Sequence[NewJob], request: Request, key: IdempotencyKey | None) -> None:
+    """Store jobs, all or none, and have them done; raises `StoreUnusable`."""
     records = records_of(request)
-    expected = [
-        Expected(
-            job=JobRef(tenant=records.tenant, id=job.record.id),
-            batch=job.batch_id,
-            destination=destination,
-            created=time.time(),
-        )
-        for job, destination in zip(new, to_notify, strict=True)
-        if destination is not None
-    ]
-    if expected:
-        # Before the jobs: none is ever stored whose end would not be notified.
-        await jobs_of(request).webhooks.expect(expected)
     await records.ask(lambda store: store.add_jobs(new, key=key))
     asked_by = principal_of(request).id
     job_ids = [job.record.id for job in new]

@@ -22,7 +22,6 @@ from ai_psychiatrist.store.listing import PageWanted
 from ai_psychiatrist.store.records import RecordSummary
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Stores
-from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
 from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
 
@@ -66,7 +65,7 @@ def list_records(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
     """Print the assessments that are stored, the latest first, without words or scores."""
-    with _stores(_settings()) as stores:
+    with opened_stores(_settings()) as stores:
         for summary in _all(_known(stores, tenant)):
             typer.echo(json.dumps(_shown(summary)) if as_json else _line(summary))
 
@@ -90,17 +89,14 @@ def erase(
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         store = _known(stores, tenant)
         if subject is not None:
             with audited_if_possible(settings, tenant, Action.SUBJECT_ERASED, subject):
-                ids = store.erasing.ids_of(subject)
-                forget_told(settings.data.state_folder, jobs_named(tenant, ids))
                 count = store.erasing.erase_subject(subject)
                 typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
             with audited_if_possible(settings, tenant, Action.ASSESSMENT_ERASED, assessment_id):
-                forget_told(settings.data.state_folder, jobs_named(tenant, [assessment_id]))
                 store.erasing.erase(assessment_id)
                 typer.echo("erased 1 assessment")
 
@@ -109,7 +105,7 @@ def erase(
 def sweep() -> None:
     """Remove what was stored for STORE_KEEP_DAYS, of all tenants; a server does so each hour."""
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         for tenant in stores.tenants():
             with audited(settings, tenant, Action.RECORDS_SWEPT):
                 removed = stores.open(tenant).sweep()
@@ -136,7 +132,7 @@ def rotate_key(
     every server has the new LEDGER_KEY_FILE, rotate again: then the new one alone opens them.
     """
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
         for tenant in stores.tenants():
             with audited(settings, tenant, Action.ENCRYPTION_KEY_ROTATED):
@@ -156,7 +152,7 @@ def export(
     to take in, and to be deleted then. Keys of callers and the audit trail stay where they are.
     """
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         store = _known(stores, tenant)
         with audited(settings, tenant, Action.RECORDS_EXPORTED), writing_to(out, field="--out"):
             written = write_export(out, tenant, store)
@@ -180,7 +176,7 @@ def import_records(
     What is stored already is left as it is, so that an import which broke off can be begun again.
     """
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         named = tenant_in(file)
         owner = named if tenant is None else tenant
         store = stores.open(owner)
@@ -197,7 +193,8 @@ def _settings() -> Settings:
 
 
 @contextmanager
-def _stores(settings: Settings) -> Iterator[Stores]:
+def opened_stores(settings: Settings) -> Iterator[Stores]:
+    """Open the stores for a command, which ends with status 2 where they cannot be used."""
     with refusing_bad_input():
         stores = stores_of(settings)
         try:

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Executable,
     Row,
     Table,
+    bindparam,
     create_engine,
     event,
     func,
@@ -52,7 +53,20 @@ Found: TypeAlias = Row[Any]
 FILE_NAME: Final = "store.sqlite"
 KEYS_NAME: Final = "keys.sqlite"
 
-_EARLIER: Final = ("records/*/assessments.sqlite", "interviews.sqlite", "interviews/*.sqlite")
+_CARRY_OVER: Final = (
+    "is a store of an earlier version: with that version write `records export`, move the file "
+    "elsewhere, and `records import` here"
+)
+_EARLIER: Final = {
+    "records/*/assessments.sqlite": _CARRY_OVER,
+    "interviews.sqlite": _CARRY_OVER,
+    "interviews/*.sqlite": _CARRY_OVER,
+    "webhooks.sqlite": (
+        "holds webhooks of an earlier version: let a server of that version deliver them, then "
+        "move the file elsewhere"
+    ),
+}
+"""Files of earlier versions by their names, and what to do with them."""
 _BUSY_SECONDS: Final = 5.0
 _CONNECT_SECONDS: Final = 5
 _MAKING: Final = 7_203_914_418
@@ -68,6 +82,11 @@ _WRITES: Final = "store_writes"
 _LOCKED: Final = select(tenants).where(tenants.c.tenant == OF_TENANT).with_for_update()
 _NUMBERED: Final = update(tenants).where(tenants.c.tenant == OF_TENANT)
 _TENANTS: Final = select(tenants.c.tenant).order_by(tenants.c.tenant)
+_DUE_TENANTS: Final = (
+    select(tenants.c.tenant)
+    .where(tenants.c.next_delivery <= bindparam("of_due"))
+    .order_by(tenants.c.next_delivery)
+)
 
 
 class Database:
@@ -84,10 +103,14 @@ class Database:
         """Close all connections."""
         self._engine.dispose()
 
-    def tenants(self) -> tuple[str, ...]:
-        """Return the tenants that have stored something; raises `StoreUnusable`."""
+    def tenants(self, *, due: str | None = None) -> tuple[str, ...]:
+        """Return the tenants that have stored something; raises `StoreUnusable`.
+
+        `due`: only those with a webhook that is due at this time, the longest due first.
+        """
+        query = _TENANTS if due is None else _DUE_TENANTS.params(of_due=due)
         with translated(), self._engine.connect() as connection:
-            return tuple(connection.execute(_TENANTS).scalars())
+            return tuple(connection.execute(query).scalars())
 
     @contextmanager
     def transaction(self, tenant: str, *, writes: bool) -> Iterator[Connection]:
@@ -214,12 +237,10 @@ def open_sqlite(folder: Path) -> Database:
     another version, and `StoreUnusable` when they cannot be read.
     """
     file, keys = folder / FILE_NAME, folder / KEYS_NAME
-    for earlier in (path for pattern in _EARLIER for path in folder.glob(pattern)):
-        msg = (
-            f"{str(earlier)!r} is a store of an earlier version: with that version write "
-            "`records export`, move the file elsewhere, and `records import` here"
-        )
-        raise ConfigurationError(msg)
+    for pattern, cure in _EARLIER.items():
+        for earlier in folder.glob(pattern):
+            msg = f"{str(earlier)!r} {cure}"
+            raise ConfigurationError(msg)
     for path in (file, keys):
         try:
             make_private_file(path)

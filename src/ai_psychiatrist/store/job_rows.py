@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.deliveries import expect_end, make_due
 from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
@@ -118,6 +119,8 @@ class JobRows:
         caller = {"record_id": record_id, "asked_by": new.asked_by}
         self.database.add(jobs, {**caller, "batch_id": new.batch_id, "place": new.place})
         self.rows.put(record_id, REQUEST, new.request, seal)
+        if new.callback is not None:
+            expect_end(self.database, record_id, new.callback, seal)
         self.tell(record_id, WHOLE, RecordState.WAITING.value)
         if new.record.figures.danger is not None:
             self.tell(record_id, DANGER, new.record.figures.danger.value)
@@ -176,7 +179,8 @@ class JobRows:
             if left is None:
                 return self._end(row, RecordState.FAILED, reason)
             self.rows.put(record_id, RESULT, left.account, self.rows.keys.seal(row.subject_id))
-            return self._end(row, RecordState.FAILED, reason, {"danger": left.danger.rank})
+            danger = {"danger": left.danger.rank, "danger_group": left.danger_group}
+            return self._end(row, RecordState.FAILED, reason, danger)
 
     def request(self, record_id: str) -> bytes:
         """Return how a job was to be made; raises `ArtifactMismatch`."""
@@ -290,6 +294,7 @@ class JobRows:
         # Nobody goes on with it any more.
         self.database.run(_CALLS_GONE, of_record=record_id)
         self.tell(record_id, WHOLE, state.value)
+        make_due(self.database, record_id, now)
         return EndedJob(
             id=record_id,
             state=state,

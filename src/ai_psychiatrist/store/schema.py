@@ -52,13 +52,15 @@ def _of_record(*, deletes: bool = True) -> ForeignKeyConstraint:
 
 meta: Final = Table("meta", METADATA, _text("key", is_key=True), Column("value", Integer))
 # Each numbers its own, so that no number tells how much another tenant stores. Its row is locked by
-# whoever writes.
+# whoever writes. `next_delivery`: when the first of its webhooks is due, so that one query finds
+# whom to look at.
 tenants: Final = Table(
     "tenants",
     METADATA,
     _tenant(),
     Column("last_record", Integer, nullable=False),
     Column("last_review", Integer, nullable=False),
+    _text("next_delivery", may_be_null=True),
 )
 
 records: Final = Table(
@@ -80,6 +82,7 @@ records: Final = Table(
     Column("unknown_items", Integer),
     Column("width", Integer),
     Column("danger", Integer),
+    _text("danger_group", may_be_null=True),
     _text("models"),
     Column("raters", Integer, nullable=False, server_default="0"),
     Index("records_by_id", "tenant", "id", unique=True),
@@ -126,6 +129,23 @@ jobs: Final = Table(
     _text("ended_at", may_be_null=True),
     _of_record(),
     Index("jobs_by_batch", "tenant", "batch_id", "place"),
+)
+# `body`: the sealed address, until it is delivered. `due`: the next try, or the end where none
+# comes. Who tries one moves it on for as long as a try takes.
+deliveries: Final = Table(
+    "deliveries",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("id"),
+    _text("host"),
+    Column("body", LargeBinary),
+    _text("state"),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    _text("reason", may_be_null=True),
+    _text("due", may_be_null=True),
+    _of_record(),
+    Index("deliveries_due", "tenant", "state", "host", "due"),
 )
 calls: Final = Table(
     "calls",

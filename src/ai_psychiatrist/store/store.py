@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import transcript_in
 from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase, written
+from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey, IdempotencyRows
@@ -47,6 +48,8 @@ class StoreLimits:
     max_records: int = 100_000
     keep_keys: timedelta = timedelta(hours=25)
     """How long a key of a request is known after it came; a sweep comes each hour."""
+    keep_deliveries: timedelta = timedelta(days=14)
+    """How long a webhook is remembered after it was delivered or given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +100,8 @@ class Store:
         """Those that are being made, or are to be, with their steps and model calls."""
         self.job_lists = JobLists(database=own)
         """How far jobs are."""
+        self.deliveries = DeliveryRows(database=own, rows=self._rows)
+        """Webhooks of jobs."""
         self.idempotency = IdempotencyRows(database=own, now=self._now)
         """Which request came with which key."""
         self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
@@ -180,6 +185,7 @@ class Store:
         """Remove what was kept as long as it may be, and what a broken erasing left."""
         now = self._clock()
         self.idempotency.sweep(written(now - self._limits.keep_keys))
+        self.deliveries.sweep(written(now - self._limits.keep_deliveries))
         oldest = written(now - self._limits.keep)
         return Swept(
             interviews=self.interviews.remove_expired(),

@@ -97,20 +97,23 @@ class Stores:
                 )
             return self._opened[tenant]
 
-    def tenants(self) -> tuple[str, ...]:
-        """Return the tenants that have stored something; raises as `open` does."""
+    def tenants(self, *, due: str | None = None) -> tuple[str, ...]:
+        """Return the tenants that have stored something; raises as `open` does.
+
+        `due`: only those with a webhook that is due at this time.
+        """
         with self._lock:
             if self._database is None and not is_there(self._folder):
                 return ()
-            return self._opened_database().tenants()
+            return self._opened_database().tenants(due=due)
 
-    async def known(self) -> tuple[str, ...]:
-        """Return the tenants that have stored something, asked for beside the event loop.
+    async def known(self, *, due: str | None = None) -> tuple[str, ...]:
+        """Return the same, asked for beside the event loop.
 
         There are none where the files cannot be used, which each request is told by itself.
         """
         try:
-            return await self._opening.run(self.tenants)
+            return await self._opening.run(lambda: self.tenants(due=due))
         except (WorkTimedOut, ConfigurationError, StoreUnusable) as error:
             _log(error)
             return ()

@@ -25,7 +25,6 @@ from ai_psychiatrist.jobs.engine import EngineAway, JobEnd, JobEngine, JobRef
 from ai_psychiatrist.jobs.in_process import InProcessEngine
 from ai_psychiatrist.jobs.submissions import Submissions
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
-from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.job_work import JobWork, end_of
 from ai_psychiatrist.wiring.services import Services
 
@@ -46,13 +45,13 @@ _NO_WORKERS: Final = (
 
 
 async def note_end(webhooks: Webhooks, end: JobEnd) -> None:
-    """Count the end of a job once it is stored, and make its webhook due.
+    """Count the end of a job once it is stored, and send its webhook.
 
     To be called where the services are active.
     """
     seconds = (end.ended_at - end.created_at).total_seconds()
     publish(JobEnded(state=end.state, reason=end.reason, seconds=seconds))
-    await webhooks.note_end(end)
+    webhooks.wake()
 
 
 async def queue_of(
@@ -68,23 +67,6 @@ async def queue_of(
     return QueueSeen(
         by_state={str(one): states.count(one) for one in RecordState if not one.is_last},
         oldest_waiting_seconds=None if oldest is None else await age_of(oldest),
-    )
-
-
-async def _end_of(stores: Stores, job: JobRef) -> JobEnd | None:
-    """Return how a job ended, as `FindEnd` says."""
-    try:
-        found = await stores.records(job.tenant).ask(lambda store: store.job_lists.one(job.id))
-    except NotFound:
-        raise KeyError(job.id) from None
-    if found.ended_at is None:
-        return None
-    return JobEnd(
-        job=job,
-        state=found.state,
-        reason=found.reason,
-        created_at=found.created_at,
-        ended_at=found.ended_at,
     )
 
 
@@ -160,10 +142,10 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     another process or at the next start. To be entered where the services are active.
     """
     settings = services.settings
-    webhooks = Webhooks(folder=settings.data.state_folder, settings=settings.jobs_webhook)
+    webhooks = Webhooks(settings=settings.jobs_webhook)
     work = JobWork(services=services, on_end=partial(note_end, webhooks))
     async with (
-        webhooks.running(partial(_end_of, services.stores)),
+        webhooks.running(services.stores),
         _engine_of(settings, work) as engine,
         repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS),
         aclosing(Submissions(engine)) as submissions,

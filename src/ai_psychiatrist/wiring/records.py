@@ -22,6 +22,7 @@ def stores_of(settings: Settings) -> Stores:
         limits=StoreLimits(
             keep=timedelta(days=settings.store.keep_days),
             max_records=settings.store.max_records,
+            keep_deliveries=timedelta(days=settings.jobs_webhook.keep_days),
         ),
         interviews=InterviewBounds(
             keep=timedelta(days=settings.interview.keep_days),
