@@ -110,11 +110,20 @@ def callbacks(
 
 async def store_jobs(new: Sequence[NewJob], request: Request, key: IdempotencyKey | None) -> None:
     """Store jobs, all or none, and have them done; raises `StoreUnusable`."""
-    records = records_of(request)
-    await records.ask(lambda store: store.add_jobs(new, key=key))
-    asked_by = principal_of(request).id
-    job_ids = [job.record.id for job in new]
-    jobs_of(request).submissions.add(records.tenant, job_ids, asked_by=asked_by)
+    records, asked_by = records_of(request), principal_of(request).id
+
+    async def store() -> None:
+        await records.ask(lambda store: store.add_jobs(new, key=key))
+        job_ids = [job.record.id for job in new]
+        jobs_of(request).submissions.add(records.tenant, job_ids, asked_by=asked_by)
+
+    storing = asyncio.ensure_future(store())
+    try:
+        await asyncio.shield(storing)
+    except asyncio.CancelledError:
+        # Its caller has gone, but a thread stores the jobs all the same: with them stands the key.
+        await asyncio.gather(storing, return_exceptions=True)
+        raise
 
 
 KeyOfHeader: TypeAlias = Annotated[

@@ -84,7 +84,7 @@ class JobSummary(Shape):
     created_at: datetime
     """When it was asked for."""
     ended_at: datetime | None
-    """When it ended; null while it has not, and for an assessment whose caller waited for it."""
+    """When it ended; null while it has not, and for an assessment that no job made."""
     state: RecordState
     """`waiting`, `running`, `finished`, `failed` or `cancelled`."""
     reason: str | None

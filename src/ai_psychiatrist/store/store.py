@@ -120,13 +120,11 @@ class Store:
         if self._count() + further > self._limits.max_records:
             raise store_full()
 
-    def add(self, new: NewRecord, *, key: IdempotencyKey | None = None) -> RecordSummary:
-        """Store an assessment, the answer of a request with that key; raises `StoreUnusable`."""
+    def add(self, new: NewRecord) -> RecordSummary:
+        """Store an assessment; raises `StoreUnusable`."""
 
         def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
             self._rows.insert(new, subject_ids[0], seq=numbers[0], now=self._now())
-            if key is not None:
-                self.idempotency.answer(key, Answered(record_id=new.id))
 
         self._add([new], write)
         return self.summary(new.id)
