@@ -14,11 +14,6 @@ from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.infrastructure.options import CommaList, Options
 
 LEAST_SECRET_BYTES: Final = 32
-_MOST_SECRETS: Final = 2
-_MOST_FILE_BYTES: Final = 4_096
-_ENCODED: Final = "whsec_"
-_CURE: Final = "make one with `openssl rand -hex 32`"
-_PORTS: Final = {"https": 443, "http": 80}
 _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]*:[0-9a-f:.]*")
 _UNSEEN: Final = re.compile(r"[\x00-\x20\x7f\\]")
 
@@ -64,37 +59,32 @@ def signing_keys(settings: WebhookSettings) -> tuple[bytes, ...]:
     """
     if not settings.hosts:
         return ()
-    name, text = "JOBS_WEBHOOK_SECRET", settings.secret.get_secret_value()
+    name, text = "JOBS_WEBHOOK_SECRET", settings.secret.get_secret_value().encode()
     if settings.secret_file is not None:
         if text:
             msg = "set JOBS_WEBHOOK_SECRET or JOBS_WEBHOOK_SECRET_FILE, not both"
             raise ConfigurationError(msg)
         name = "JOBS_WEBHOOK_SECRET_FILE"
         try:
-            text = read_regular(settings.secret_file, most_bytes=_MOST_FILE_BYTES).decode()
+            text = read_regular(settings.secret_file, most_bytes=4_096)
         except OSError as error:
             msg = f"{name} cannot be read: {reason_of(error)}"
             raise ConfigurationError(msg) from None
-        except UnicodeDecodeError:
-            text = ""
     keys = tuple(map(_key, text.split()))
-    if not 0 < len(keys) <= _MOST_SECRETS:
+    if len(keys) not in {1, 2} or min(map(len, keys)) < LEAST_SECRET_BYTES:
         msg = (
-            f"JOBS_WEBHOOK_HOSTS needs {name}, too, which signs webhooks: one secret, or two while "
-            f"the one takes the other's place; {_CURE}"
+            f"JOBS_WEBHOOK_HOSTS needs {name}, for webhooks are signed: one secret, or two while "
+            f"the one takes the other's place, and none of less than {LEAST_SECRET_BYTES} bytes; "
+            "make one with `openssl rand -hex 32`"
         )
-        raise ConfigurationError(msg)
-    if min(map(len, keys)) < LEAST_SECRET_BYTES:
-        msg = f"{name} holds a secret of less than {LEAST_SECRET_BYTES} bytes; {_CURE}"
         raise ConfigurationError(msg)
     return keys
 
 
-def _key(secret: str) -> bytes:
-    if not secret.startswith(_ENCODED):
-        return secret.encode()
+def _key(secret: bytes) -> bytes:
+    encoded = secret.removeprefix(b"whsec_")
     with suppress(ValueError):
-        return base64.b64decode(secret.removeprefix(_ENCODED), validate=True)
+        return secret if encoded == secret else base64.b64decode(encoded, validate=True)
     return b""
 
 
@@ -118,7 +108,7 @@ def host_of(address: str) -> str | None:
     except httpx2.InvalidURL:
         return None
     host = url.raw_host.decode("ascii")
-    port = _PORTS.get(url.scheme, 0) if url.port is None else url.port
+    port = {"https": 443, "http": 80}.get(url.scheme, 0) if url.port is None else url.port
     if _UNSEEN.search(address) or not _HOST.fullmatch(host) or not 0 < port < 1 << 16:
         return None
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

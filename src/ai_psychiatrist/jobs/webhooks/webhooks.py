@@ -4,18 +4,17 @@ import asyncio
 import random
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from standardwebhooks import Webhook
 
-from ai_psychiatrist.domain.errors import InputError, StoreUnusable
+from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.options import is_of_this_machine
 from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings, host_of, signing_keys
@@ -31,28 +30,16 @@ logger = get_logger(__name__)
 
 AT_ONCE: Final = 4
 """Tries of this process under way at one host."""
-MOST_URL_CHARACTERS: Final = 2_048
-MOST_READ_BYTES: Final = 4_096
-FIRST_WAIT_SECONDS: Final = 5.0
-LONGEST_WAIT_SECONDS: Final = 21_600.0
-"""Six hours; with twelve tries the last one is a little less than a day after the first."""
+WAITS_SECONDS: Final = (5, 15, 45, 135, 405, 1_215, 3_645, 10_935, 21_600)
+"""After the first try and each further one; the last of twelve comes a little less than a day after
+the first."""
 MOST_ASKED_SECONDS: Final = 86_400.0
 """A receiver that asks for more is waited for no longer than this."""
-_FACTOR: Final = 3.0
-_JITTER: Final = 0.2
-_CONNECT_SECONDS: Final = 5.0
-_ASKING_TO_WAIT: Final = frozenset({429, 503})
-_GONE: Final = 410
+MOST_READ_BYTES: Final = 4_096
+MOST_URL_CHARACTERS: Final = 2_048
+_GONE: Final = "http_410"
 """The receiver wants this webhook never again."""
-_DIGITS: Final = re.compile(r"[0-9]+")
-_MOST_DIGITS: Final = 9
 _USER: Final = re.compile(r"[^/]*//[^/?#]*@")
-
-_Post: TypeAlias = Callable[[DueDelivery], Awaitable["httpx2.Response | str"]]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,7 +47,7 @@ class Webhooks:
     """Notifies receivers of the ends of jobs; several processes may do so at once."""
 
     settings: WebhookSettings
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     look_seconds: float = 2.0
     """Between two looks for what other processes have made due."""
     try_seconds: float = 15.0
@@ -88,19 +75,21 @@ class Webhooks:
             verify=verify,
             trust_env=False,
             follow_redirects=False,
-            timeout=httpx2.Timeout(self.try_seconds, connect=_CONNECT_SECONDS),
+            timeout=httpx2.Timeout(self.try_seconds, connect=5.0),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             headers={"User-Agent": "ai-psychiatrist", "Accept-Encoding": "identity"},
         ) as client:
-            post = partial(self._post, client, tuple(map(Webhook, keys)))
-            sending = asyncio.create_task(self._send_due(stores, post))
+            signers = tuple(map(Webhook, keys))
+            sending = asyncio.create_task(self._send_due(stores, client, signers))
             try:
                 yield
             finally:
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
 
-    async def _send_due(self, stores: Stores, post: _Post) -> None:
+    async def _send_due(
+        self, stores: Stores, client: "httpx2.AsyncClient", signers: Sequence[Webhook]
+    ) -> None:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._wake.clear()
@@ -108,24 +97,48 @@ class Webhooks:
                     records = stores.records(tenant)
                     for due in await self._claimed(records):
                         self._under_way[due.callback.host] += 1
-                        group.create_task(self._send(due, records, post))
+                        group.create_task(self._send(due, records, client, signers))
                 with suppress(TimeoutError):
+                    # `wait_for` of Python 3.11 can swallow the end of this task.
                     async with asyncio.timeout(self.look_seconds):
                         await self._wake.wait()
 
     async def _claimed(self, records: Records) -> tuple[DueDelivery, ...]:
         free = {host: AT_ONCE - self._under_way[host] for host in self.settings.hosts}
+        if not any(free.values()):
+            return ()
         try:
             return await records.ask(lambda store: store.deliveries.claim(free, now=self.now()))
-        except StoreUnusable as error:
+        except AssessmentServiceError as error:
             # One tenant's store that cannot be used keeps nobody else's webhooks.
             logger.error("webhooks_unavailable", error_type=type(error).__name__)
             return ()
 
-    async def _send(self, due: DueDelivery, records: Records, post: _Post) -> None:
+    async def _send(
+        self,
+        due: DueDelivery,
+        records: Records,
+        client: "httpx2.AsyncClient",
+        signers: Sequence[Webhook],
+    ) -> None:
         try:
-            answer = await post(due)
-            await self._note(due, answer, records)
+            reason, answer = await self._post(due, client, signers)
+            now, state = self.now(), DeliveryState.PENDING
+            asked = None if answer is None else asked_wait(answer.headers.get("Retry-After"), now)
+            at = now + timedelta(seconds=wait_after(due.tries, asked))
+            if reason is None:
+                state, at = DeliveryState.DELIVERED, now
+            elif reason == _GONE or due.tries >= MOST_TRIES:
+                state, at = DeliveryState.GIVEN_UP, now
+            await records.ask(lambda store: store.deliveries.note(due, state, reason, due=at))
+            logger.info(
+                "webhook_tried",
+                assessment_id=due.job_id,
+                outcome="to_be_tried_again" if state is DeliveryState.PENDING else state.value,
+                reason=reason,
+                http_status=None if answer is None else answer.status_code,
+                count=due.tries,
+            )
         except Exception as error:  # noqa: BLE001  one webhook must not end the delivery of all
             # It stays claimed for a while, and is then tried again with the same id.
             logger.error("webhooks_unavailable", error_type=type(error).__name__)
@@ -134,20 +147,19 @@ class Webhooks:
             self.wake()
 
     async def _post(
-        self, client: "httpx2.AsyncClient", signers: Sequence[Webhook], due: DueDelivery
-    ) -> "httpx2.Response | str":
-        """Return what the receiver answered, of which the head counts, or the code of why none."""
+        self, due: DueDelivery, client: "httpx2.AsyncClient", signers: Sequence[Webhook]
+    ) -> "tuple[str | None, httpx2.Response | None]":
+        """Return the code of why a webhook was not taken, and what was answered."""
         import httpx2  # noqa: PLC0415  loaded with the client
 
-        now, body = self.now(), due.body.decode()
+        now, body, url = self.now(), due.body.decode(), due.callback.url
         headers = {
             "Content-Type": "application/json",
             "Webhook-Id": due.id,
             "Webhook-Timestamp": str(int(now.timestamp())),
             "Webhook-Signature": " ".join(one.sign(due.id, now, body) for one in signers),
         }
-        url = due.callback.url
-        answer: httpx2.Response | None = None
+        reason, answer = "connection_failed", None
         try:
             async with (
                 asyncio.timeout(self.try_seconds),
@@ -158,62 +170,40 @@ class Webhooks:
                     if answer.num_bytes_downloaded > MOST_READ_BYTES:
                         break
         except (TimeoutError, httpx2.TimeoutException):
-            return answer or "timed_out"
+            reason = "timed_out"
         except (httpx2.HTTPError, OSError):
-            return answer or "connection_failed"
-        return answer
-
-    async def _note(
-        self, due: DueDelivery, answer: "httpx2.Response | str", records: Records
-    ) -> None:
-        now, status, asked = self.now(), None, None
-        reason = answer if isinstance(answer, str) else None
-        if not isinstance(answer, str):
-            status = answer.status_code
-            reason = None if answer.is_success else f"http_{status}"
-            if status in _ASKING_TO_WAIT:
-                asked = asked_wait(answer.headers.get("Retry-After"), now)
-        state, wait = DeliveryState.PENDING, wait_after(due.tries, asked)
-        if reason is None:
-            state, wait = DeliveryState.DELIVERED, 0.0
-        elif status == _GONE or due.tries >= MOST_TRIES:
-            state, wait = DeliveryState.GIVEN_UP, 0.0
-        at = now + timedelta(seconds=wait)
-        await records.ask(lambda store: store.deliveries.note(due, state, reason, due=at))
-        logger.info(
-            "webhook_tried",
-            assessment_id=due.job_id,
-            outcome="to_be_tried_again" if state is DeliveryState.PENDING else state.value,
-            reason=reason,
-            http_status=status,
-            count=due.tries,
-        )
+            pass
+        if answer is None:
+            return reason, None
+        return None if answer.is_success else f"http_{answer.status_code}", answer
 
 
 def callback_to(address: str, settings: WebhookSettings) -> Callback:
     """Return whom a `callback_url` names; raises `InputError`, which repeats nothing of it."""
     host = host_of(address) if len(address) <= MOST_URL_CHARACTERS else None
-    if not settings.hosts:
-        why = "no callbacks are made here: JOBS_WEBHOOK_HOSTS names the hosts that may get some"
-    elif host is None:
-        why = f"is no address of at most {MOST_URL_CHARACTERS} characters that begins with https://"
-    elif _USER.match(address) or "#" in address:
-        why = "holds no user, no password and no fragment: leave out what is before @ or after #"
-    elif not _is_safe(address, host, settings):
-        why = (
-            "begins with https://; http:// is for this machine alone, with JOBS_WEBHOOK_ALLOW_HTTP"
-        )
-    elif host not in settings.hosts:
-        why = "names a host and port that JOBS_WEBHOOK_HOSTS does not name: add it there"
-    else:
-        return Callback(host=host, url=address)
-    raise InputError(why, field="callback_url")
-
-
-def _is_safe(address: str, host: str, settings: WebhookSettings) -> bool:
-    scheme = address.partition(":")[0].lower()
-    is_here = settings.allow_http and is_of_this_machine(host.rpartition(":")[0])
-    return scheme == "https" or (scheme == "http" and is_here)
+    is_here = settings.allow_http and is_of_this_machine((host or "").rpartition(":")[0])
+    schemes = ("https://", "http://") if is_here else ("https://",)
+    faults = {
+        "no callbacks are made here: JOBS_WEBHOOK_HOSTS names the hosts that may get some": (
+            not settings.hosts
+        ),
+        f"is no address of at most {MOST_URL_CHARACTERS} characters that begins with https://": (
+            host is None
+        ),
+        "holds no user, no password and no fragment: leave out what is before @ or after #": (
+            _USER.match(address) is not None or "#" in address
+        ),
+        "begins with https://; http:// is for this machine alone, with JOBS_WEBHOOK_ALLOW_HTTP": (
+            not address.lower().startswith(schemes)
+        ),
+        "names a host and port that JOBS_WEBHOOK_HOSTS does not name: add it there": (
+            host not in settings.hosts
+        ),
+    }
+    for fault, is_so in faults.items():
+        if is_so:
+            raise InputError(fault, field="callback_url")
+    return Callback(host=host or "", url=address)
 
 
 def wait_after(
@@ -224,18 +214,16 @@ def wait_after(
     `tries`: made so far, one at least; `asked_seconds`: what the receiver asks to wait for;
     `draw`: returns a number from 0 to 1.
     """
-    wait = min(FIRST_WAIT_SECONDS * _FACTOR ** (tries - 1), LONGEST_WAIT_SECONDS)
-    jittered = wait * (1.0 - _JITTER + 2.0 * _JITTER * draw())
-    return max(jittered, min(asked_seconds or 0.0, MOST_ASKED_SECONDS))
+    wait = WAITS_SECONDS[min(tries, len(WAITS_SECONDS)) - 1] * (0.8 + 0.4 * draw())
+    return max(wait, min(asked_seconds or 0.0, MOST_ASKED_SECONDS))
 
 
 def asked_wait(retry_after: str | None, now: datetime) -> float | None:
     """Return the seconds that a `Retry-After` asks for, `None` where it is none."""
     text = (retry_after or "").strip()
-    if _DIGITS.fullmatch(text):
-        return float(text[:_MOST_DIGITS])
-    try:
+    if text.isascii() and text.isdigit():
+        return float(text)
+    # A date without a zone cannot be compared.
+    with suppress(TypeError, ValueError, OverflowError):
         return max(0.0, (parsedate_to_datetime(text) - now).total_seconds())
-    except (TypeError, ValueError, OverflowError):
-        # A date without a zone cannot be compared.
-        return None
+    return None
