@@ -247,8 +247,12 @@ def test_a_key_whose_request_is_under_way_leads_to_its_job(
     hanging: tuple[httpx.Client, ModelServerThread],
 ) -> None:
     client, models = hanging
+    busy = [begun(client, OTHER).headers["Location"] for _ in range(2)]
+    wait_until(lambda: models.server.in_flight > 0)
     with waiting(client, PLACE, BODY, headers=keyed("slow")):
-        wait_until(lambda: models.server.in_flight > 0)
+        # It waits for none of the others, though the server does one job at a time.
+        wait_until(lambda: client.get(JOBS).json()["jobs"][0]["state"] == "running")
+        assert client.get(busy[1]).json()["state"] == "waiting"
         answer = client.post(PLACE, json=BODY, headers=keyed("slow"))
         assert (answer.status_code, answer.json()["state"]) == (202, "running")
         assert answer.headers["Retry-After"] == "2"
@@ -258,7 +262,8 @@ def test_a_key_whose_request_is_under_way_leads_to_its_job(
     assert (again.status_code, again.headers["Location"]) == (202, job)
     assert client.get(job).json()["state"] == "running"
     assert code_of(client.post(PLACE, json=OTHER, headers=keyed("slow"))) == (422, "key_of_another")
-    client.delete(job)
+    for one in (*busy, job):
+        client.delete(one)
 
 
 def calls_of(models: ModelServerThread) -> list[str]:

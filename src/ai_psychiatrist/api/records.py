@@ -140,7 +140,7 @@ async def create_assessment(
             msg = "is told of jobs alone: send the header Prefer: respond-async, or leave it out"
             raise InputError(msg, field="callback_url")
         elif key is not None:
-            record_id = await submit_job(body, query, request, key)
+            record_id = await submit_job(body, query, request, key, is_waited_for=True)
         else:
             record_id = (await assess_and_store(body, query, request)).assessment_id
     if wishes.is_async or (key is not None and answered is None):

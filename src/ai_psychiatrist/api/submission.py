@@ -18,6 +18,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import begin_assessment
 from ai_psychiatrist.infrastructure.off_loop import run_in_thread
+from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.webhooks import callback_to
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.jobs import Callback, NewJob
@@ -34,16 +35,20 @@ async def submit_job(
     query: ScoringInQuery,
     request: Request,
     key: IdempotencyKey | None = None,
+    *,
+    is_waited_for: bool = False,
 ) -> str:
     """Return the id of a job that is stored, and done even when its caller leaves.
 
-    What is wrong with the request is raised here, before anything is stored.
+    `is_waited_for`: it is begun at once, and does not wait for its turn among other jobs. What is
+    wrong with the request is raised here, before anything is stored.
     """
     (callback,) = callbacks([body], request)
     await records_of(request).ask(Store.refuse_full)
     async with reading_to_score(body, query, request) as read:
         job = job_of(read, body, query, request)
-    await store_jobs([replace(job, callback=callback)], request, key)
+    job = replace(job, callback=callback)
+    await store_jobs([job], request, key, is_waited_for=is_waited_for)
     return job.record.id
 
 
@@ -108,14 +113,26 @@ def callbacks(
     return tuple(None if url is None else callback_to(url, settings) for url in urls)
 
 
-async def store_jobs(new: Sequence[NewJob], request: Request, key: IdempotencyKey | None) -> None:
+async def store_jobs(
+    new: Sequence[NewJob],
+    request: Request,
+    key: IdempotencyKey | None,
+    *,
+    is_waited_for: bool = False,
+) -> None:
     """Store jobs, all or none, and have them done; raises `StoreUnusable`."""
     records, asked_by = records_of(request), principal_of(request).id
 
     async def store() -> None:
         await records.ask(lambda store: store.add_jobs(new, key=key))
-        job_ids = [job.record.id for job in new]
-        jobs_of(request).submissions.add(records.tenant, job_ids, asked_by=asked_by)
+        jobs, job_ids = jobs_of(request), [job.record.id for job in new]
+        if is_waited_for:
+            most = services_of(request).settings.api.max_concurrency
+            for one in job_ids:
+                job = JobRef(tenant=records.tenant, id=one, asked_by=asked_by)
+                jobs.submissions.begin(job, jobs.work, most=most)
+        else:
+            jobs.submissions.add(records.tenant, job_ids, asked_by=asked_by)
 
     storing = asyncio.ensure_future(store())
     try:

@@ -56,7 +56,7 @@ def webhooks(
             typer.echo(json.dumps(_shown(tenant, one)) if as_json else _line(tenant, one))
         if not found:
             typer.echo("no webhook was given up", err=True)
-        elif again:
+        if again:
             now = datetime.now(UTC)
             redone = (stores.open(tenant).deliveries.redo(now=now) for tenant in stores.tenants())
             typer.echo(f"{sum(redone)} webhooks are tried anew", err=True)

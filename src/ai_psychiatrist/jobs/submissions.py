@@ -7,7 +7,7 @@ from contextvars import copy_context
 from typing import Final
 
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import EngineAway, JobEngine, JobRef
+from ai_psychiatrist.jobs.engine import EngineAway, JobEngine, JobRef, Work
 
 logger = get_logger(__name__)
 
@@ -38,6 +38,18 @@ class Submissions:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    def begin(self, job: JobRef, work: Work, *, most: int) -> None:
+        """Have a stored job done at once, apart from those of the engine: its caller waits for it.
+
+        `most`: where so many are under way it waits its turn in the engine.
+        """
+        if len(self._tasks) >= most:
+            self.add(job.tenant, [job.id], asked_by=job.asked_by)
+            return
+        task = asyncio.create_task(self._do(job, work), context=self._context.copy())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def aclose(self) -> None:
         """Hand in nothing more; what is left is for the next process."""
         for waiting in self._waiting.values():
@@ -48,6 +60,12 @@ class Submissions:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _do(self, job: JobRef, work: Work) -> None:
+        try:
+            await work(job)
+        except Exception as error:  # noqa: BLE001  whoever tends the jobs goes on with it
+            logger.error("job_broken_off", error_type=type(error).__name__)
 
     async def _hand_in(self, tenant: str, waiting: deque[JobRef]) -> None:
         try:
