@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 from tests.fakes.captured_events import captured_events
 
+from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.jobs.engine import EngineAway, JobRef
 from ai_psychiatrist.jobs.in_process import InProcessEngine
@@ -95,3 +96,43 @@ async def test_at_the_end_the_job_that_is_just_handed_in_is_the_last() -> None:
         asyncio.get_running_loop().call_soon(engine.gates["a"].set)
     await settled()
     assert engine.taken == ["1"]
+
+
+async def test_a_job_that_is_waited_for_begins_at_once_unless_as_many_are_under_way() -> None:
+    begun, may_end = list[str](), asyncio.Event()
+
+    async def work(job: JobRef) -> RecordState:
+        begun.append(job.id)
+        await may_end.wait()
+        if job.id == "1":
+            raise StoreUnusable
+        return RecordState.FINISHED
+
+    with captured_events() as events:
+        async with submitting() as (engine, submissions):
+            for number in "123":
+                submissions.begin(JobRef(tenant="a", id=number, asked_by="k"), work, most=2)
+            await settled()
+            assert (begun, engine.taken) == (["1", "2"], ["3"])
+            may_end.set()
+            await settled()
+            submissions.begin(JobRef(tenant="a", id="4"), work, most=2)
+            await settled()
+            assert begun == ["1", "2", "4"]
+    assert [event["event"] for event in events] == ["job_broken_off"]
+
+
+async def test_a_job_that_is_waited_for_is_broken_off_at_the_end() -> None:
+    ended: list[str] = []
+
+    async def work(_job: JobRef) -> RecordState:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("put back")
+        return RecordState.FINISHED
+
+    async with submitting() as (_, submissions):
+        submissions.begin(JobRef(tenant="a", id="1"), work, most=1)
+        await settled()
+    assert ended == ["put back"]
