@@ -208,9 +208,8 @@ def _damaged(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
         "open_to_all": lambda path: path.chmod(0o644),
     }
     touched = {
-        "store.sqlite": ("list", "sweep"),
+        "store.sqlite": ("list", "sweep", "webhooks"),
         "keys.sqlite": ("list", "rotate", "keys"),
-        "webhooks.sqlite": ("webhooks",),
     }
     cases = [(file, name, change) for file in touched for name, change in changes.items()]
     cases += [("records.key", name, change) for name, change in key_changes.items()]

@@ -244,16 +244,16 @@ async def cancel_all(talk: Talk) -> None:
 
 
 async def _key_under_way(talk: Talk) -> None:
-    """Keep what is said while the first request with a key is not answered."""
+    """Keep what is said while the job of the first request with a key is under way."""
     key = {"Idempotency-Key": "slow"}
+    before = (await talk.client.get(JOBS)).json()["jobs"]
     first = asyncio.create_task(talk.client.post(PLACE, json=_BODY, headers=key))
 
-    async def is_taken() -> bool:
-        answer = await talk.client.post(PLACE, json=_BODY, headers=key)
-        return bool(answer.json()["code"] == "key_under_way")
+    async def is_begun() -> bool:
+        jobs = (await talk.client.get(JOBS)).json()["jobs"]
+        return len(jobs) > len(before) and bool(jobs[0]["state"] == "running")
 
-    await asyncio.sleep(0.05)
-    await until(is_taken)
+    await until(is_begun)
     await talk.ask("key-under-way", "POST", PLACE, json=_BODY, headers=key)
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)

@@ -3,7 +3,7 @@
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -100,9 +100,11 @@ def client_at(url: str) -> httpx.Client:
 
 
 @contextmanager
-def waiting(client: httpx.Client, path: str, body: object) -> Iterator[None]:
+def waiting(
+    client: httpx.Client, path: str, body: object, *, headers: Mapping[str, str] | None = None
+) -> Iterator[None]:
     """Post over a connection that is closed, answered or not, when the block ends."""
-    asked = client.build_request("POST", path, json=body)
+    asked = client.build_request("POST", path, json=body, headers=headers)
     head = "".join(f"{name}: {value}\r\n" for name, value in asked.headers.items())
     place = (asked.url.host, asked.url.port or 80)
     with closing(socket.create_connection(place)) as connection:

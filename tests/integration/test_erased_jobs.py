@@ -96,10 +96,13 @@ def test_nothing_is_left_of_what_is_erased_while_it_waits_and_runs(
 ) -> None:
     client, models = hanging
     jobs = begun(client, models)
-    assert readable_in(tmp_path)
+    for job in jobs:
+        assert client.get(f"/v1/jobs/{job}").json()["callback"]["state"] == "expected"
+    assert readable_in(tmp_path) == []
     erase(client, jobs, tmp_path)
     assert readable_in(tmp_path) == []
     assert client.get("/v1/jobs").json()["jobs"] == []
+    assert client.get(f"/v1/jobs/{jobs[0]}").status_code == 404
 
 
 def test_what_is_erased_is_forgotten_where_no_webhooks_are_sent_any_more(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Jobs over HTTP: begun, followed, waited for, cancelled, and begun once however often sent."""
 
 import json
-import socket
+import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -17,7 +18,14 @@ from ai_psychiatrist.domain.access import Scope
 from tests.fakes.access import Access
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
-from tests.integration.running_app import RunningApp, client_at, client_of, model_at, settings_with
+from tests.integration.running_app import (
+    RunningApp,
+    client_at,
+    client_of,
+    model_at,
+    settings_with,
+    waiting,
+)
 from tests.patience import wait_until
 
 Json = dict[str, Any]
@@ -234,25 +242,116 @@ def test_of_requests_with_one_key_at_once_one_is_begun(client: httpx.Client) -> 
     assert total(client) == before + 1
 
 
-def test_a_key_whose_request_is_under_way_is_told_so(
+def test_a_key_whose_request_is_under_way_leads_to_its_job(
     hanging: tuple[httpx.Client, ModelServerThread],
 ) -> None:
     client, models = hanging
-    content = json.dumps(BODY)
-    head = (
-        f"POST {PLACE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"Idempotency-Key: slow\r\nContent-Length: {len(content)}\r\n\r\n"
-    )
-    place = (client.base_url.host, client.base_url.port or 80)
-    with closing(socket.create_connection(place)) as caller:
-        caller.sendall((head + content).encode())
-        wait_until(lambda: models.server.in_flight > 0)
+    busy = [begun(client, OTHER).headers["Location"] for _ in range(2)]
+    wait_until(lambda: models.server.in_flight > 0)
+    with waiting(client, PLACE, BODY, headers=keyed("slow")):
+        # It waits for none of the others, though the server does one job at a time.
+        wait_until(lambda: client.get(JOBS).json()["jobs"][0]["state"] == "running")
+        assert client.get(busy[1]).json()["state"] == "waiting"
         answer = client.post(PLACE, json=BODY, headers=keyed("slow"))
-        assert code_of(answer) == (409, "key_under_way")
-    # Its caller has gone and nothing came of it: the key begins it anew.
-    wait_until(
-        lambda: client.post(PLACE, json=BODY, headers=ASYNC | keyed("slow")).status_code == 202
-    )
+        assert (answer.status_code, answer.json()["state"]) == (202, "running")
+        assert answer.headers["Retry-After"] == "2"
+    job = answer.headers["Location"]
+    # Its caller has gone, and the job goes on.
+    again = client.post(PLACE, json=BODY, headers=ASYNC | keyed("slow"))
+    assert (again.status_code, again.headers["Location"]) == (202, job)
+    assert client.get(job).json()["state"] == "running"
+    assert code_of(client.post(PLACE, json=OTHER, headers=keyed("slow"))) == (422, "key_of_another")
+    for one in (*busy, job):
+        client.delete(one)
+
+
+def calls_of(models: ModelServerThread) -> list[str]:
+    return sorted(asked.task for asked in models.requests)
+
+
+@pytest.fixture(scope="module")
+def calls_of_one(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The calls of one assessment."""
+    with ModelServerThread() as models:
+        settings = settings_with(tmp_path_factory.mktemp("one"), **model_at(models.url))
+        with client_of(settings) as client:
+            assert client.post(PLACE, json=BODY).status_code == 201
+            return calls_of(models)
+
+
+def test_three_time_outs_with_one_key_cost_one_assessment(
+    tmp_path: Path, calls_of_one: list[str]
+) -> None:
+    with ModelServerThread(delay_seconds=0.3) as models:
+        settings = settings_with(tmp_path, **model_at(models.url))
+        with client_of(settings) as client:
+            with pytest.raises(httpx.ReadTimeout):
+                client.post(PLACE, json=BODY, headers=keyed("visit"), timeout=0.4)
+            for _ in range(2):
+                with waiting(client, PLACE, BODY, headers=keyed("visit")):
+                    time.sleep(0.1)
+
+            def answered() -> httpx.Response:
+                return client.post(PLACE, json=BODY, headers=keyed("visit"))
+
+            under_way = answered()
+            assert under_way.status_code == 202
+            job = under_way.headers["Location"]
+            wait_until(lambda: client.get(job).status_code == 303)
+            done = answered()
+            assert done.status_code == 201
+            assert done.headers["Location"] == job.replace(JOBS, PLACE)
+            assert done.json()["assessment_id"] == under_way.json()["job_id"]
+            assert done.content == client.get(done.headers["Location"]).content
+            assert calls_of(models) == calls_of_one
+            assert total(client) == 1
+
+
+def test_a_key_whose_request_outlasts_the_time_of_requests_leads_to_its_job(
+    tmp_path: Path, calls_of_one: list[str]
+) -> None:
+    with ModelServerThread(delay_seconds=0.5) as models:
+        settings = settings_with(
+            tmp_path, **model_at(models.url), API_REQUEST_TIMEOUT_SECONDS="1.5"
+        )
+        with client_of(settings) as client:
+            late = client.post(PLACE, json=BODY, headers=keyed("visit"))
+            assert (late.status_code, late.json()["state"]) == (202, "running")
+            wait_until(lambda: client.get(late.headers["Location"]).status_code == 303)
+            done = client.post(PLACE, json=BODY, headers=keyed("visit"))
+            assert (done.status_code, done.json()["status"]) == (201, "complete")
+            assert calls_of(models) == calls_of_one
+
+
+def bare(answer: httpx.Response) -> str:
+    """Return the body without ids and times."""
+    body = answer.text.replace(answer.json()["assessment_id"], "")
+    return re.sub(r'"duration_ms":[0-9.]+', "", body)
+
+
+def test_who_waits_with_a_key_gets_what_others_get(tmp_path: Path) -> None:
+    with ModelServerThread() as models:
+        with client_of(settings_with(tmp_path, **model_at(models.url))) as client:
+            plain = client.post(PLACE, json=BODY)
+            made = client.post(PLACE, json=BODY, headers=keyed("visit"))
+        assert (made.status_code, plain.status_code) == (201, 201)
+        assert made.headers.keys() == plain.headers.keys()
+        assert bare(made) == bare(plain)
+
+
+@pytest.mark.parametrize("name", ["status_500", "html"])
+def test_a_failure_is_told_as_to_others_and_frees_the_key(tmp_path: Path, name: str) -> None:
+    with (
+        ModelServerThread(fault(name)) as models,
+        client_of(settings_with(tmp_path, **model_at(models.url))) as client,
+    ):
+        plain = client.post(PLACE, json=BODY)
+        kept = client.post(PLACE, json=BODY, headers=keyed("visit"))
+        again = client.post(PLACE, json=BODY, headers=keyed("visit"))
+    assert {one.status_code for one in (plain, kept, again)} == {502}
+    ids = {one.json()["assessment_id"] for one in (plain, kept, again)}
+    assert len(ids) == 3, "the key is free, and each is begun anew"
+    assert bare(kept) == bare(plain) == bare(again)
 
 
 def test_a_key_of_which_nothing_came_is_free_again(client: httpx.Client) -> None:

@@ -116,7 +116,7 @@ def use_a_server(folder: Path) -> str:
             state,
             with_files={
                 *("store.sqlite-wal", "store.sqlite-shm", "keys.sqlite-wal", "keys.sqlite-shm"),
-                *("digest.key", "webhooks.sqlite", "records.key", "runners"),
+                *("digest.key", "records.key", "runners"),
             },
         )
     return key

@@ -63,7 +63,6 @@ from ai_psychiatrist.services.risk.detector import read_with_risk
 from ai_psychiatrist.services.transcripts.preview import Preview, preview
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles, given_roles
 from ai_psychiatrist.services.transcripts.transcript_store import StoredFile
-from ai_psychiatrist.store.idempotency import IdempotencyKey
 from ai_psychiatrist.store.records import NewRecord, figures_of
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import BYTES_PER_CHARACTER, Services
@@ -135,8 +134,6 @@ async def assess_and_store(
     query: ScoringInQuery,
     request: Request,
     parts: frozenset[Part] = FULL,
-    *,
-    key: IdempotencyKey | None = None,
 ) -> Assessment:
     """Assess, store, and return the result.
 
@@ -153,7 +150,7 @@ async def assess_and_store(
         result=assessment.model_dump_json().encode(),
         figures=figures_of(assessment),
     )
-    await records.ask(lambda store: store.add(new, key=key))
+    await records.ask(lambda store: store.add(new))
     return assessment
 
 

@@ -38,7 +38,7 @@ from ai_psychiatrist.api.risk import forget_risk
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.api.submission import (
     KeyOfHeader,
-    destinations,
+    callbacks,
     job_of,
     key_of,
     once,
@@ -94,9 +94,10 @@ async def create_batch(
             batch_id = str(answered.batch_id)
         else:
             batch_id = str(uuid.uuid4())
-            to_notify = destinations(bodies, request)
+            to_notify = callbacks(bodies, request)
             new = await _jobs_of_batch(batch_id, bodies, query, request)
-            await store_jobs(new, to_notify, request, key)
+            told = zip(new, to_notify, strict=True)
+            await store_jobs([replace(job, callback=one) for job, one in told], request, key)
     wanted = JobsWanted(batch_id=batch_id, limit=_MOST_OF_BATCH)
     page = await shown_page(wanted, records, principal)
     jobs = tuple(BegunJobResult(job_id=one.job_id, danger=one.danger) for one in page.jobs)

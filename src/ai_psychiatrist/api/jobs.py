@@ -29,8 +29,8 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.jobs.engine import JobRef
-from ai_psychiatrist.jobs.webhooks.letter import Delivery
 from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.store.deliveries import Delivery
 from ai_psychiatrist.store.jobs import DANGER, JobPage, JobSummary, JobsWanted
 from ai_psychiatrist.store.records import WHOLE, StageEvent
 from ai_psychiatrist.store.store import Store
@@ -136,8 +136,8 @@ async def read_job(
 ) -> Response:
     """Return how far a job is, or go on to its result."""
     result = await read_result(job_id, records, principal)
-    job = JobRef(tenant=records.tenant, id=job_id)
-    result = replace(result, callback=await jobs_of(request).webhooks.delivery(job))
+    callback = await records.ask(lambda store: store.deliveries.one(job_id))
+    result = replace(result, callback=callback)
     if result.state is RecordState.FINISHED:
         return json_of(result, 303, {"Location": f"{ASSESSMENTS_PATH}/{job_id}"})
     response = json_of(result)

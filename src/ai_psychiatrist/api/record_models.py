@@ -121,7 +121,8 @@ class RecordPageResult(Result):
 def record_result(listed: ListedRecord) -> RecordResult:
     """Return a line of the list; scores that are hidden are null."""
     summary = listed.summary
-    figures = {one.name: getattr(summary.figures, one.name) for one in fields(summary.figures)}
+    names = {one.name for one in fields(summary.figures)} & RecordResult.model_fields.keys()
+    figures = {name: getattr(summary.figures, name) for name in names}
     if listed.is_hidden:
         figures |= dict.fromkeys(figures.keys() - _NEVER_HIDDEN)
     return RecordResult.model_validate(

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
@@ -21,16 +22,18 @@ from ai_psychiatrist.api.dependencies import (
     PROBLEMS,
     SEEING,
     TAGS,
-    JobsOf,
     RecordId,
     RecordsOf,
     ServicesOf,
     SubjectId,
     json_of,
     records_of,
+    services_of,
 )
 from ai_psychiatrist.api.jobs import JobResult, read_result, until_ended
+from ai_psychiatrist.api.limits import release_body_memory
 from ai_psychiatrist.api.media_types import accepted_type
+from ai_psychiatrist.api.problems import Problem, nothing_finished
 from ai_psychiatrist.api.record_models import (
     EvidenceItemResult,
     EvidenceResult,
@@ -60,6 +63,7 @@ from ai_psychiatrist.api.submission import (
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.assessment import Assessment, Certificate
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
+from ai_psychiatrist.domain.problems import problem_kinds
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.domain.risk import RiskReport
@@ -74,7 +78,7 @@ from ai_psychiatrist.services.risk.context import with_words
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
-from ai_psychiatrist.wiring import Services, erasing
+from ai_psychiatrist.wiring import Services
 
 _JSON: Final = JSONResponse.media_type
 _FORMS: Final = (_JSON, MEDIA_TYPE)
@@ -121,7 +125,8 @@ async def create_assessment(
 
     With the header `Prefer: respond-async` a job makes it, which outlives the connection and the
     server; Location says where to ask for it. With `wait=30` as well the answer is the result if
-    that is ready within 30 seconds.
+    that is ready within 30 seconds. With an Idempotency-Key and without `Prefer` a job makes it,
+    too, for which the request waits: where its caller leaves or its time is up the job goes on.
     """
     body.subject = body.subject or subject
     wishes = preferred(request)
@@ -134,10 +139,14 @@ async def create_assessment(
         elif body.callback_url is not None:
             msg = "is told of jobs alone: send the header Prefer: respond-async, or leave it out"
             raise InputError(msg, field="callback_url")
+        elif key is not None:
+            record_id = await submit_job(body, query, request, key, is_waited_for=True)
         else:
-            record_id = (await assess_and_store(body, query, request, key=key)).assessment_id
-    if wishes.is_async:
-        await until_ended(record_id, request, records, wishes.wait_seconds)
+            record_id = (await assess_and_store(body, query, request)).assessment_id
+    if wishes.is_async or (key is not None and answered is None):
+        await release_body_memory(request.scope)
+        seconds = wishes.wait_seconds if wishes.is_async else math.inf
+        await until_ended(record_id, request, records, seconds)
     response = await _answer(record_id, request, wishes)
     if wishes.is_async:
         response.headers["Preference-Applied"] = wishes.applied
@@ -148,6 +157,8 @@ async def _answer(record_id: str, request: Request, wishes: Preferred) -> Respon
     """Return the result where there is one and it is wanted now, else how far the job is."""
     records, principal = records_of(request), principal_of(request)
     job = await read_result(record_id, records, principal)
+    if job.state is RecordState.FAILED and not wishes.is_async:
+        raise await _failure(record_id, request)
     is_wanted = wishes.wait_seconds or not wishes.is_async
     if job.state is not RecordState.FINISHED or not is_wanted:
         soon = {"Location": f"{JOBS_PATH}/{record_id}", "Retry-After": str(RETRY_AFTER_SECONDS)}
@@ -157,6 +168,21 @@ async def _answer(record_id: str, request: Request, wishes: Preferred) -> Respon
         return json_of(job, 201, made)
     record = await scored(record_id, records, principal)
     return Response(record.result, 201, made, _JSON)
+
+
+async def _failure(record_id: str, request: Request) -> Problem:
+    """Return why the job of a waiting request failed; its key is free again."""
+
+    def read(store: Store) -> Record:
+        store.idempotency.release(record_id)
+        return store.get(record_id)
+
+    record = await records_of(request).ask(read)
+    if not record.result:
+        reason = str(record.summary.reason)
+        return Problem(reason if reason in problem_kinds() else "internal_error")
+    account = await RESULT_READERS.run(lambda: result_of(record.result, field="account"))
+    return nothing_finished(account, services_of(request).connections.reasons(account))
 
 
 @router.get("", response_model=RecordPageResult, dependencies=SEEING)
@@ -206,9 +232,9 @@ async def read_assessment(
     responses=PROBLEMS,
     dependencies=ERASING,
 )
-async def erase_assessment(assessment_id: RecordId, records: RecordsOf, jobs: JobsOf) -> Response:
+async def erase_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
     """Erase all that is stored of an assessment, its reviews included."""
-    await erasing.erase_assessment(records, jobs.webhooks, assessment_id)
+    await records.ask(lambda store: store.erasing.erase(assessment_id))
     return Response(status_code=204)
 
 
@@ -295,9 +321,9 @@ async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
 
 
 @subjects.delete("/{subject_id}", status_code=204)
-async def erase_subject(subject_id: SubjectId, records: RecordsOf, jobs: JobsOf) -> Response:
+async def erase_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
     """Destroy a subject's key: all that is stored of it is unreadable, in copies as well."""
-    await erasing.erase_subject(records, jobs.webhooks, subject_id)
+    await records.ask(lambda store: store.erasing.erase_subject(subject_id))
     return Response(status_code=204)
 
 

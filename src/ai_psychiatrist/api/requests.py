@@ -191,8 +191,8 @@ class KeptAssessmentRequest(AssessmentRequest):
     """Whose interview it is, as you call them: sealed, and met again under the same name. Null for
     a subject of whom nothing else is stored."""
     callback_url: Annotated[StrictStr, Field(min_length=1, max_length=2_048)] | None = None
-    """Address that is told, signed and without words or scores, once the job has ended; on a host
-    that the setting JOBS_WEBHOOK_HOSTS names."""
+    """Address that is told, signed, once the job has ended: its state, and the level and group of
+    danger, without words or scores; on a host that the setting JOBS_WEBHOOK_HOSTS names."""
 
 
 class FindingsRequest(AssessmentRequest):

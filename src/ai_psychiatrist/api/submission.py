@@ -3,26 +3,25 @@
 import asyncio
 import hashlib
 import json
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import Header, Request
 
 from ai_psychiatrist.api.assessments import ReadTranscript, reading_to_score
 from ai_psychiatrist.api.authorization import principal_of
-from ai_psychiatrist.api.dependencies import jobs_of, records_of
+from ai_psychiatrist.api.dependencies import jobs_of, records_of, services_of
 from ai_psychiatrist.api.requests import KeptAssessmentRequest, ScoringInQuery
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import begin_assessment
 from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.jobs.engine import JobRef
-from ai_psychiatrist.jobs.webhooks.letter import Expected
-from ai_psychiatrist.jobs.webhooks.places import Destination
+from ai_psychiatrist.jobs.webhooks.webhooks import callback_to
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.jobs import NewJob
+from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -36,16 +35,20 @@ async def submit_job(
     query: ScoringInQuery,
     request: Request,
     key: IdempotencyKey | None = None,
+    *,
+    is_waited_for: bool = False,
 ) -> str:
     """Return the id of a job that is stored, and done even when its caller leaves.
 
-    What is wrong with the request is raised here, before anything is stored.
+    `is_waited_for`: it is begun at once, and does not wait for its turn among other jobs. What is
+    wrong with the request is raised here, before anything is stored.
     """
-    to_notify = destinations([body], request)
+    (callback,) = callbacks([body], request)
     await records_of(request).ask(Store.refuse_full)
     async with reading_to_score(body, query, request) as read:
         job = job_of(read, body, query, request)
-    await store_jobs([job], to_notify, request, key)
+    job = replace(job, callback=callback)
+    await store_jobs([job], request, key, is_waited_for=is_waited_for)
     return job.record.id
 
 
@@ -53,6 +56,7 @@ def job_of(
     read: ReadTranscript, body: KeptAssessmentRequest, query: ScoringInQuery, request: Request
 ) -> NewJob:
     """Return a job for a transcript that was read."""
+    risk = read.risk.report
     options = JobRequest(
         mode=read.scoring.mode,
         ablates=read.scoring.ablates,
@@ -64,7 +68,7 @@ def job_of(
             id=begin_assessment(),
             transcript=read.transcript,
             subject=body.subject,
-            figures=Figures(danger=read.risk.report.level),
+            figures=Figures(danger=risk.level, danger_group=risk.group),
         ),
         request=options.model_dump_json().encode(),
         asked_by=principal_of(request).id,
@@ -85,11 +89,12 @@ async def submit_again(record_id: str, request: Request) -> str | None:
     def store(store: Store) -> None:
         store.refuse_full()
         first = store.get(record_id)
+        figures = first.summary.figures
         new = NewRecord(
             id=new_id,
             transcript=first.transcript,
             subject=store.keys.name(first.summary.subject_id),
-            figures=Figures(danger=first.summary.figures.danger),
+            figures=Figures(danger=figures.danger, danger_group=figures.danger_group),
         )
         options = store.jobs.request(record_id)
         store.add_jobs([NewJob(record=new, request=options, asked_by=principal.id)])
@@ -99,41 +104,45 @@ async def submit_again(record_id: str, request: Request) -> str | None:
     return new_id
 
 
-def destinations(
+def callbacks(
     bodies: Sequence[KeptAssessmentRequest], request: Request
-) -> tuple[Destination | None, ...]:
-    """Return which address each of the requests wants notified; raises `CallbackRefused`."""
-    webhooks = jobs_of(request).webhooks
+) -> tuple[Callback | None, ...]:
+    """Return which address each of the requests wants notified; raises `InputError`."""
+    settings = services_of(request).settings.jobs_webhook
     urls = (body.callback_url for body in bodies)
-    return tuple(None if url is None else webhooks.destination(url) for url in urls)
+    return tuple(None if url is None else callback_to(url, settings) for url in urls)
 
 
 async def store_jobs(
     new: Sequence[NewJob],
-    to_notify: Sequence[Destination | None],
     request: Request,
     key: IdempotencyKey | None,
+    *,
+    is_waited_for: bool = False,
 ) -> None:
-    """Store jobs, all or none, and have them done; raises `StoreUnusable`.
+    """Store jobs, all or none, and have them done; raises `StoreUnusable`."""
+    records, jobs = records_of(request), jobs_of(request)
+    most = services_of(request).settings.api.max_concurrency
+    is_begun = is_waited_for and jobs.engine.has_room_beside(most)
 
-    `to_notify`: for each job the address that is notified of its end.
-    """
-    records = records_of(request)
-    expected = [
-        Expected(
-            job=JobRef(tenant=records.tenant, id=job.record.id),
-            batch=job.batch_id,
-            destination=destination,
-            created=time.time(),
-        )
-        for job, destination in zip(new, to_notify, strict=True)
-        if destination is not None
-    ]
-    if expected:
-        # Before the jobs: none is ever stored whose end would not be notified.
-        await jobs_of(request).webhooks.expect(expected)
-    await records.ask(lambda store: store.add_jobs(new, key=key))
-    jobs_of(request).engine.wake()
+    async def store() -> None:
+        def add(store: Store) -> None:
+            store.add_jobs(new, key=key, runner=records.stores.runner if is_begun else None)
+
+        await records.ask(add)
+        if not is_begun:
+            jobs.engine.wake()
+            return
+        for job in new:
+            jobs.engine.start(JobRef(tenant=records.tenant, id=job.record.id))
+
+    storing = asyncio.ensure_future(store())
+    try:
+        await asyncio.shield(storing)
+    except asyncio.CancelledError:
+        # Its caller has gone, but a thread stores the jobs all the same: with them stands the key.
+        await asyncio.gather(storing, return_exceptions=True)
+        raise
 
 
 KeyOfHeader: TypeAlias = Annotated[

@@ -1,16 +1,15 @@
 """The `jobs` commands: look after what is told of jobs."""
 
 import json
-import time
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import typer
 
 from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.cli.records_command import opened_stores
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
-from ai_psychiatrist.jobs.webhooks.letter import GivenUp
-from ai_psychiatrist.jobs.webhooks.outbox import FILE_NAME, Outbox
+from ai_psychiatrist.store.database import Found
 
 EXAMPLES: Final = """
 Examples:
@@ -46,40 +45,37 @@ def webhooks(
 ) -> None:
     """Print the webhooks that were given up, the oldest first, without their addresses' paths."""
     with refusing_bad_input():
-        folder = quiet(read_settings()).data.state_folder
-        if not (folder / FILE_NAME).exists():
-            typer.echo("no webhook was ever asked for", err=True)
-            return
-        outbox = Outbox.open(folder / FILE_NAME)
-        try:
-            given_up = outbox.given_up()
-            if not given_up:
-                typer.echo("no webhook was given up", err=True)
-            for one in given_up:
-                typer.echo(json.dumps(_shown(one)) if as_json else _line(one))
-            if again:
-                count = outbox.redo(now=time.time())
-                typer.echo(f"{count} webhooks are tried anew", err=True)
-        finally:
-            outbox.close()
+        settings = quiet(read_settings())
+    with opened_stores(settings) as stores:
+        found = [
+            (tenant, one)
+            for tenant in stores.tenants()
+            for one in stores.open(tenant).deliveries.given_up()
+        ]
+        for tenant, one in sorted(found, key=lambda pair: pair[1].due):
+            typer.echo(json.dumps(_shown(tenant, one)) if as_json else _line(tenant, one))
+        if not found:
+            typer.echo("no webhook was given up", err=True)
+        if again:
+            now = datetime.now(UTC)
+            redone = (stores.open(tenant).deliveries.redo(now=now) for tenant in stores.tenants())
+            typer.echo(f"{sum(redone)} webhooks are tried anew", err=True)
 
 
-def _moment(one: GivenUp) -> str:
-    return datetime.fromtimestamp(one.given_up, UTC).isoformat(timespec="seconds")
+def _line(tenant: str, one: Found) -> str:
+    tries, reason = f"{one.tries} tries", one.reason or "broken_off"
+    return "  ".join((one.record_id, tenant, one.host, _moment(one), tries, reason))
 
 
-def _line(one: GivenUp) -> str:
-    reason = one.reason or "broken_off"
-    return (
-        f"{one.job.id}  {one.job.tenant}  {one.place}  {_moment(one)}  {one.tries} tries  {reason}"
-    )
+def _moment(one: Found) -> str:
+    return datetime.fromisoformat(one.due).isoformat(timespec="seconds")
 
 
-def _shown(one: GivenUp) -> dict[str, object]:
+def _shown(tenant: str, one: Found) -> dict[str, object]:
     return {
-        "job_id": one.job.id,
-        "tenant": one.job.tenant,
-        "host": one.place,
+        "job_id": one.record_id,
+        "tenant": tenant,
+        "host": one.host,
         "given_up_at": _moment(one),
         "tries": one.tries,
         "reason": one.reason,

@@ -28,7 +28,6 @@ from ai_psychiatrist.store.reserve import using_reserve
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.backup import back_up, staged
-from ai_psychiatrist.wiring.erasing import forget_told, jobs_named
 from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
 
@@ -79,7 +78,7 @@ def list_records(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
     """Print the assessments that are stored, the latest first, without words or scores."""
-    with _stores(_settings()) as stores:
+    with opened_stores(_settings()) as stores:
         for summary in _all(_known(stores, tenant)):
             typer.echo(json.dumps(_shown(summary)) if as_json else _line(summary))
 
@@ -103,17 +102,14 @@ def erase(
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
     settings = _settings()
-    with using_reserve(settings.data.state_folder), _stores(settings) as stores:
+    with using_reserve(settings.data.state_folder), opened_stores(settings) as stores:
         store = _known(stores, tenant)
         if subject is not None:
             with audited_if_possible(stores, tenant, "subject_erased", subject):
-                ids = store.erasing.ids_of(subject)
-                forget_told(settings.data.state_folder, jobs_named(tenant, ids))
                 count = store.erasing.erase_subject(subject)
                 typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
             with audited_if_possible(stores, tenant, "assessment_erased", assessment_id):
-                forget_told(settings.data.state_folder, jobs_named(tenant, [assessment_id]))
                 store.erasing.erase(assessment_id)
                 typer.echo("erased 1 assessment")
 
@@ -134,7 +130,7 @@ def sweep(
     """
     settings = _settings()
     has_jumped = False
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         for tenant in stores.tenants():
             with audited(stores, tenant, "records_swept"):
                 swept = stores.open(tenant).sweep(after_jump=after_jump)
@@ -176,7 +172,7 @@ def undelete(
         fail("name either what to bring back or, with --since, a moment")
     moment = None if since is None else _moment(since)
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         expiry = _known(stores, tenant).expiry
         with audited(stores, tenant, "records_undeleted") as changed:
             changed.record_id = given or ""
@@ -204,7 +200,7 @@ def backup(
     of the installation (DATA_KEY_FILE, or records.key; digest.key) are never copied.
     """
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         tenants = stores.tenants()
         if not tenants:
             fail("nothing is stored yet")
@@ -240,7 +236,7 @@ def restore(
         if damage.level is CheckLevel.FAIL:
             fail("the backup is damaged; nothing was restored")
         copies.place()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         note_restored(stores)
     typer.echo(f"restored {len(tenants)} tenants")
     is_whole = all(one.level is not CheckLevel.FAIL for one in findings)
@@ -265,7 +261,7 @@ def rotate_key(
     every server has the new DATA_KEY_FILE, rotate again: then the new one alone opens them.
     """
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
         for tenant in stores.tenants():
             with audited(stores, tenant, "encryption_key_rotated"):
@@ -287,7 +283,7 @@ def export(
     to take in, and to be deleted then. Keys of callers and the audit log stay where they are.
     """
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         store = _known(stores, tenant)
         with (
             audited(stores, tenant, "records_exported"),
@@ -314,7 +310,7 @@ def import_records(
     What is stored already is left as it is, so that an import which broke off can be begun again.
     """
     settings = _settings()
-    with _stores(settings) as stores:
+    with opened_stores(settings) as stores:
         named = tenant_in(file)
         owner = named if tenant is None else tenant
         store = stores.open(owner)
@@ -347,7 +343,8 @@ def _settings() -> Settings:
 
 
 @contextmanager
-def _stores(settings: Settings) -> Iterator[Stores]:
+def opened_stores(settings: Settings) -> Iterator[Stores]:
+    """Open the stores for a command, which ends with status 2 where they cannot be used."""
     with refusing_bad_input():
         stores = stores_of(settings)
         try:

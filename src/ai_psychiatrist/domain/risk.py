@@ -384,6 +384,12 @@ class RiskReport(Shape):
         levels = {least, *(signal.level for signal in self.signals)}
         return max(levels, key=lambda level: level.rank)
 
+    @property
+    def group(self) -> RiskGroup | None:
+        """The first group that a signal is shown in; `None` without signals."""
+        groups = {signal.group for signal in self.signals}
+        return next((group for group in RiskGroup if group in groups), None)
+
     @computed_field  # type: ignore[prop-decorator]
     @property
     def statement(self) -> str:

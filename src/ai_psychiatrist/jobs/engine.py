@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -73,6 +74,9 @@ class Engine:
     under_way: set[str] = field(default_factory=set)
     """The ids of the jobs that this process does, at any moment."""
     _tasks: dict[JobRef, asyncio.Task[RecordState]] = field(default_factory=dict)
+    _beside: set[JobRef] = field(default_factory=set)
+    """Those that callers wait for."""
+    _context: Context = field(default_factory=copy_context)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _away_since: float | None = None
     _taking: asyncio.Task[None] | None = None
@@ -85,6 +89,15 @@ class Engine:
     def wake(self) -> None:
         """Look into the queue at once."""
         self._news.set()
+
+    def has_room_beside(self, most: int) -> bool:
+        """Return whether fewer than so many jobs are under way that callers wait for."""
+        return len(self._beside) < most
+
+    def start(self, job: JobRef) -> None:
+        """Do a job at once that is this process's already, beside those of the queue."""
+        self._beside.add(job)
+        self._begin(job)
 
     def cancel(self, job: JobRef) -> None:
         """Stop the calls of a job, if it is this process that does it."""
@@ -120,7 +133,7 @@ class Engine:
 
     async def _has_taken(self) -> bool:
         """Begin a job where there is a place for it, and one to be done."""
-        if len(self._tasks) >= self.concurrency:
+        if len(self._tasks) - len(self._beside) >= self.concurrency:
             return False
         try:
             job = await self.claim()
@@ -135,17 +148,21 @@ class Engine:
         if job is None or job in self._tasks:
             # One that others had taken for dead, and whose end here is near, is taken later.
             return False
-        task = asyncio.create_task(self._do(job))
-        self._tasks[job] = task
-        self.under_way.add(job.id)
-        task.add_done_callback(partial(self._done, job))
+        self._begin(job)
         return True
+
+    def _begin(self, job: JobRef) -> None:
+        self.under_way.add(job.id)
+        task = self._context.copy().run(asyncio.create_task, self._do(job))
+        self._tasks[job] = task
+        task.add_done_callback(partial(self._done, job))
 
     async def _do(self, job: JobRef) -> RecordState:
         return await self.work(job)
 
     def _done(self, job: JobRef, task: asyncio.Task[RecordState]) -> None:
         del self._tasks[job]
+        self._beside.discard(job)
         self.under_way.discard(job.id)
         if not task.cancelled() and (error := task.exception()) is not None:
             # The job is still this process's, and is taken back with what nobody does.

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Executable,
     Row,
     Table,
+    bindparam,
     create_engine,
     event,
     func,
@@ -73,6 +74,10 @@ _EARLIER: Final = {
         "belongs to an audit log of an earlier version: check it with that version's `audit "
         "verify`, and keep the folders `audit` and `audit-heads` elsewhere",
     ),
+    "webhooks.sqlite": (
+        "holds webhooks of an earlier version: let a server of that version deliver them, then "
+        "move the file elsewhere"
+    ),
 }
 """Files of earlier versions by their names, and what to do with them."""
 _BUSY_SECONDS: Final = 5.0
@@ -93,6 +98,11 @@ _LOCKED: Final = _COUNTERS.with_for_update()
 _NUMBERED: Final = update(tenants).where(tenants.c.tenant == OF_TENANT)
 _ROLE: Final = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
 _TENANTS: Final = select(tenants.c.tenant).order_by(tenants.c.tenant)
+_DUE_TENANTS: Final = (
+    select(tenants.c.tenant)
+    .where(tenants.c.next_delivery <= bindparam("of_due"))
+    .order_by(tenants.c.next_delivery)
+)
 
 
 class Database:
@@ -109,10 +119,14 @@ class Database:
         """Close all connections."""
         self._engine.dispose()
 
-    def tenants(self) -> tuple[str, ...]:
-        """Return the tenants that have stored something; raises `StoreUnusable`."""
+    def tenants(self, *, due: str | None = None) -> tuple[str, ...]:
+        """Return the tenants that have stored something; raises `StoreUnusable`.
+
+        `due`: only those with a webhook that is due at this time, the longest due first.
+        """
+        query = _TENANTS if due is None else _DUE_TENANTS.params(of_due=due)
         with translated(), self._engine.connect() as connection:
-            return tuple(connection.execute(_TENANTS).scalars())
+            return tuple(connection.execute(query).scalars())
 
     @contextmanager
     def transaction(

@@ -30,6 +30,9 @@ _FREE_ERASED_BATCH: Final = delete(idempotency).where(
 )
 """A batch is nothing but its jobs, and so it cannot take its key along."""
 _FORGET: Final = delete(idempotency).where(_IS_KEY, idempotency.c.runner.is_not(None))
+_RELEASE: Final = delete(idempotency).where(
+    _IS_OWN, idempotency.c.record_id == bindparam("of_record")
+)
 _FORGET_OF_RUNNER: Final = delete(idempotency).where(_IS_OWN, idempotency.c.runner == _OF_RUNNER)
 _EXPIRED: Final = delete(idempotency).where(
     _IS_OWN, idempotency.c.at <= bindparam("oldest"), idempotency.c.runner.is_(None)
@@ -98,6 +101,10 @@ class IdempotencyRows:
     def forget(self, key: IdempotencyKey) -> None:
         """Give a key back of which nothing came; one that has its answer keeps it."""
         self.database.run(_FORGET, of_caller=key.asked_by, of_key=key.digest)
+
+    def release(self, record_id: str) -> None:
+        """Give back the key of a request of which only a failure came."""
+        self.database.run(_RELEASE, of_record=record_id)
 
     def forget_all_of(self, runner: str) -> None:
         """Give back the keys of a process that is gone without an answer."""

@@ -23,6 +23,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.deliveries import expect_end, make_due
 from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
@@ -144,19 +145,24 @@ class JobRows:
     rows: RecordRows
     now: Callable[[], str]
 
-    def insert(self, new: NewJob, subject_id: str, *, seq: int) -> None:
-        """Write a job that waits, inside the store's transaction."""
+    def insert(self, new: NewJob, subject_id: str, *, seq: int, runner: str | None = None) -> None:
+        """Write a job that waits, inside the store's transaction.
+
+        `runner`: the process that does it; else it waits for its turn.
+        """
         record_id = new.record.id
         seal = self.rows.insert(new.record, subject_id, seq=seq, now=self.now())
         caller = {"record_id": record_id, "asked_by": new.asked_by}
         self.database.add(jobs, {**caller, "batch_id": new.batch_id, "place": new.place})
-        self.enqueue(record_id, new.asked_by)
+        self.enqueue(record_id, new.asked_by, runner=runner)
         self.rows.put(record_id, REQUEST, new.request, seal)
+        if new.callback is not None:
+            expect_end(self.database, record_id, new.callback, seal)
         self.tell(record_id, WHOLE, RecordState.WAITING.value)
         if new.record.figures.danger is not None:
             self.tell(record_id, DANGER, new.record.figures.danger.value)
 
-    def enqueue(self, record_id: str, asked_by: str) -> None:
+    def enqueue(self, record_id: str, asked_by: str, *, runner: str | None = None) -> None:
         """Put a job that waits into the queue, inside the store's transaction.
 
         Its turn comes after what its caller has waiting and what is under way: whoever has many
@@ -164,7 +170,7 @@ class JobRows:
         """
         turn = 1 + max(self.database.one(_LAST_TURNS, of_caller=asked_by) or (0,))
         asked = {"record_id": record_id, "asked_by": asked_by, "at": self.now()}
-        self.database.add(queue, {**asked, "turn": turn})
+        self.database.add(queue, {**asked, "turn": turn, "runner": runner})
 
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
         """Take a job that waits and that the queue gave to a process, or return how far it is.
@@ -220,7 +226,8 @@ class JobRows:
             if left is None:
                 return self._end(row, RecordState.FAILED, reason)
             self.rows.put(record_id, RESULT, left.account, self.rows.keys.seal(row.subject_id))
-            return self._end(row, RecordState.FAILED, reason, {"danger": left.danger.rank})
+            danger = {"danger": left.danger.rank, "danger_group": left.danger_group}
+            return self._end(row, RecordState.FAILED, reason, danger)
 
     def request(self, record_id: str) -> bytes:
         """Return how a job was to be made; raises `ArtifactMismatch`."""
@@ -325,6 +332,7 @@ class JobRows:
         # Nobody goes on with it any more.
         self.database.run(_CALLS_GONE, of_record=record_id)
         self.tell(record_id, WHOLE, state.value)
+        make_due(self.database, record_id, now)
         return EndedJob(
             id=record_id,
             state=state,

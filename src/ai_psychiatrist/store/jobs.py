@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.store.records import NewRecord
@@ -16,6 +16,15 @@ GIVEN_UP: Final = "given_up"
 """Code of a job whose process died so often."""
 DANGER: Final = "danger"
 """The stage of the signs of danger; its outcome is their level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Callback:
+    """An address that is notified of the end of a job."""
+
+    host: str
+    """Host and port."""
+    url: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +39,7 @@ class NewJob:
     batch_id: str | None = None
     place: int | None = None
     """In its batch, from 0."""
+    callback: Callback | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +59,8 @@ class LeftByFailure:
     """JSON of a result without parts: its calls, its failures, and the signs of danger."""
     danger: RiskLevel
     """The level of these signs, a model's among them."""
+    danger_group: RiskGroup | None = None
+    """The first group that they are shown in; `None` without signs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +84,7 @@ class JobSummary(Shape):
     created_at: datetime
     """When it was asked for."""
     ended_at: datetime | None
-    """When it ended; null while it has not, and for an assessment whose caller waited for it."""
+    """When it ended; null while it has not, and for an assessment that no job made."""
     state: RecordState
     """`waiting`, `running`, `finished`, `failed` or `cancelled`."""
     reason: str | None

@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.store.database import Found, Value
 
@@ -32,6 +32,8 @@ class Figures:
     width: int | None = None
     """How many totals the belief's interval spans, from its lowest to its highest."""
     danger: RiskLevel | None = None
+    danger_group: RiskGroup | None = None
+    """The first group that its signs of danger are shown in; `None` without signs."""
     models: tuple[str, ...] = ()
     """Those that answered, by their names in the settings."""
 
@@ -116,8 +118,13 @@ class Candidate:
 def figures_of(result: Assessment) -> Figures:
     """Return what of a result holds neither words nor names."""
     models = (name for agent in result.models.values() for name in agent.answered_by)
-    scores, danger = result.quantitative, result.risk.level
-    found = Figures(status=result.status.value, danger=danger, models=tuple(dict.fromkeys(models)))
+    scores = result.quantitative
+    found = Figures(
+        status=result.status.value,
+        danger=result.risk.level,
+        danger_group=result.risk.group,
+        models=tuple(dict.fromkeys(models)),
+    )
     if scores is None:
         return found
     interval = scores.total_interval
@@ -143,6 +150,7 @@ def columns_of(figures: Figures) -> dict[str, Value]:
         "unknown_items": figures.unknown_items,
         "width": figures.width,
         "danger": None if figures.danger is None else figures.danger.rank,
+        "danger_group": figures.danger_group,
         "models": "\n".join(figures.models),
     }
 
@@ -158,6 +166,7 @@ def summary_in(row: Found) -> RecordSummary:
         unknown_items=row.unknown_items,
         width=row.width,
         danger=level_of(row.danger),
+        danger_group=None if row.danger_group is None else RiskGroup(row.danger_group),
         models=tuple(row.models.splitlines()),
     )
     return RecordSummary(

@@ -56,6 +56,8 @@ def _of_record(*, deletes: bool = True) -> ForeignKeyConstraint:
 meta: Final = Table("meta", METADATA, _text("key", is_key=True), Column("value", Integer))
 # Each numbers its own, so that no number tells how much another tenant stores. Its row is locked by
 # whoever writes. Triggers count the bytes of all that is sealed.
+# `next_delivery`: when the first of its webhooks is due, so that one query finds
+# whom to look at.
 tenants: Final = Table(
     "tenants",
     METADATA,
@@ -66,6 +68,7 @@ tenants: Final = Table(
     _text("last_sweep"),
     Column("record_bytes", BigInteger, nullable=False, server_default="0"),
     Column("interview_bytes", BigInteger, nullable=False, server_default="0"),
+    _text("next_delivery", may_be_null=True),
 )
 
 records: Final = Table(
@@ -88,6 +91,7 @@ records: Final = Table(
     Column("unknown_items", Integer),
     Column("width", Integer),
     Column("danger", Integer),
+    _text("danger_group", may_be_null=True),
     _text("models"),
     Column("raters", Integer, nullable=False, server_default="0"),
     Index("records_by_id", "tenant", "id", unique=True),
@@ -153,6 +157,23 @@ queue: Final = Table(
 # Processes that make assessments, where they cannot hold a lock on a file.
 runners: Final = Table(
     "runners", METADATA, _text("name", is_key=True), Column("beats", Integer, nullable=False)
+)
+# `body`: the sealed address, until it is delivered. `due`: the next try, or the end where none
+# comes. Who tries one moves it on for as long as a try takes.
+deliveries: Final = Table(
+    "deliveries",
+    METADATA,
+    _tenant(),
+    _text("record_id", is_key=True),
+    _text("id"),
+    _text("host"),
+    Column("body", LargeBinary),
+    _text("state"),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    _text("reason", may_be_null=True),
+    _text("due", may_be_null=True),
+    _of_record(),
+    Index("deliveries_due", "tenant", "state", "host", "due"),
 )
 calls: Final = Table(
     "calls",

@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import transcript_in
 from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase, written
+from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
 from ai_psychiatrist.store.expiry import Expiry, Swept
@@ -54,6 +55,8 @@ class StoreLimits:
     """Of all that is sealed, interviews included; 0: as many as there is room for."""
     keep_keys: timedelta = timedelta(hours=25)
     """How long a key of a request is known after it came; a sweep comes each hour."""
+    keep_deliveries: timedelta = timedelta(days=14)
+    """How long a webhook is remembered after it was delivered or given up."""
 
 
 def _now() -> datetime:
@@ -97,6 +100,8 @@ class Store:
         """Those that are being made, or are to be, with their steps and model calls."""
         self.job_lists = JobLists(database=own)
         """How far jobs are."""
+        self.deliveries = DeliveryRows(database=own, rows=self._rows)
+        """Webhooks of jobs."""
         self.idempotency = IdempotencyRows(database=own, now=self._now)
         """Which request came with which key."""
         self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
@@ -119,26 +124,31 @@ class Store:
             raise store_full()
         self._database.require_room(further)
 
-    def add(self, new: NewRecord, *, key: IdempotencyKey | None = None) -> RecordSummary:
-        """Store an assessment, the answer of a request with that key; raises `StoreUnusable`."""
+    def add(self, new: NewRecord) -> RecordSummary:
+        """Store an assessment; raises `StoreUnusable`."""
 
         def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
             self._rows.insert(new, subject_ids[0], seq=numbers[0], now=self._now())
-            if key is not None:
-                self.idempotency.answer(key, Answered(record_id=new.id))
 
         self._add([new], write)
         return self.summary(new.id)
 
-    def add_jobs(self, new: Sequence[NewJob], *, key: IdempotencyKey | None = None) -> None:
+    def add_jobs(
+        self,
+        new: Sequence[NewJob],
+        *,
+        key: IdempotencyKey | None = None,
+        runner: str | None = None,
+    ) -> None:
         """Store jobs that wait, all or none, the answer of a request with that key.
 
-        Those of a batch name it. Raises `StoreUnusable`.
+        Those of a batch name it. `runner`: the process that does them at once. Raises
+        `StoreUnusable`.
         """
 
         def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
             for job, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
-                self.jobs.insert(job, subject_id, seq=seq)
+                self.jobs.insert(job, subject_id, seq=seq, runner=runner)
             if key is not None:
                 batch_id = new[0].batch_id
                 record_id = new[0].record.id if batch_id is None else None
@@ -202,6 +212,7 @@ class Store:
         if self.expiry.is_due(oldest, before):
             announce()
         self.idempotency.sweep(written(now - self._limits.keep_keys))
+        self.deliveries.sweep(written(now - self._limits.keep_deliveries))
         hidden, removed = self.expiry.hide(oldest, now), self.expiry.remove(before)
         return Swept(
             assessments=removed[records] + self.erasing.finish(before=written(now - _UNUSED)),

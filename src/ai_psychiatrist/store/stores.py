@@ -126,10 +126,13 @@ class Stores:
                 )
             return self._opened[tenant]
 
-    def tenants(self) -> tuple[str, ...]:
-        """Return the tenants that have stored something; raises as `open` does."""
+    def tenants(self, *, due: str | None = None) -> tuple[str, ...]:
+        """Return the tenants that have stored something; raises as `open` does.
+
+        `due`: only those with a webhook that is due at this time.
+        """
         with self._lock:
-            return self.database().tenants() if self.is_made() else ()
+            return self.database().tenants(due=due) if self.is_made() else ()
 
     def database(self) -> Database:
         """Return the database, opened when it is first needed; raises as `open` does."""
@@ -159,13 +162,13 @@ class Stores:
         """Wrap the keys of the installation anew, as `TenantKeys.rotate` does those of a tenant."""
         wrap_anew(self.database(), self._keys, further=further)
 
-    async def known(self) -> tuple[str, ...]:
-        """Return the tenants that have stored something, asked for beside the event loop.
+    async def known(self, *, due: str | None = None) -> tuple[str, ...]:
+        """Return the same, asked for beside the event loop.
 
         There are none where the files cannot be used, which each request is told by itself.
         """
         try:
-            return await self._opening.run(self.tenants)
+            return await self._opening.run(lambda: self.tenants(due=due))
         except (WorkTimedOut, ConfigurationError, StoreUnusable) as error:
             _log(error)
             return ()

@@ -246,7 +246,8 @@ class _Run:
         if result.status is AssessmentStatus.FAILED:
             reason = end_code(result)
             logger.error("assessment_not_finished", reason=reason)
-            left = LeftByFailure(account=content, danger=result.risk.level)
+            risk = result.risk
+            left = LeftByFailure(account=content, danger=risk.level, danger_group=risk.group)
             return await self._failed(reason, left)
         figures = figures_of(result)
         return await self.records.ask(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError, NotFound, StoreUnusable
+from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import repeating
@@ -18,7 +18,6 @@ from ai_psychiatrist.jobs.engine import Engine, JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.queue import Queue, QueueState
-from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.job_work import JobWork, end_of
 from ai_psychiatrist.wiring.services import Services
 
@@ -34,30 +33,13 @@ _NO_PLACE: Final = "JOBS_CONCURRENCY is 0, with which a worker does nothing: lea
 
 
 async def note_end(webhooks: Webhooks, end: JobEnd) -> None:
-    """Count the end of a job once it is stored, and make its webhook due.
+    """Count the end of a job once it is stored, and send its webhook.
 
     To be called where the services are active.
     """
     seconds = (end.ended_at - end.created_at).total_seconds()
     publish(JobEnded(state=end.state, reason=end.reason, seconds=seconds))
-    await webhooks.note_end(end)
-
-
-async def _end_of(stores: Stores, job: JobRef) -> JobEnd | None:
-    """Return how a job ended, as `FindEnd` says."""
-    try:
-        found = await stores.records(job.tenant).ask(lambda store: store.job_lists.one(job.id))
-    except NotFound:
-        raise KeyError(job.id) from None
-    if found.ended_at is None:
-        return None
-    return JobEnd(
-        job=job,
-        state=found.state,
-        reason=found.reason,
-        created_at=found.created_at,
-        ended_at=found.ended_at,
-    )
+    webhooks.wake()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +102,7 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     another process or at the next start. To be entered where the services are active.
     """
     settings, stores = services.settings, services.stores
-    webhooks = Webhooks(folder=settings.data.state_folder, settings=settings.jobs_webhook)
+    webhooks = Webhooks(settings=settings.jobs_webhook)
     work = JobWork(services=services, on_end=partial(note_end, webhooks))
 
     async def claim() -> JobRef | None:
@@ -128,7 +110,7 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
         return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
 
     engine = Engine(claim=claim, work=work, concurrency=settings.jobs.concurrency)
-    async with webhooks.running(partial(_end_of, stores)):
+    async with webhooks.running(stores):
         async with repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS):
             engine.begin()
             try:

@@ -68,6 +68,7 @@ def stores_of(settings: Settings, folder: Path | None = None) -> Stores:
             sweep_after_jump=settings.store.sweep_after_jump,
             max_records=settings.store.max_records,
             max_bytes=settings.store.max_bytes,
+            keep_deliveries=timedelta(days=settings.jobs_webhook.keep_days),
         ),
         interviews=InterviewBounds(
             keep=timedelta(days=settings.interview.keep_days),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -184,7 +183,7 @@ def test_jobs_that_wait_for_hours_are_told_from_those_that_wait_for_a_day() -> N
     assert within_four_hours in counts.text(None)
 
 
-def test_the_end_of_a_job_is_told_without_its_id(tmp_path: Path) -> None:
+def test_the_end_of_a_job_is_told_without_its_id() -> None:
     seen, job = Seen(), JobRef(tenant="clinic-1", id="5f1c")
     begun = datetime(2026, 11, 23, 20, 11, 40, tzinfo=UTC)
     end = JobEnd(
@@ -195,7 +194,7 @@ def test_the_end_of_a_job_is_told_without_its_id(tmp_path: Path) -> None:
         ended_at=begun + timedelta(seconds=3),
     )
     with watched_by(seen.telemetry):
-        asyncio.run(note_end(Webhooks(folder=tmp_path, settings=WebhookSettings.of({})), end))
+        asyncio.run(note_end(Webhooks(settings=WebhookSettings.of({})), end))
     assert seen.ended == [JobEnded(state="failed", reason="backend_failed", seconds=3.0)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -28,11 +28,12 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.store.database import Database, Value, open_postgresql
+from ai_psychiatrist.store.database import Database, Value, open_postgresql, written
+from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
 from ai_psychiatrist.store.expiry import ClockFault
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.job_rows import sealed_call
-from ai_psychiatrist.store.jobs import NewJob, TakenJob
+from ai_psychiatrist.store.jobs import Callback, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
@@ -129,6 +130,37 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     assert store.erasing.erase_subject(subject_id) == 2
     with refused("assessment_not_found"):
         store.get(new.id)
+
+
+def test_webhooks_of_all_tenants_are_found_and_each_is_sent_by_one_process(
+    database: Database, tmp_path: Path
+) -> None:
+    stores = [store_of(database, tmp_path, tenant) for tenant in ("hook-a", "hook-b")]
+    to = Callback(host="hooks.example:443", url="https://hooks.example/")
+    for store in stores:
+        new = [NewRecord(id=one, transcript=TRANSCRIPT, subject="Anna") for one in ("j1", "j2")]
+        store.add_jobs(
+            [NewJob(record=one, request=b"{}", asked_by="ann", callback=to) for one in new]
+        )
+    later = datetime(2026, 1, 2, tzinfo=UTC)
+    assert database.tenants(due=written(later)) == ()
+    for store in stores:
+        store.jobs.cancel("j1")
+    assert set(database.tenants(due=written(later))) == {"hook-a", "hook-b"}
+
+    def claimed(store: Store) -> tuple[DueDelivery, ...]:
+        return store.deliveries.claim({to.host: 4}, now=later)
+
+    with ThreadPoolExecutor() as pool:
+        (due,) = sum(pool.map(claimed, [stores[0]] * 4), ())
+    assert (due.job_id, due.callback) == ("j1", to)
+    assert database.tenants(due=written(later)) == ("hook-b",)
+    stores[0].deliveries.note(due, DeliveryState.GIVEN_UP, "http_410", due=later)
+    assert stores[0].deliveries.redo(now=later) == 1
+    stores[0].erasing.erase_subject(stores[0].summary("j1").subject_id)
+    assert stores[0].deliveries.one("j2") is None
+    assert claimed(stores[0]) == ()
+    assert stores[1].deliveries.one("j1") == Delivery(state=DeliveryState.PENDING, tries=0)
 
 
 def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_path: Path) -> None:

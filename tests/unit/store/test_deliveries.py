@@ -1,0 +1,285 @@
+"""What is kept of webhooks, until when, and which process sends them."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.unit.store.stored import RESULT, TRANSCRIPT, OpenedStore, figures, open_store
+
+from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
+from ai_psychiatrist.store.database import written
+from ai_psychiatrist.store.deliveries import (
+    MOST_TRIES,
+    TRY_TIME,
+    UNNAMED_TIME,
+    Delivery,
+    DeliveryState,
+    DueDelivery,
+)
+from ai_psychiatrist.store.jobs import Callback, LeftByFailure, NewJob
+from ai_psychiatrist.store.records import Figures, NewRecord
+from ai_psychiatrist.store.store import Store, StoreLimits
+
+HOST = "hooks.example:443"
+PATH = "secret-path"
+LATER = datetime(2026, 1, 2, tzinfo=UTC)
+"""After all that the clock of the store shows in a test."""
+DAY = timedelta(days=1)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[OpenedStore]:
+    with closing(open_store(tmp_path)) as opened:
+        yield opened
+
+
+def expect(
+    store: Store, *job_ids: str, subject: str | None = None, batch: str | None = None
+) -> None:
+    """Store jobs of which somebody wants to be notified."""
+    found = Figures(danger=RiskLevel.LOW, danger_group=RiskGroup.PAST_OR_OF_OTHERS)
+    store.add_jobs(
+        [
+            NewJob(
+                record=NewRecord(id=one, transcript=TRANSCRIPT, subject=subject, figures=found),
+                request=b"{}",
+                asked_by="ann",
+                batch_id=batch,
+                callback=Callback(host=HOST, url=f"https://{HOST}/{PATH}"),
+            )
+            for one in job_ids
+        ],
+        runner="runner",
+    )
+
+
+def end(store: Store, job_id: str = "job-1") -> None:
+    """Let a job that waits finish."""
+    store.jobs.take(job_id, "runner")
+    found = figures(danger=RiskLevel.HIGH, danger_group=RiskGroup.READ_NOW)
+    assert store.jobs.finish(job_id, "runner", RESULT, found)
+
+
+def claimed(store: Store, now: datetime = LATER, most: int = 4) -> tuple[DueDelivery, ...]:
+    return store.deliveries.claim({HOST: most}, now=now)
+
+
+def is_due(store: OpenedStore, now: datetime = LATER) -> bool:
+    """Return whether whoever looks for tenants with something due finds this one."""
+    return store.files.tenants(due=written(now)) == ("local",)
+
+
+def state_of(store: Store, job_id: str = "job-1") -> tuple[str, int] | None:
+    found = store.deliveries.one(job_id)
+    return None if found is None else (found.state.value, found.tries)
+
+
+def test_webhook_is_due_once_the_job_has_ended_and_is_sent_by_one_process(
+    store: OpenedStore, tmp_path: Path
+) -> None:
+    expect(store, "job-1")
+    assert not is_due(store)
+    assert claimed(store) == ()
+    assert store.deliveries.one("job-1") == Delivery(state=DeliveryState.EXPECTED, tries=0)
+    end(store)
+    assert is_due(store)
+    with closing(open_store(tmp_path)) as other, ThreadPoolExecutor() as pool:
+        (due,) = sum(pool.map(claimed, [store, other] * 4), ())
+    assert (due.job_id, due.tries) == ("job-1", 1)
+    assert due.callback.url == f"https://{HOST}/{PATH}"
+    assert not is_due(store)
+
+
+def test_event_tells_the_end_and_the_danger_without_words(store: OpenedStore) -> None:
+    expect(store, "job-1", batch="b-1")
+    end(store)
+    (due,) = claimed(store)
+    told = store.job_lists.one("job-1")
+    assert told.ended_at is not None
+    created_at, ended_at = (
+        written(at).replace("+00:00", "Z") for at in (told.created_at, told.ended_at)
+    )
+    assert json.loads(due.body) == {
+        "id": due.id,
+        "type": "job.finished",
+        "timestamp": ended_at,
+        "data": {
+            "job_id": "job-1",
+            "batch_id": "b-1",
+            "state": "finished",
+            "reason": None,
+            "danger": "high",
+            "danger_group": "read_now",
+            "created_at": created_at,
+            "ended_at": ended_at,
+        },
+    }
+
+
+def test_event_of_a_job_without_a_result_tells_the_danger_that_was_read(store: OpenedStore) -> None:
+    expect(store, "cancelled", "failed", "broken")
+    store.jobs.cancel("cancelled")
+    for job_id in ("failed", "broken"):
+        store.jobs.take(job_id, "runner")
+    store.jobs.fail("broken", "runner", "internal_error")
+    left = LeftByFailure(
+        account=b"{}", danger=RiskLevel.HIGH, danger_group=RiskGroup.FOUND_BY_WORDS_ALONE
+    )
+    store.jobs.fail("failed", "runner", "timed_out", left)
+    told = {due.job_id: json.loads(due.body) for due in claimed(store)}
+    assert {job_id: event["type"] for job_id, event in told.items()} == {
+        "cancelled": "job.cancelled",
+        "failed": "job.failed",
+        "broken": "job.failed",
+    }
+    assert told["failed"]["data"]["reason"] == "timed_out"
+    assert {
+        job_id: (event["data"]["danger"], event["data"]["danger_group"])
+        for job_id, event in told.items()
+    } == {
+        "cancelled": ("low", "past_or_of_others"),
+        "failed": ("high", "found_by_words_alone"),
+        "broken": ("low", "past_or_of_others"),
+    }
+
+
+def test_end_of_a_job_that_nobody_wants_to_hear_of_is_nothing(store: OpenedStore) -> None:
+    record = NewRecord(id="job-1", transcript=TRANSCRIPT)
+    store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")], runner="runner")
+    end(store)
+    assert not is_due(store)
+    assert store.deliveries.one("job-1") is None
+
+
+def test_jobs_of_two_tenants_are_two(store: OpenedStore, tmp_path: Path) -> None:
+    with closing(open_store(tmp_path, tenant="other")) as other:
+        expect(store, "job-1")
+        expect(other, "job-1")
+        end(other)
+        assert (state_of(store), state_of(other)) == (("expected", 0), ("pending", 0))
+        assert store.files.tenants(due=written(LATER)) == ("other",)
+        assert claimed(store) == ()
+        assert len(claimed(other)) == 1
+
+
+def test_broken_off_try_is_made_again_with_the_same_id(store: OpenedStore) -> None:
+    expect(store, "job-1")
+    end(store)
+    (first,) = claimed(store)
+    assert claimed(store, LATER + TRY_TIME - SECOND) == ()
+    assert is_due(store, LATER + TRY_TIME)
+    (second,) = claimed(store, LATER + TRY_TIME)
+    assert (second.id, second.body, second.tries) == (first.id, first.body, 2)
+    store.deliveries.note(first, DeliveryState.PENDING, "timed_out", due=LATER)
+    assert claimed(store, LATER + TRY_TIME + SECOND) == ()
+    store.deliveries.note(first, DeliveryState.DELIVERED, None, due=LATER)
+    assert state_of(store) == ("delivered", 2)
+    assert not is_due(store, LATER + DAY)
+
+
+def test_tries_that_are_all_broken_off_are_given_up(store: OpenedStore) -> None:
+    expect(store, "job-1")
+    end(store)
+    for number in range(MOST_TRIES):
+        assert claimed(store, LATER + number * TRY_TIME)
+    assert claimed(store, LATER + MOST_TRIES * TRY_TIME) == ()
+    assert state_of(store) == ("given_up", MOST_TRIES)
+    (given_up,) = store.deliveries.given_up()
+    assert given_up.reason is None
+
+
+def test_no_more_are_claimed_than_a_host_has_room_for(store: OpenedStore) -> None:
+    job_ids = [str(number) for number in range(5)]
+    expect(store, *job_ids)
+    for job_id in job_ids:
+        end(store, job_id)
+    assert len(store.deliveries.claim({HOST: 3, "other:443": 3}, now=LATER)) == 3
+    assert is_due(store)
+    assert claimed(store, most=0) == ()
+    assert len(claimed(store)) == 2
+    assert not is_due(store)
+
+
+def test_address_is_sealed_and_goes_with_the_delivery_and_the_rest_days_later(
+    tmp_path: Path,
+) -> None:
+    limits = StoreLimits(keep_deliveries=timedelta(seconds=20))
+    with closing(open_store(tmp_path, limits=limits)) as store:
+        expect(store, "job-1")
+        end(store)
+        assert not any(PATH.encode() in file.read_bytes() for file in tmp_path.iterdir())
+        (due,) = claimed(store)
+        now = datetime(2026, 1, 1, tzinfo=UTC)
+        store.deliveries.note(due, DeliveryState.DELIVERED, None, due=now)
+        store.sweep()
+        assert state_of(store) == ("delivered", 1)
+        for _ in range(20):
+            store.sweep()
+        assert state_of(store) is None
+    assert not any(PATH.encode() in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_what_is_expected_or_pending_is_never_swept(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path, limits=StoreLimits(keep_deliveries=-DAY))) as store:
+        expect(store, "job-1", "job-2")
+        end(store, "job-2")
+        store.sweep()
+        assert (state_of(store), state_of(store, "job-2")) == (("expected", 0), ("pending", 0))
+
+
+@pytest.mark.parametrize(("hosts", "state"), [([HOST], "pending"), ([], "given_up")])
+def test_only_what_nobody_may_get_any_longer_is_given_up(
+    store: OpenedStore, hosts: list[str], state: str
+) -> None:
+    expect(store, "job-1")
+    end(store)
+    free = dict.fromkeys([*hosts, "another:443"], 0)
+    ended_at = store.job_lists.one("job-1").ended_at
+    assert ended_at is not None
+    store.deliveries.claim(free, now=ended_at + UNNAMED_TIME - SECOND)
+    assert state_of(store) == ("pending", 0)
+    store.deliveries.claim(free, now=ended_at + UNNAMED_TIME)
+    assert state_of(store) == (state, 0)
+
+
+def test_what_was_given_up_is_tried_again(store: OpenedStore) -> None:
+    expect(store, "job-1")
+    end(store)
+    (first,) = claimed(store)
+    store.deliveries.note(first, DeliveryState.GIVEN_UP, "http_410", due=LATER)
+    (given_up,) = store.deliveries.given_up()
+    assert (given_up.record_id, given_up.host, given_up.reason) == ("job-1", HOST, "http_410")
+    assert not is_due(store, LATER + DAY)
+    assert store.deliveries.redo(now=LATER) == 1
+    assert store.deliveries.given_up() == []
+    assert is_due(store)
+    (second,) = claimed(store)
+    assert (second.id, second.body, second.tries) == (first.id, first.body, 1)
+
+
+def test_erased_job_leaves_no_webhook(store: OpenedStore) -> None:
+    expect(store, "job-1", "job-2", subject="Anna")
+    subject_id = store.summary("job-1").subject_id
+    end(store)
+    (due,) = claimed(store)
+    store.erasing.erase("job-1")
+    assert store.deliveries.one("job-1") is None
+    store.deliveries.note(due, DeliveryState.PENDING, "timed_out", due=LATER)
+    assert store.deliveries.one("job-1") is None
+    end(store, "job-2")
+    store.erasing.erase_subject(subject_id)
+    assert store.deliveries.one("job-2") is None
+    assert claimed(store) == ()
+    assert not is_due(store, LATER + DAY)
+
+
+def test_file_of_an_earlier_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "webhooks.sqlite").touch()
+    with pytest.raises(ConfigurationError, match=r"webhooks\.sqlite.*deliver them"):
+        open_store(tmp_path)
