@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.ledger.store.database import Database
-from ai_psychiatrist.ledger.store.private_database import open_migrated
+from ai_psychiatrist.store.private_database import Database, open_migrated
 
 FILE_NAME: Final = "access.sqlite"
 

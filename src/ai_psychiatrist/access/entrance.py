@@ -9,7 +9,7 @@ from ai_psychiatrist.access.access_file import open_access_file
 from ai_psychiatrist.access.clock import Clock, seconds_now
 from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.access.sessions import SessionStore
-from ai_psychiatrist.ledger.store.database import Database
+from ai_psychiatrist.store.private_database import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

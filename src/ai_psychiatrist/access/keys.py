@@ -9,8 +9,8 @@ from ai_psychiatrist.access.clock import NOTED_EVERY_SECONDS, Clock, seconds_now
 from ai_psychiatrist.access.key_text import KeyText, make_key
 from ai_psychiatrist.domain.access import TENANT_CURE, Principal, Scope, is_tenant
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.store.database import Database, Row
 from ai_psychiatrist.store.errors import LedgerUnusable
+from ai_psychiatrist.store.private_database import Database, Row
 
 MOST_LIVE: Final = 2
 """Keys of one holder that work at the same time: the old one and the one that follows it."""

@@ -13,8 +13,8 @@ from ai_psychiatrist.access.keys import Key, key_of
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.normal_form import nfkc
-from ai_psychiatrist.ledger.store.database import Database, Row
 from ai_psychiatrist.store.errors import LedgerUnusable
+from ai_psychiatrist.store.private_database import Database, Row
 
 LIFE_SECONDS: Final = 12 * 3600
 """From the login on, however much it is used."""

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from ai_psychiatrist.domain.errors import InputError, StoreUnusable
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, StoreUnusable
 
 _FIELD = "RUN"
 
@@ -35,7 +35,14 @@ def refusing_damage() -> Iterator[None]:
     """Raise `LedgerUnusable` for what this program cannot have written."""
     try:
         yield
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    except (
+        ArtifactMismatch,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ):
         what = "a row is damaged"
         raise LedgerUnusable(what) from None
 
@@ -64,3 +71,13 @@ def translated() -> Iterator[None]:
         yield
     except SQLAlchemyError:
         raise store_unusable() from None
+
+
+@contextmanager
+def translated_of_run() -> Iterator[None]:
+    """Raise `LedgerUnusable` for what the database of a run raises, by SQLite's name of it."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        raise LedgerUnusable(getattr(cause, "sqlite_errorname", type(cause).__name__)) from None

@@ -12,8 +12,8 @@ from ai_psychiatrist.access.audit.head import Head, HeadFile, first_head
 from ai_psychiatrist.access.audit.seals import Seals
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
-from ai_psychiatrist.ledger.store.database import Database
 from ai_psychiatrist.store.errors import LedgerUnusable
+from ai_psychiatrist.store.private_database import Database
 
 _TABLES: Final = (
     """

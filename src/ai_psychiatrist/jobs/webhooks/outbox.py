@@ -14,8 +14,7 @@ from ai_psychiatrist.jobs.webhooks import tables
 from ai_psychiatrist.jobs.webhooks.event import event_body
 from ai_psychiatrist.jobs.webhooks.letter import Delivery, DeliveryState, Expected, GivenUp, Letter
 from ai_psychiatrist.jobs.webhooks.schedule import MOST_TRIES
-from ai_psychiatrist.ledger.store.database import Database, Value
-from ai_psychiatrist.ledger.store.private_database import empty_journal, open_migrated
+from ai_psychiatrist.store.private_database import Database, Value, empty_journal, open_migrated
 
 FILE_NAME: Final = "webhooks.sqlite"
 TRY_SECONDS: Final = 60.0
