@@ -56,7 +56,7 @@ class StepChanges:
 
 
 def revalidate(
-    ledger: RunStore,
+    run: RunStore,
     rules: Rules,
     *,
     steps: Sequence[str] | None = None,
@@ -71,98 +71,87 @@ def revalidate(
     Raises `InputError` when the run keeps no answers, and `ConfigurationError` when a step has no
     rules; both before anything is written.
     """
-    chosen = steps or rules.steps or ledger.steps
-    if not ledger.keeps_raw:
+    chosen = steps or rules.steps or run.steps
+    if not run.keeps_raw:
         msg = "the run was made without raw text (--no-raw): there are no answers to check again"
         raise InputError(msg, field="RUN")
     for step in chosen:
         if step not in rules.checkers:
             msg = f"step {step!r} has no rules: nothing is checked again; name a step that has"
             raise ConfigurationError(msg)
-    revisions = [
-        _Revision(ledger, rules, is_dry_run, demotes, StepChanges(step=step)) for step in chosen
-    ]
-    for revision in revisions:
-        with ledger.transaction():
-            revision.carry_out()
-    return [revision.changes for revision in revisions]
+    return [_checked_again(run, rules, step, is_dry_run, demotes) for step in chosen]
 
 
-@dataclass(frozen=True, slots=True)
-class _Revision:
-    """One step under other rules."""
-
-    ledger: RunStore
-    rules: Rules
-    is_dry_run: bool
-    demotes: bool
-    changes: StepChanges
-
-    def carry_out(self) -> None:
-        outcomes: Counter[tuple[str, str]] = Counter()
-        for row in self.ledger.current(self.changes.step):
-            if row.record.raw is None or _is_cut(row.record):
-                self.changes.without_answer += 1
+def _checked_again(
+    run: RunStore,
+    rules: Rules,
+    step: str,
+    is_dry_run: bool,  # noqa: FBT001  as the caller was given them
+    demotes: bool,  # noqa: FBT001
+) -> StepChanges:
+    changes, outcomes = StepChanges(step=step), Counter[tuple[str, str]]()
+    following = rules.next_steps.get(step)
+    with run.transaction():
+        for row in run.current(step):
+            old = row.record
+            # A reply that is cut is not whole, which no rule can see in its text.
+            if old.raw is None or any(error.get("rule") in _CUT for error in old.errors):
+                changes.without_answer += 1
                 continue
-            record = self._judged_again(row, row.record.raw)
-            outcomes[row.record.stage or _VALID, record.stage or _VALID] += 1
-            if row.is_valid and not self._is_demoted(row, record):
+            record = _judged_again(run, rules, row, old.raw)
+            outcomes[old.stage or _VALID, record.stage or _VALID] += 1
+            if row.is_valid and not _is_demoted(changes, row, record, demotes):
                 continue
-            if _finding(record) != _finding(row.record):
-                self._append(record)
-        self.changes.outcomes = dict(sorted(outcomes.items()))
+            if _finding(record) == _finding(old):
+                continue
+            is_promoted = record.stage is None
+            changes.changed += 1
+            changes.promoted += is_promoted
+            changes.queued += is_promoted and following is not None
+            if not is_dry_run:
+                run.record([record])
+                if is_promoted and following is not None:
+                    run.request(old.unit_id, following, round=old.round)
+    changes.outcomes = dict(sorted(outcomes.items()))
+    return changes
 
-    def _judged_again(self, row: CurrentRow, raw: str) -> AttemptRecord:
-        old = row.record
-        attempt = AttemptRecord(
-            unit_id=old.unit_id,
-            step=old.step,
-            round=old.round,
-            attempt=row.newest_attempt + 1,
-            origin=Origin.REVALIDATE,
-            raw=raw,
+
+def _judged_again(run: RunStore, rules: Rules, row: CurrentRow, raw: str) -> AttemptRecord:
+    old, checker = row.record, rules.checkers[row.record.step]
+    attempt = AttemptRecord(
+        unit_id=old.unit_id,
+        step=old.step,
+        round=old.round,
+        attempt=row.newest_attempt + 1,
+        origin=Origin.REVALIDATE,
+        raw=raw,
+    )
+    context = (rules.context_of or run.units.step_context)(old.unit_id, old.step)
+    try:
+        verdict = checker.check(old.unit_id, raw, context)
+    except Exception as error:  # noqa: BLE001 - one unit's crash must not cost the others
+        crash = UnitError(
+            rule="internal_error", message=f"the rules failed: {type(error).__name__}"
         )
-        checker = self.rules.checkers[old.step]
-        context_of = self.rules.context_of or self.ledger.units.step_context
-        context = context_of(old.unit_id, old.step)
-        return judged(attempt, self._verdict(checker, old.unit_id, raw, context), checker)
-
-    def _verdict(self, checker: Checker, unit_id: str, raw: str, context: bytes | None) -> Verdict:
-        try:
-            return checker.check(unit_id, raw, context)
-        except Exception as error:  # noqa: BLE001 - one unit's crash must not cost the others
-            crash = UnitError(
-                rule="internal_error", message=f"the rules failed: {type(error).__name__}"
-            )
-            return Verdict(value=None, stage=FailureStage.PIPELINE_INTERNAL, errors=(crash,))
-
-    def _is_demoted(self, row: CurrentRow, record: AttemptRecord) -> bool:
-        """Note what became of a valid unit and return whether it is to be a failure now."""
-        if record.stage is None:
-            self.changes.changed_outputs += record.output != row.record.output
-            return False
-        self.changes.regressions.append(record.unit_id)
-        # A crash says nothing about the answer.
-        is_demoted = self.demotes and record.stage != FailureStage.PIPELINE_INTERNAL
-        self.changes.demoted += is_demoted
-        return is_demoted
-
-    def _append(self, record: AttemptRecord) -> None:
-        following = self.rules.next_steps.get(record.step)
-        next_step = following if record.stage is None else None
-        self.changes.changed += 1
-        self.changes.promoted += record.stage is None
-        self.changes.queued += next_step is not None
-        if self.is_dry_run:
-            return
-        self.ledger.record([record])
-        if next_step is not None:
-            self.ledger.request(record.unit_id, next_step, round=record.round)
+        verdict = Verdict(value=None, stage=FailureStage.PIPELINE_INTERNAL, errors=(crash,))
+    return judged(attempt, verdict, checker)
 
 
-def _is_cut(record: AttemptRecord) -> bool:
-    """Return whether a reply is not whole, which no rule can see in its text."""
-    return any(error.get("rule") in _CUT for error in record.errors)
+def _is_demoted(
+    changes: StepChanges,
+    row: CurrentRow,
+    record: AttemptRecord,
+    demotes: bool,  # noqa: FBT001
+) -> bool:
+    """Note what became of a valid unit and return whether it is to be a failure now."""
+    if record.stage is None:
+        changes.changed_outputs += record.output != row.record.output
+        return False
+    changes.regressions.append(record.unit_id)
+    # A crash says nothing about the answer.
+    is_demoted = demotes and record.stage != FailureStage.PIPELINE_INTERNAL
+    changes.demoted += is_demoted
+    return is_demoted
 
 
 def _finding(record: AttemptRecord) -> tuple[str | None, list[tuple[object, object]]]:

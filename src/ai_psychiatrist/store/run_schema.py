@@ -6,10 +6,11 @@ where the run has a key. A unit is known by `unit`, its number in the run, from 
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Connection,
     Executable,
     Float,
@@ -201,16 +202,17 @@ def _guard(
             connection.exec_driver_sql(statement.format(table=table.name))
 
 
-def adding(table: Table, *key: str) -> Executable:
+def adding(table: Table, *key: str, **computed: ColumnElement[Any]) -> Executable:
     """Return what adds a row, unless one is there with the same values in the columns of a key.
 
-    Each value is bound under the name of its column with `of_` before it.
+    Each value is bound under the name of its column with `of_` before it, but for those that are
+    computed.
     """
-    binds = {
+    binds: dict[str, ColumnElement[Any]] = {
         column.name: bindparam(f"of_{column.name}", type_=column.type)
         for column in table.columns
         if column is not table.autoincrement_column
-    }
+    } | computed
     row = select(*binds.values())
     if key:
         row = row.where(~exists().where(*(table.c[one] == binds[one] for one in (*_OWN, *key))))

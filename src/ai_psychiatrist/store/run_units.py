@@ -21,7 +21,7 @@ _IDS: Final = select(units.c.unit_id).where(own(units)).order_by(units.c.unit)
 _UNIT: Final = select(units).where(own(units, "unit_id"))
 _NEXT: Final = select(func.coalesce(func.max(units.c.unit), 0) + 1).where(own(units))
 _INPUT: Final = select(inputs).where(own(inputs, "unit", "step"))
-_ADD_UNIT: Final = adding(units, "unit_id")
+_ADD_UNIT: Final = adding(units, "unit_id", unit=_NEXT.scalar_subquery())
 _ADD_INPUT: Final = adding(inputs, "unit", "step")
 
 
@@ -50,16 +50,12 @@ class RunUnits:
         `context`: what the unit's steps are asked about, in the run's own encoding. Raises
         `InputError` when the id is there with another context.
         """
-        with self._rows.transaction():
-            number = int(self._rows.all(_NEXT)[0][0])
-            row: dict[str, Value] = {
-                "unit": number,
-                "unit_id": unit_id,
-                "context_digest": context_digest,
-                "context": self._sealed(context, units.name, number, unit_id),
-            }
-            is_new = self._rows.run_each(_ADD_UNIT, [row])
-        if is_new:
+        row: dict[str, Value] = {
+            "unit_id": unit_id,
+            "context_digest": context_digest,
+            "context": self._sealed(context, units.name, unit_id),
+        }
+        if self._rows.run_each(_ADD_UNIT, [row]):
             # One that is added again after its transaction was broken off may have another context.
             self._remembered.cache_clear()
         elif self.get(unit_id).context_digest != context_digest:
@@ -118,7 +114,7 @@ class RunUnits:
         row = self._rows.one(_UNIT, of_unit_id=unit_id)
         if row is None:
             raise InputError(f"the run has no unit {unit_id!r}", field="unit_id")
-        context = self._opened(row.context, units.name, row.unit, unit_id)
+        context = self._opened(row.context, units.name, unit_id)
         return Unit(number=row.unit, context_digest=row.context_digest, context=context)
 
     def _sealed(self, context: bytes | None, *place: str | int) -> bytes | None:

@@ -12,12 +12,15 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     ColumnElement,
+    Integer,
     Select,
     Subquery,
+    Text,
     and_,
     bindparam,
     exists,
     func,
+    insert,
     not_,
     or_,
     select,
@@ -53,7 +56,19 @@ _WITHOUT_WORDS: Final = frozenset({"path", "pointer", "rule", "before_type", "af
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
-_REQUEST: Final = adding(requests, "step", "unit", "round")
+_REQUEST: Final = insert(requests).from_select(
+    ["tenant", "run", "unit", "step", "round"],
+    select(
+        units.c.tenant,
+        units.c.run,
+        units.c.unit,
+        bindparam("of_step", type_=Text),
+        bindparam("of_round", type_=Integer),
+    ).where(
+        own(units, "unit_id"),
+        not_(exists().where(is_of(requests), own(requests, "step", "round"))),
+    ),
+)
 _RECORD: Final = adding(attempts, "step", "unit", "round", "attempt")
 _REQUESTED: Final = (
     select(requests.c.unit)
@@ -226,8 +241,9 @@ class RunStore:
     def request(self, unit_id: str, step: str, *, round: int = 0) -> None:  # noqa: A002
         """Note that a step is asked for a unit; asking again changes nothing."""
         self.units.require_step(step)
-        unit = self.units.get(unit_id).number
-        self.rows.run_each(_REQUEST, [{"step": step, "unit": unit, "round": round}])
+        if not self.rows.run_each(_REQUEST, [{"unit_id": unit_id, "step": step, "round": round}]):
+            # It was asked for before, or there is no such unit.
+            self.units.get(unit_id)
 
     def record(self, records: Iterable[AttemptRecord]) -> None:
         """Append attempts in one transaction; one that is there already is left as it is.

@@ -43,7 +43,7 @@ class SlowDisk:
 
 
 def writer_to(disk: SlowDisk) -> RunWriter:
-    return RunWriter(disk)  # type: ignore[arg-type]  what a run does, where it counts
+    return RunWriter(disk)  # type: ignore[arg-type]
 
 
 def call(name: str) -> KeptCall:

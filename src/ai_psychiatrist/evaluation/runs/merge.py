@@ -56,13 +56,12 @@ class _Part:
     """One shard."""
 
     shard: Shard
+    name: str
+    """What errors call it."""
     folder: RunFolder
     record: Mapping[str, object]
-
-    @property
-    def name(self) -> str:
-        """What errors call it."""
-        return f"shard {self.shard} ({self.folder.path.name})"
+    run: RunStore
+    unit_ids: Sequence[str]
 
 
 def merge_shards(
@@ -98,68 +97,76 @@ def merge_shards(
 def _merged(
     folders: Sequence[RunFolder], out: RunFolder, *, is_partial: bool, cipher: Cipher | None
 ) -> Merged:
-    parts = sorted(map(_part, folders), key=lambda part: part.shard)
-    _require_one_run(parts)
-    missing = _missing(parts, is_partial=is_partial)
-    if out.run.exists() or out.inside():
-        msg = f"{out.path} holds runs already; name another folder"
-        raise InputError(msg, field="--out")
     with ExitStack() as held:
+        parts = sorted(
+            (_part(held, folder, cipher) for folder in folders), key=lambda part: part.shard
+        )
+        for part in parts:
+            _require_like(parts[0], part)
+        missing = _missing(parts, is_partial=is_partial)
+        if out.run.exists() or out.inside():
+            msg = f"{out.path} holds runs already; name another folder"
+            raise InputError(msg, field="--out")
+        _require_sizes(parts, is_partial=is_partial)
         held.enter_context(out.held())
-        sources = [_opened(held, part, cipher) for part in parts]
         _clear_half_merged(out, cipher)
-        about = {**sources[0].about, _MERGED: str(len(parts))}
-        ledger = held.enter_context(
+        first = parts[0].run
+        about = {**first.about, _MERGED: str(len(parts))}
+        run = held.enter_context(
             RunStore.create(
-                out.path,
-                steps=sources[0].steps,
-                keeps_raw=sources[0].keeps_raw,
-                cipher=cipher,
-                about=about,
+                out.path, steps=first.steps, keeps_raw=first.keeps_raw, cipher=cipher, about=about
             )
         )
-        sizes = [
-            _size(part, source, ledger, is_partial=is_partial)
-            for part, source in zip(parts, sources, strict=True)
-        ]
-        _refuse_other_sizes(parts, sizes)
-        ids = [source.units.ids() for source in sources]
-        _take_units(ledger, parts, sources, ids)
-        unreadable = _write_files(parts, ids, ledger.units.ids(), out)
-        write_results(out, ledger)
+        _take_units(run, parts)
+        unreadable = _write_files(parts, run.units.ids(), out)
+        write_results(out, run)
         write_merged_cost([part.folder for part in parts], out)
         record = _record(parts, missing)
-        state = _state_of(ledger, record, unreadable, out)
+        state = _state_of(run, record, unreadable, out)
         # Last, because a folder with this file is a run.
         write_json(out.run, record)
     return Merged(folder=out.path, state=state, missing=missing)
 
 
-def _part(folder: RunFolder) -> _Part:
+def _part(held: ExitStack, folder: RunFolder, cipher: Cipher | None) -> _Part:
     record = folder.require_run()
-    shard = record.get("shard")
-    if not isinstance(shard, str):
+    written = record.get("shard")
+    if not isinstance(written, str):
         msg = f"{folder.path} is no shard: it was made without --shard, or is merged already"
         raise InputError(msg, field=_FIELD)
-    return _Part(shard=Shard.read(shard), folder=folder, record=record)
+    shard = Shard.read(written)
+    name = f"shard {shard} ({folder.path.name})"
+    try:
+        held.enter_context(folder.held())
+    except RunBusy:
+        msg = f"{name} is being worked on; wait until it has ended"
+        raise InputError(msg, field=_FIELD) from None
+    with _naming(name):
+        run = held.enter_context(RunStore.open(folder.path, cipher=cipher))
+        ids = run.units.ids()
+    return _Part(shard=shard, name=name, folder=folder, record=record, run=run, unit_ids=ids)
 
 
-def _require_one_run(parts: Sequence[_Part]) -> None:
-    first = parts[0]
-    by_shard: dict[Shard, _Part] = {}
-    for part in parts:
-        there = by_shard.setdefault(part.shard, part)
-        if there is not part:
-            names = f"{there.folder.path} and {part.folder.path}"
-            raise InputError(f"shard {part.shard} is named twice: {names}", field=_FIELD)
-        fields = [] if first.shard.of == part.shard.of else ["number of shards"]
-        fields += _differing(first.record, part.record)
-        if fields:
-            msg = (
-                f"{first.name} and {part.name} were begun with other inputs and are not of one "
-                f"run; run.json differs at {_named(fields, ' and {} more')}"
-            )
-            raise ArtifactMismatch(msg)
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    try:
+        yield
+    except LedgerUnusable as error:
+        raise InputError(f"{name}: {error}", field=_FIELD) from None
+
+
+def _require_like(first: _Part, part: _Part) -> None:
+    fields = [] if first.shard.of == part.shard.of else ["number of shards"]
+    fields += _differing(first.record, part.record)
+    if fields:
+        msg = (
+            f"{first.name} and {part.name} were begun with other inputs and are not of one run; "
+            f"run.json differs at {_named(fields)}"
+        )
+        raise ArtifactMismatch(msg)
+    if (part.run.steps, part.run.keeps_raw) != (first.run.steps, first.run.keeps_raw):
+        msg = f"{part.name} has other agents, or another --no-raw, than the first shard"
+        raise ArtifactMismatch(msg)
 
 
 def _differing(
@@ -180,37 +187,24 @@ def _differing(
 
 
 def _missing(parts: Sequence[_Part], *, is_partial: bool) -> list[Shard]:
-    there, of = {part.shard for part in parts}, parts[0].shard.of
-    wanted = (Shard(of=of, number=number) for number in range(1, of + 1))
-    missing = [shard for shard in wanted if shard not in there]
+    there, of = {part.shard: part for part in parts}, parts[0].shard.of
+    for part in parts:
+        if there[part.shard] is not part:
+            names = f"{part.folder.path} and {there[part.shard].folder.path}"
+            raise InputError(f"shard {part.shard} is named twice: {names}", field=_FIELD)
+    missing = [
+        shard for number in range(of) if (shard := Shard(of=of, number=number + 1)) not in there
+    ]
     if missing and not is_partial:
-        named = _named(list(map(str, missing)), " and {} more")
+        named = _named(list(map(str, missing)))
         msg = f"shards are missing: {named}; name their folders too, or add --partial"
         raise InputError(msg, field=_FIELD)
     return missing
 
 
-def _named(names: Sequence[str], more: str) -> str:
+def _named(names: Sequence[str]) -> str:
     left_out = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (more.format(left_out) if left_out > 0 else "")
-
-
-def _opened(held: ExitStack, part: _Part, cipher: Cipher | None) -> RunStore:
-    try:
-        held.enter_context(part.folder.held())
-    except RunBusy:
-        msg = f"{part.name} is being worked on; wait until it has ended"
-        raise InputError(msg, field=_FIELD) from None
-    with _naming(part):
-        return held.enter_context(RunStore.open(part.folder.path, cipher=cipher))
-
-
-@contextmanager
-def _naming(part: _Part) -> Iterator[None]:
-    try:
-        yield
-    except LedgerUnusable as error:
-        raise InputError(f"{part.name}: {error}", field=_FIELD) from None
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
 def _clear_half_merged(out: RunFolder, cipher: Cipher | None) -> None:
@@ -225,92 +219,77 @@ def _clear_half_merged(out: RunFolder, cipher: Cipher | None) -> None:
         path.unlink()
 
 
-def _size(part: _Part, source: RunStore, whole: RunStore, *, is_partial: bool) -> int:
-    """Return how many units a shard has; raises where it is not as the first, or not done."""
-    with _naming(part):
-        by_step = source.counts_by_step()
-    if not all(counts.balances for counts in by_step.values()):
-        msg = f"{part.name} is damaged: its ledger is not whole, or its account not balanced"
-        raise InputError(msg, field=_FIELD)
-    if (source.steps, source.keeps_raw) != (whole.steps, whole.keeps_raw):
-        msg = f"{part.name} has other agents, or another --no-raw, than the first shard"
-        raise ArtifactMismatch(msg)
-    counts = by_step[ASSESSMENT_STEP]
-    if counts.pending and not is_partial:
-        msg = (
-            f"{part.name} has {counts.pending} of {counts.requested} units still to do; go on "
-            "with it (--resume), or add --partial"
-        )
-        raise InputError(msg, field=_FIELD)
-    return counts.requested
-
-
-def _refuse_other_sizes(parts: Sequence[_Part], sizes: Sequence[int]) -> None:
-    """Raise `ArtifactMismatch` where the shards are not of equally many units in all."""
-    least = max(part.shard.place(size) for part, size in zip(parts, sizes, strict=True))
-    for part, size in zip(parts, sizes, strict=True):
-        if part.shard.size(least) != size:
+def _require_sizes(parts: Sequence[_Part], *, is_partial: bool) -> None:
+    """Require shards that are whole, done, and dealt from equally many units."""
+    for part in parts:
+        with _naming(part.name):
+            by_step = part.run.counts_by_step()
+        if not all(counts.balances for counts in by_step.values()):
+            msg = f"{part.name} is damaged: its ledger is not whole, or its account not balanced"
+            raise InputError(msg, field=_FIELD)
+        counts = by_step[ASSESSMENT_STEP]
+        if counts.pending and not is_partial:
             msg = (
-                f"{part.name} has {size} units, and would have {part.shard.size(least)} of the "
-                f"{least} that the others were dealt from; begin all with the same --limit"
+                f"{part.name} has {counts.pending} of {counts.requested} units still to do; go on "
+                "with it (--resume), or add --partial"
+            )
+            raise InputError(msg, field=_FIELD)
+    least = max(part.shard.place(len(part.unit_ids)) for part in parts)
+    for part in parts:
+        size, wanted = len(part.unit_ids), part.shard.size(least)
+        if size != wanted:
+            msg = (
+                f"{part.name} has {size} units, and would have {wanted} of the {least} that the "
+                "others were dealt from; begin all with the same --limit"
             )
             raise ArtifactMismatch(msg)
-
-
-def _take_units(
-    ledger: RunStore,
-    parts: Sequence[_Part],
-    sources: Sequence[RunStore],
-    ids: Sequence[Sequence[str]],
-) -> None:
-    """Copy all units in the order of the whole, sealed anew, all or none."""
-    shared = sum(map(len, ids)) - len(set(chain(*ids)))
-    if shared:
-        msg = f"{shared} units are in more than one part"
+    ids = list(chain(*(part.unit_ids for part in parts)))
+    if len(ids) > len(set(ids)):
+        msg = f"{len(ids) - len(set(ids))} units are in more than one part"
         raise InputError(msg, field=_FIELD)
-    with ledger.transaction(), using_installation_key(bytes.fromhex(ledger.about[PROMPT_KEY])):
-        for dealt in zip_longest(*ids):
-            for part, source, unit_id in zip(parts, sources, dealt, strict=True):
+
+
+def _take_units(run: RunStore, parts: Sequence[_Part]) -> None:
+    """Copy all units in the order of the whole, sealed anew, all or none."""
+    key = bytes.fromhex(run.about[PROMPT_KEY])
+    with run.transaction(), using_installation_key(key):
+        for dealt in zip_longest(*(part.unit_ids for part in parts)):
+            for part, unit_id in zip(parts, dealt, strict=True):
                 if unit_id is not None:
-                    with _naming(part):
-                        _take_unit(ledger, source, unit_id)
-        for source in sources:
-            for batch in source.batches.all():
-                ledger.batches.take(batch, source.batches.of_batch(batch.number))
+                    with _naming(part.name):
+                        _take_unit(run, part.run, unit_id)
+        for part in parts:
+            for batch in part.run.batches.all():
+                run.batches.take(batch, part.run.batches.of_batch(batch.number))
 
 
-def _take_unit(ledger: RunStore, source: RunStore, unit_id: str) -> None:
+def _take_unit(run: RunStore, source: RunStore, unit_id: str) -> None:
     unit = source.units.get(unit_id)
     digest = unit.context_digest
     if unit.context is not None:
         # Under the key of the whole, which may be another one.
         digest = keyed_digest(unit.context.decode("utf-8", "surrogatepass"))
-    ledger.units.add(unit_id, context_digest=digest, context=unit.context)
-    ledger.request(unit_id, ASSESSMENT_STEP)
+    run.units.add(unit_id, context_digest=digest, context=unit.context)
+    run.request(unit_id, ASSESSMENT_STEP)
     for step in source.steps:
         for history in source.rounds(unit_id, step):
-            ledger.request(unit_id, step, round=history[0].round)
-            ledger.record(history)
+            run.request(unit_id, step, round=history[0].round)
+            run.record(history)
     for attempt in range(1, len(source.history(unit_id, ASSESSMENT_STEP)) + 2):
         calls = source.calls.of_attempt(unit_id, attempt)
-        ledger.calls.keep([KeptCall(unit_id, attempt, call) for call in calls])
+        run.calls.keep([KeptCall(unit_id, attempt, call) for call in calls])
 
 
-def _write_files(
-    parts: Sequence[_Part], ids: Sequence[Sequence[str]], unit_ids: Sequence[str], out: RunFolder
-) -> int:
-    """Write all that is no result, and return how many units have no text that can be read.
-
-    `ids`: those of each part; `unit_ids`: all, in their order.
-    """
+def _write_files(parts: Sequence[_Part], unit_ids: Sequence[str], out: RunFolder) -> int:
+    """Write all that is no result, and return how many units have no text that can be read."""
     for name in _AS_THE_FIRST:
         _copy(parts[0].folder.path / name, out.path / name)
     units: dict[str, bytes] = {}
     labels: dict[str, bytes] = {}
     sessions: list[object] = []
-    for part, wanted in zip(parts, ids, strict=True):
+    for part in parts:
         found = _lines_by_unit(part.folder.units)
-        if list(found) != wanted:
+        if list(found) != part.unit_ids:
             raise _damaged(part.folder.units)
         units |= found
         labels |= _lines_by_unit(part.folder.labels)
@@ -369,19 +348,19 @@ def _record(parts: Sequence[_Part], missing: Sequence[Shard]) -> dict[str, objec
 
 
 def _state_of(
-    ledger: RunStore, record: Mapping[str, object], unreadable: int, out: RunFolder
+    run: RunStore, record: Mapping[str, object], unreadable: int, out: RunFolder
 ) -> RunState:
-    by_step = ledger.counts_by_step()
+    by_step = run.counts_by_step()
     dataset = record.get("dataset")
     not_read = dataset.get("not_read") if isinstance(dataset, dict) else None
     return RunState(
         paid_calls=0,
         counts=by_step[ASSESSMENT_STEP],
-        carried=carried_failures(ledger),
-        readings=readings(ledger),
+        carried=carried_failures(run),
+        readings=readings(run),
         unbalanced_steps=tuple(step for step, counts in by_step.items() if not counts.balances),
         unreadable=unreadable,
         cost=read_cost(out),
-        waiting_calls=ledger.batches.waiting_calls(),
+        waiting_calls=run.batches.waiting_calls(),
         not_read=not_read if isinstance(not_read, dict) else {},
     )
