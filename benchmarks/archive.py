@@ -138,7 +138,7 @@ def rows(folder: Path, stored: int) -> Iterator[str]:
     pairs = f"agreement, {stored:,} cases of two raters"
     yield _line(f"{pairs}, first", seconds_of(lambda: agreed(store, LOCAL), rounds=1))
     yield _line(f"{pairs}, unchanged", seconds_of(lambda: agreed(store, LOCAL)))
-    log = AuditLogs(database=lambda: database, key=bytes(32)).of(LOCAL.tenant)
+    log = AuditLogs(database=lambda: database, key=lambda: bytes(32)).of(LOCAL.tenant)
     entry = each(
         lambda _: log.append(actor="local", action="assessment_seen", outcome="200"),
         min(stored, 500),

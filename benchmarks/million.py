@@ -38,7 +38,7 @@ from ai_psychiatrist.evaluation.datasets.dataset import (
     SpeakerFilter,
 )
 from ai_psychiatrist.evaluation.measuring import measure_run, report_run
-from ai_psychiatrist.evaluation.runs.merging.merge import merge_shards
+from ai_psychiatrist.evaluation.runs.merge import merge_shards
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shard import Shard

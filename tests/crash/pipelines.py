@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ai_psychiatrist.ledger.store.ledger_file import holds_run
+from ai_psychiatrist.store.run_file import holds_run
 from tests.crash.runs import Backend, Campaign
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pipeline"

@@ -154,7 +154,7 @@ def kept_calls(run: Path) -> int:
         return 0
     with closing(sqlite3.connect(path)) as ledger:
         try:
-            return int(ledger.execute("SELECT COUNT(*) FROM calls").fetchone()[0])
+            return int(ledger.execute("SELECT COUNT(*) FROM run_calls").fetchone()[0])
         except sqlite3.OperationalError:
             return 0  # Killed before the tables were there.
 

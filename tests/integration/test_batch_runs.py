@@ -12,8 +12,8 @@ import pytest
 
 from tests.fakes.batch_server import BatchServer, HeldBatch, Weather
 from tests.fakes.exchange import Reply, Request, Script
-from tests.fakes.ledger_words import words_in
 from tests.fakes.replies import good_replies
+from tests.fakes.run_words import words_in
 from tests.integration.command import COMMAND, Finished, environment_of
 from tests.integration.command_here import run_here
 from tests.integration.started import start

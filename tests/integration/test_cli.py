@@ -85,7 +85,7 @@ def test_help_and_version_are_printed(
             ["assess", str(EXAMPLE)],
             ("pydantic_ai", "fastapi", "aiohttp", "ai_psychiatrist.evaluation"),
         ),
-        (["validate", "--help"], ("pydantic_ai", "fastapi", "ai_psychiatrist.ledger")),
+        (["validate", "--help"], ("pydantic_ai", "fastapi", "sqlalchemy")),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )

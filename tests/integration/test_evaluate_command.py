@@ -14,8 +14,8 @@ import pytest
 from openpyxl import load_workbook  # type: ignore[import-untyped]
 
 from tests.fakes.faults import FAULTS, first_attempts, only_for
-from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, fault, good_replies
+from tests.fakes.run_words import words_in
 from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.command_here import run_here
 from tests.integration.started import start

@@ -15,8 +15,8 @@ from ai_psychiatrist.cli.export_command import export
 from ai_psychiatrist.cli.import_command import import_outcomes
 from ai_psychiatrist.cli.revalidate_command import revalidate
 from ai_psychiatrist.cli.validate_command import validate
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.store.lock import run_lock
+from ai_psychiatrist.store.runs import RunStore
 from tests.conftest import EXAMPLES
 from tests.fakes.pipeline_folder import changed, written
 from tests.integration.command_here import run_here as run_command
@@ -129,7 +129,7 @@ def test_stricter_rules_report_valid_units_that_they_reject(
     assert done.exit_code == 0
     assert told in done.stdout
     assert '"u1"' in done.stdout
-    with Ledger.open(run) as ledger:
+    with RunStore.open(run) as ledger:
         assert ledger.counts("rate").valid == valid
 
 
@@ -292,7 +292,7 @@ class Pipeline:
 
     def stages(self, unit_id: str, step: str = "rate") -> list[str | None]:
         """Return where every attempt at a unit ended."""
-        with Ledger.open(self.run) as ledger:
+        with RunStore.open(self.run) as ledger:
             return [made.stage for made in ledger.history(unit_id, step)]
 
 
@@ -337,7 +337,7 @@ def test_the_same_answers_again_leave_valid_units_as_they_are(two_steps: Pipelin
     two_steps.answer(good("u1"), asked="u1")
     two_steps.answer(bad("u1"), asked="u1")
     assert two_steps.stages("u1") == [None, "duplicate"]
-    with Ledger.open(two_steps.run) as ledger:
+    with RunStore.open(two_steps.run) as ledger:
         assert ledger.counts("rate").valid == 1
 
 
@@ -353,7 +353,7 @@ def test_recorded_answers_can_be_judged_again(two_steps: Pipeline, tmp_path: Pat
 
 def test_an_answer_to_a_unit_that_was_not_asked_is_not_in_the_run(two_steps: Pipeline) -> None:
     two_steps.answer(good("stranger"), asked="u3")
-    with Ledger.open(two_steps.run) as ledger:
+    with RunStore.open(two_steps.run) as ledger:
         assert ledger.units.ids() == ["u1", "u2", "u3"]
 
 

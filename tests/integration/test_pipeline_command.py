@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script
 from tests.fakes.pipeline_replies import ANSWERS, step_of, step_reply
+from tests.fakes.run_words import words_in
 from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at

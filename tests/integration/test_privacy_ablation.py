@@ -8,8 +8,8 @@ import pytest
 
 import ai_psychiatrist as ap
 from tests.fakes.faults import FAULTS
-from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, good_replies
+from tests.fakes.run_words import words_in
 from tests.integration.canary import (
     CANARY,
     INTERVIEW,

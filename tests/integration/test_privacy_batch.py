@@ -21,12 +21,12 @@ from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth, ItemTruth
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.ledger.exchange.line_import import refuse_unusable_lines
+from ai_psychiatrist.pipelines.intake import read_outcomes
 from tests.fakes.batch_server import BatchServer, Weather
 from tests.fakes.embedding_server import answer, embedding_server
-from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request
 from tests.fakes.pipeline_folder import PIPELINE, changed, written
+from tests.fakes.run_words import words_in
 from tests.integration.canary import (
     CANARY,
     INTERVIEW,
@@ -677,7 +677,7 @@ def test_report_and_dataset_are_not_written_over_words(tmp_path: Path, whole_run
 
 
 UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
-    **{f"import of {case}": (refuse_unusable_lines, UNUSABLE_IMPORTS[case])
+    **{f"import of {case}": (lambda path: list(read_outcomes(path)), UNUSABLE_IMPORTS[case])
        for case in UNUSABLE_IMPORTS},
     "a prediction": (read_predictions, f'{{"unit_id": "{CANARY}", "{CANARY}": "{CANARY}"}}'),
     "a broken prediction": (read_predictions, f'{{"{CANARY}'),

@@ -12,8 +12,8 @@ import pytest
 
 from ai_psychiatrist.store.lock import run_lock
 from tests.fakes.faults import FAULTS, only_for
-from tests.fakes.ledger_words import words_in
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
+from tests.fakes.run_words import words_in
 from tests.integration.command import Finished, run
 from tests.integration.command_here import run_here
 
@@ -118,8 +118,8 @@ def test_merged_run_has_one_account(made: Path) -> None:
     def account(run: str) -> list[tuple[object, ...]]:
         with closing(sqlite3.connect(made / run / "ledger.sqlite")) as ledger:
             return ledger.execute(
-                "SELECT a.step, u.seq, u.unit_id, a.round, a.attempt, a.stage, a.output "
-                "FROM attempts AS a JOIN units AS u ON u.seq = a.unit ORDER BY 1, 2, 4, 5"
+                "SELECT a.step, u.unit, u.unit_id, a.round, a.attempt, a.stage, a.body "
+                "FROM run_attempts AS a JOIN run_units AS u USING (unit) ORDER BY 1, 2, 4, 5"
             ).fetchall()
 
     assert account("merged") == account("whole")

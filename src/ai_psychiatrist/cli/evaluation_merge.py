@@ -7,9 +7,8 @@ import typer
 
 from ai_psychiatrist.cli.evaluation_run import conclude
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
-from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.run_source import run_cipher
-from ai_psychiatrist.evaluation.runs.merging.merge import Merged, merge_shards
+from ai_psychiatrist.evaluation.runs.merge import Merged, merge_shards
 
 EXAMPLES = """
 Examples:
@@ -43,10 +42,7 @@ def merge(
 ) -> None:
     """Make one run of the shards of `evaluate run --shard`: one ledger, one account."""
     with refusing_bad_input():
-        with step_progress("merging") as on_units:
-            runs = merge_shards(
-                shards, out, is_partial=partial, cipher=run_cipher(), on_units=on_units
-            )
+        runs = merge_shards(shards, out, is_partial=partial, cipher=run_cipher())
         codes = {_told(run, is_one=len(runs) == 1) for run in runs}
     what = "report" if len(runs) == 1 else "compare"
     typer.echo(f"next: ai-psychiatrist evaluate {what} {out}", err=True)

@@ -24,7 +24,7 @@ from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
-from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
+from ai_psychiatrist.store.run_file import make_private_folder
 from ai_psychiatrist.wiring import Services, bootstrap
 
 _CHECK_SAYS = "`ai-psychiatrist evaluate datasets check` says which and why"

@@ -16,9 +16,9 @@ from ai_psychiatrist.cli.export_wanted import (
 from ai_psychiatrist.cli.result_export import write_results
 from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
-from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.pipelines.export import ExportChoices, export_run
 from ai_psychiatrist.pipelines.run_folder import KIND, accumulating, kept_pipeline, schemas_of
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 EXAMPLES: Final = """
@@ -148,7 +148,7 @@ def _refuse_of_steps(steps: list[str] | None, *, is_given: bool) -> None:
         raise InputError(msg, field="--format")
 
 
-def _schemas(ledger: Ledger, config: PipelineConfig) -> dict[str, bytes]:
+def _schemas(ledger: RunStore, config: PipelineConfig) -> dict[str, bytes]:
     """Return the schemas of the run's steps from the pipeline that it was made with."""
     known = schemas_of(config)
     if ledger.about.get("kind") == KIND:

@@ -1,5 +1,6 @@
 """The command `import`: outcomes of another program taken into a run."""
 
+from collections import deque
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -7,11 +8,8 @@ import typer
 
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.run_source import open_or_create_run
-from ai_psychiatrist.ledger.exchange.line_import import (
-    import_into,
-    refuse_unusable_lines,
-)
-from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
+from ai_psychiatrist.pipelines.contexts import AccumulatedContexts
+from ai_psychiatrist.pipelines.intake import Intake, read_outcomes
 from ai_psychiatrist.pipelines.run_folder import (
     checker_of,
     following_steps,
@@ -43,16 +41,17 @@ def import_outcomes(
 ) -> None:
     """Take outcomes that were exported, or written by another program, into a run."""
     with refusing_bad_input():
-        refuse_unusable_lines(file)
-        with open_or_create_run(run, config) as ledger, ledger.lock():
-            checker = checker_of(ledger, step)
-            following = following_steps(ledger.steps).get(step)
-            contexts = AccumulatedContexts.of(ledger, kept_pipeline(run))
-            counts = import_into(
-                ledger,
-                file,
-                checker=checker,
-                next_step=following,
-                earlier=lambda unit_id: contexts.before(unit_id, step),
+        # Before a run is made: a line that cannot be used is named.
+        deque(read_outcomes(file), maxlen=0)
+        with open_or_create_run(run, config) as ledger, ledger.lock(), ledger.transaction():
+            pipeline = kept_pipeline(run)
+            contexts = AccumulatedContexts.of(ledger, pipeline)
+            intake = Intake(
+                run=ledger,
+                step=step,
+                checker=checker_of(ledger, step),
+                limits=pipeline.retry,
+                next_step=following_steps(ledger.steps).get(step),
             )
-    typer.echo(f"{step}: {counts.imported} imported, {counts.known} known already", err=True)
+            intake.take_outcomes(file, earlier=lambda unit_id: contexts.before(unit_id, step))
+    typer.echo(f"{step}: {intake.recorded} imported, {intake.known} known already", err=True)

@@ -14,11 +14,9 @@ from ai_psychiatrist.evaluation.measuring import measure_run, report_run
 from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for
 from ai_psychiatrist.evaluation.runs.results import write_results
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.ledger.recheck import revalidation
-from ai_psychiatrist.ledger.recheck.revalidation import Rules, StepChanges
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import StepCounts
+from ai_psychiatrist.pipelines import revalidation
 from ai_psychiatrist.pipelines import run as pipeline_run
+from ai_psychiatrist.pipelines.revalidation import Rules, StepChanges
 from ai_psychiatrist.pipelines.run_folder import (
     KIND,
     accumulating,
@@ -26,6 +24,8 @@ from ai_psychiatrist.pipelines.run_folder import (
     kept_pipeline,
     pipeline_checkers,
 )
+from ai_psychiatrist.store.run_records import StepCounts
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 EXAMPLES: Final = """
@@ -82,7 +82,7 @@ def revalidate(
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _write_results(ledger: Ledger) -> int:
+def _write_results(ledger: RunStore) -> int:
     """Write what a run's folder has of results anew; returns how many predictions changed.
 
     Metrics and report go first: whatever happens, none is left that says something else.
@@ -105,7 +105,7 @@ def _write_results(ledger: Ledger) -> int:
     return changed
 
 
-def _rules_of(ledger: Ledger, path: Path | None) -> Rules:
+def _rules_of(ledger: RunStore, path: Path | None) -> Rules:
     """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
     config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)
     if ledger.about.get("kind") == KIND:

@@ -9,14 +9,14 @@ import typer
 
 from ai_psychiatrist.cli.run_source import open_or_create_run
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.ledger.exchange.answer_intake import AnswerIntake, judged_answer
-from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
-from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
-from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.pipelines.checker import PipelineChecker
+from ai_psychiatrist.pipelines.contexts import AccumulatedContexts
+from ai_psychiatrist.pipelines.intake import Intake
 from ai_psychiatrist.pipelines.run_folder import following_steps, kept_pipeline
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.jsonl.options import Earlier
-from ai_psychiatrist.validation.jsonl.unit import OnOutcome, UnitOutcome
+from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,25 +40,22 @@ def recording(
     with open_or_create_run(run, config) as ledger, ledger.lock():
         pipeline = kept_pipeline(run)
         contexts = AccumulatedContexts.of(ledger, pipeline)
-        intake = AnswerIntake(
-            ledger=ledger,
+        intake = Intake(
+            run=ledger,
             step=validator.name,
             checker=PipelineChecker(validator=validator),
             limits=pipeline.retry,
             next_step=following_steps(ledger.steps).get(validator.name),
         )
 
-        def take(outcome: UnitOutcome) -> None:
-            answer = judged_answer(outcome)
-            if answer is not None:
-                intake.take(answer)
-
         with ledger.transaction():
-            yield Recording(take=take, earlier=lambda key: contexts.before(key, validator.name))
+            yield Recording(
+                take=intake.take, earlier=lambda key: contexts.before(key, validator.name)
+            )
         _tell(ledger, intake, is_told=is_told)
 
 
-def _tell(ledger: Ledger, intake: AnswerIntake, *, is_told: bool) -> None:
+def _tell(ledger: RunStore, intake: Intake, *, is_told: bool) -> None:
     account = ledger.counts(intake.step)
     if not account.balances:
         msg = "units of the run are unaccounted for: its ledger is damaged"

@@ -9,8 +9,8 @@ from ai_psychiatrist.evaluation.pricing.prices import PriceList
 from ai_psychiatrist.evaluation.pricing.used import CallPrices, total_usd, used_calls
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.wiring import Services
 
 
@@ -40,7 +40,7 @@ def price_list(services: Services, options: EvaluationOptions) -> PriceList:
 def purse_of(
     options: EvaluationOptions,
     prices: CallPrices,
-    ledger: Ledger,
+    ledger: RunStore,
     *,
     beside: Sequence[RunFolder],
     cipher: Cipher | None,
@@ -56,14 +56,14 @@ def purse_of(
     readable = max(round(plan.units * (1 - plan.unreadable / max(plan.measured, 1))), 1)
     spent = _spent_usd(ledger, prices)
     for folder in beside:
-        with Ledger.open(folder.path, cipher=cipher, is_read_only=True) as other:
+        with RunStore.open(folder.path, cipher=cipher, is_read_only=True) as other:
             spent += _spent_usd(other, prices)
     return Purse(
         ceiling=options.max_cost_usd, spent=spent, prices=prices, unit_usd=planned / readable
     )
 
 
-def _spent_usd(ledger: Ledger, prices: CallPrices) -> Decimal:
+def _spent_usd(ledger: RunStore, prices: CallPrices) -> Decimal:
     """Return what a run has cost; raises `InputError` where a model of it has no price."""
     usd = total_usd(used_calls(ledger.calls.usage(), prices))
     if usd is None:

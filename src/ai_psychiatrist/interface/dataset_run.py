@@ -35,11 +35,11 @@ from ai_psychiatrist.interface.deciding import (
     model_addresses,
     references_record,
 )
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.store.cipher import cipher_of
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.wiring import Services
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _tools(
     services: Services,
     wanted: DatasetRun,
     request: EvaluationRequest,
-    ledger: Ledger,
+    ledger: RunStore,
     *,
     scoring: WantedScoring,
     prices: CallPrices,

@@ -22,11 +22,11 @@ from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, Watch, make_run
 from ai_psychiatrist.interface.deciding import call_settings, deciding_settings
-from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.services.retrieval.artefact import Recipe, write_references
 from ai_psychiatrist.services.retrieval.manifest import Chunking, Manifest
 from ai_psychiatrist.services.retrieval.references import References
 from ai_psychiatrist.services.retrieval.scoring import scores_of_labels, write_scores
+from ai_psychiatrist.store.run_file import make_private_folder
 from ai_psychiatrist.wiring import Services
 from ai_psychiatrist.wiring.references import embedder_of, references_of, scoring_prompts
 

@@ -1,5 +1,6 @@
 """Take every unit through the steps, so that a run can be stopped anywhere and resumed."""
 
+import asyncio
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,12 +13,9 @@ import orjson
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.infrastructure.tasks import work_together
-from ai_psychiatrist.ledger.exchange.export import ExportChoices, export_run
-from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
-from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import AttemptRecord, QueuedUnit, StepCounts
 from ai_psychiatrist.llm.calls import CallBudget
+from ai_psychiatrist.pipelines.contexts import AccumulatedContexts
+from ai_psychiatrist.pipelines.export import ExportChoices, export_run
 from ai_psychiatrist.pipelines.run_folder import (
     SEED,
     PipelineRequest,
@@ -27,6 +25,9 @@ from ai_psychiatrist.pipelines.run_folder import (
     schemas_of,
 )
 from ai_psychiatrist.pipelines.turn import Step, Turn
+from ai_psychiatrist.store.run_records import AttemptRecord, QueuedUnit, StepCounts
+from ai_psychiatrist.store.run_writer import RunWriter
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
@@ -62,7 +63,7 @@ class PipelineCounts:
 
 
 async def run_units(
-    ledger: Ledger, request: PipelineRequest, steps: Sequence[Step], *, on_unit: OnUnit
+    ledger: RunStore, request: PipelineRequest, steps: Sequence[Step], *, on_unit: OnUnit
 ) -> Counter[str]:
     """Do what is still to be done, a unit's steps one after the other; units do not wait.
 
@@ -77,7 +78,7 @@ async def run_units(
         contexts=AccumulatedContexts.of(ledger, request.config),
         steps=steps,
         request=request,
-        writer=LedgerWriter(ledger),
+        writer=RunWriter(ledger),
         budget=CallBudget(most - ledger.calls.made()),
         on_unit=on_unit,
     )
@@ -97,7 +98,7 @@ async def run_units(
     return session.left
 
 
-def counts_of(ledger: Ledger) -> PipelineCounts:
+def counts_of(ledger: RunStore) -> PipelineCounts:
     """Count where the units are, at each step and as wholes."""
     steps = ledger.counts_by_step()
     by_stage = sum((Counter(one.by_stage) for one in steps.values()), Counter[str]())
@@ -118,7 +119,7 @@ def left_out(config: PipelineConfig) -> list[str]:
     return [*steps, f"post_process ({len(scripts)})"] if isinstance(scripts, list) else steps
 
 
-def write_results(ledger: Ledger, config: PipelineConfig) -> None:
+def write_results(ledger: RunStore, config: PipelineConfig) -> None:
     """Write valid units, failures and queue of each step, and the counts, which hold no words.
 
     Raises `InputError` when they cannot be written.
@@ -133,7 +134,7 @@ def write_results(ledger: Ledger, config: PipelineConfig) -> None:
 
 
 def _queue(
-    ledger: Ledger, step: Step, request: PipelineRequest, begun: RetryLimits
+    ledger: RunStore, step: Step, request: PipelineRequest, begun: RetryLimits
 ) -> list[QueuedUnit]:
     """Return the units that a step is asked for; `begun`: the limits that the run began with.
 
@@ -155,7 +156,7 @@ class _Session:
     contexts: AccumulatedContexts
     steps: Sequence[Step]
     request: PipelineRequest
-    writer: LedgerWriter
+    writer: RunWriter
     budget: CallBudget
     on_unit: OnUnit
     valid: Counter[str] = field(default_factory=Counter)
@@ -178,7 +179,7 @@ class _Session:
         for step in steps:
             if self.is_over:
                 return
-            turn = await self.writer.between_writes(partial(self._turn, unit_id, step))
+            turn = await asyncio.to_thread(self._turn, unit_id, step)
             await step.answer(turn)
             if not turn.left_for:
                 await self.writer.write(partial(self._record, turn.records))

@@ -14,14 +14,13 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, 
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
-from ai_psychiatrist.ledger.recheck.accumulated_context import AccumulatedContexts
-from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
-from ai_psychiatrist.ledger.store.contexts import ContextOf, write_context
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.ledger_file import holds_run, make_private_folder
+from ai_psychiatrist.pipelines.checker import PipelineChecker
+from ai_psychiatrist.pipelines.contexts import AccumulatedContexts, ContextOf, write_context
 from ai_psychiatrist.pipelines.units import DeclaredUnit
 from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.lock import run_lock
+from ai_psychiatrist.store.run_file import holds_run, make_private_folder
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.document import with_line_feeds
@@ -69,7 +68,7 @@ class PipelineRequest:
 
 
 @contextmanager
-def opened_run(request: PipelineRequest, models: Mapping[str, Sequence[str]]) -> Iterator[Ledger]:
+def opened_run(request: PipelineRequest, models: Mapping[str, Sequence[str]]) -> Iterator[RunStore]:
     """Hold a run whose units are all requested, inside the block.
 
     `models`: every step in order → those that it may ask; none for a step of expressions.
@@ -106,7 +105,7 @@ def create_pipeline_run(
     cipher: Cipher | None = None,
     steps: Sequence[str] | None = None,
     about: Mapping[str, str] | None = None,
-) -> Ledger:
+) -> RunStore:
     """Make a run of a pipeline and keep the pipeline's files next to the ledger.
 
     `steps`: those that a model answers, when not given. `about`: what else the run is to say about
@@ -119,7 +118,7 @@ def create_pipeline_run(
         raise InputError(msg, field="RUN")
     keep_pipeline(folder, config)
     # Last: a folder with a ledger is a run with everything that belongs to it.
-    return Ledger.create(
+    return RunStore.create(
         folder,
         steps=steps or [step.name for step in config.steps if step.scope in MODEL_SCOPES],
         cipher=cipher,
@@ -132,7 +131,7 @@ def make_prompt_key() -> str:
     return secrets.token_hex()
 
 
-def use_prompt_key(ledger: Ledger) -> None:
+def use_prompt_key(ledger: RunStore) -> None:
     """Make the digests of this process with a run's own key from here on.
 
     So a prompt has the same digest wherever the run goes on.
@@ -174,7 +173,7 @@ def begun_pipeline(folder: Path) -> PipelineConfig:
     return load_pipeline(path)
 
 
-def refuse_other_pipeline(ledger: Ledger, config: PipelineConfig | None) -> None:
+def refuse_other_pipeline(ledger: RunStore, config: PipelineConfig | None) -> None:
     """Raise `InputError` when a run is none of a pipeline, or of another one than is named."""
     if ledger.about.get("kind") != KIND:
         msg = "the run is none of a pipeline: name the folder of another run, or a new one"
@@ -196,7 +195,7 @@ def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
     }
 
 
-def checker_of(ledger: Ledger, step: str) -> PipelineChecker:
+def checker_of(ledger: RunStore, step: str) -> PipelineChecker:
     """Return the rules that a pipeline's run has for a step.
 
     Raises `ConfigurationError` when it has none.
@@ -216,16 +215,16 @@ def schemas_of(config: PipelineConfig) -> dict[str, bytes]:
     }
 
 
-def accumulating(ledger: Ledger, config: PipelineConfig) -> ContextOf | None:
+def accumulating(ledger: RunStore, config: PipelineConfig) -> ContextOf | None:
     """Return what gives the steps of a pipeline's run their contexts; `None` for other runs."""
     if ledger.about.get("kind") != KIND:
         return None
     return AccumulatedContexts.of(ledger, config).at
 
 
-def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> Ledger:
+def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> RunStore:
     if request.is_resumed:
-        return Ledger.open(request.folder, cipher=request.cipher)
+        return RunStore.open(request.folder, cipher=request.cipher)
     return create_pipeline_run(
         request.folder,
         request.config,
@@ -235,7 +234,7 @@ def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> Ledg
     )
 
 
-def _resume(ledger: Ledger, request: PipelineRequest, models: str) -> None:
+def _resume(ledger: RunStore, request: PipelineRequest, models: str) -> None:
     """Refuse what a run cannot be resumed with, and keep the pipeline that it is resumed with."""
     refuse_other_pipeline(ledger, None)
     config, begun = request.config, begun_pipeline(ledger.folder)
@@ -274,7 +273,7 @@ def _content(path: Path) -> bytes:
     return with_line_feeds(read_regular(path, most_bytes=MOST_BYTES))
 
 
-def _add_units(ledger: Ledger, units: Sequence[DeclaredUnit]) -> None:
+def _add_units(ledger: RunStore, units: Sequence[DeclaredUnit]) -> None:
     """Add what is asked for; what is there already stays as it is."""
     first = ledger.steps[0]
     with ledger.transaction():

@@ -13,12 +13,12 @@ from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.given_files import read_regular
-from ai_psychiatrist.ledger.recheck.checker import PipelineChecker
 from ai_psychiatrist.llm.calls import CallBudget, CallRecorder
 from ai_psychiatrist.llm.definition import AgentDefinition, Prompt
 from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.runner import AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
+from ai_psychiatrist.pipelines.checker import PipelineChecker
 from ai_psychiatrist.pipelines.run_folder import pipeline_checkers
 from ai_psychiatrist.pipelines.turn import RawReply, Step, Turn
 from ai_psychiatrist.validation.checks.expression_step import not_found

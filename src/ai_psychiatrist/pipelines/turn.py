@@ -12,13 +12,13 @@ from pydantic import ConfigDict
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode, FailureStage, RejectionCode, stage_of_code
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
-from ai_psychiatrist.ledger.recheck.checker import PipelineChecker, judged
-from ai_psychiatrist.ledger.store.contexts import read_context
-from ai_psychiatrist.ledger.store.records import AttemptRecord, KeptCall, Origin
 from ai_psychiatrist.llm.calls import CallBudget, CallStore, Judgement
 from ai_psychiatrist.llm.endpoints import CallRetries, is_passing, reached_no_model
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
+from ai_psychiatrist.pipelines.checker import PipelineChecker, judged
+from ai_psychiatrist.pipelines.contexts import read_context
+from ai_psychiatrist.store.run_records import AttemptRecord, KeptCall, Origin
+from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
 from ai_psychiatrist.validation.checks.refusals import refusal
 from ai_psychiatrist.validation.checks.verdict import Verdict
@@ -65,7 +65,7 @@ class Turn(CallStore):
     seed: int
     """What the run's expressions draw by."""
     limits: RetryLimits
-    writer: LedgerWriter
+    writer: RunWriter
     budget: CallBudget
     """Calls that the run may still make."""
     attempt: int
@@ -145,7 +145,7 @@ class Turn(CallStore):
             return
         kept = replace(call, occurrence=self._kept[call.digest])
         self._kept[call.digest] += 1
-        await self.writer.keep(KeptCall(self.unit_id, self.attempt, kept))
+        await self.writer.write(KeptCall(self.unit_id, self.attempt, kept))
 
     def judged(self, judgement: Judgement) -> None:
         """Note a reply, or a call without one; a call that reached no model is no attempt."""

@@ -1,11 +1,13 @@
 """What is sealed, as bytes and back: transcripts, model calls, and what raters said."""
 
+import json
+from dataclasses import fields, replace
 from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
-from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.domain.review import (
     ChangedScore,
     Committed,
@@ -25,6 +27,9 @@ _KINDS: Final[dict[str, TypeAdapter[Said]]] = {
 }
 _TRANSCRIPT: Final = TypeAdapter(Transcript)
 _CALL: Final = TypeAdapter(ModelCall)
+_CALL_FIELDS: Final = tuple(field.name for field in fields(ModelCall))
+_MOST_KNOWN: Final = 100_000_000
+"""Characters that the known text stands for in all messages of a call together."""
 
 
 def kind_of(said: Said) -> str:
@@ -49,7 +54,7 @@ def said_in(kind: str, content: bytes) -> Said:
     """Return what a rater said; raises `ArtifactMismatch`."""
     shape = _KINDS.get(kind)
     if shape is None:
-        raise ArtifactMismatch(problem_code="assessment_unreadable")
+        raise _unreadable()
     return _read(shape, content)
 
 
@@ -63,14 +68,37 @@ def transcript_in(content: bytes) -> Transcript:
     return _read(_TRANSCRIPT, content)
 
 
-def call_bytes(call: ModelCall) -> bytes:
-    """Return a model call as it is sealed."""
-    return _CALL.dump_json(call)
+def call_bytes(call: ModelCall, *, known: str = "") -> bytes:
+    """Return a model call as it is sealed.
+
+    `known`: a text that is kept already, such as the transcript; messages are kept as the parts
+    around it.
+    """
+    values = {name: getattr(call, name) for name in _CALL_FIELDS}
+    values["sent"] = [
+        (role, text.split(known) if known and known in text else text) for role, text in call.sent
+    ]
+    return json.dumps(values).encode()
 
 
-def call_in(content: bytes) -> ModelCall:
-    """Return a model call; raises `ArtifactMismatch`."""
-    return _read(_CALL, content, strict=False)
+def call_in(content: bytes, *, known: str = "") -> ModelCall:
+    """Return a model call; raises `ArtifactMismatch`. `known`: as `call_bytes` was given it."""
+    try:
+        values = json.loads(content)
+        reply, sent = values.pop("reply"), values.pop("sent")
+        # A file may come from somebody else, and is to fit the memory with all that it stands for.
+        repeats = sum(len(text) - 1 for _, text in sent if isinstance(text, list))
+        # Models send halves of characters, which are no text for Pydantic.
+        call = _CALL.validate_python({**values, "sent": [(role, "") for role, _ in sent]})
+        if not isinstance(reply, str | None) or repeats * len(known) > _MOST_KNOWN:
+            raise _unreadable()
+        messages = (
+            RequestMessage(role, known.join([text] if isinstance(text, str) else text))
+            for role, text in sent
+        )
+        return replace(call, reply=reply, sent=tuple(messages))
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise _unreadable() from None
 
 
 def _read(shape: TypeAdapter[T], content: bytes, *, strict: bool = True) -> T:
@@ -78,4 +106,8 @@ def _read(shape: TypeAdapter[T], content: bytes, *, strict: bool = True) -> T:
         return shape.validate_json(content, strict=strict)
     except ValidationError:
         # The cause quotes what is stored.
-        raise ArtifactMismatch(problem_code="assessment_unreadable") from None
+        raise _unreadable() from None
+
+
+def _unreadable() -> ArtifactMismatch:
+    return ArtifactMismatch(problem_code="assessment_unreadable")

@@ -3,8 +3,8 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import CompileError, IntegrityError
+from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateSchema
 
 from ai_psychiatrist.domain.errors import (
@@ -39,6 +40,7 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
 from ai_psychiatrist.store.errors import out_of_bytes, translated
+from ai_psychiatrist.store.run_schema import RUNS
 from ai_psychiatrist.store.schema import (
     KEYS,
     METADATA,
@@ -87,6 +89,7 @@ _AMONG_TENANTS: Final = 7_203_914_419
 """Number of the lock of who changes what belongs to no tenant alone."""
 _AGAIN_SECONDS: Final = 0.01
 _CONNECTIONS: Final = 8
+_READ_ROWS: Final = 200
 _MOST_JOURNAL_BYTES: Final = 1_048_576
 """What stays of the side file that something large went through."""
 _MOST_VALUE_BYTES: Final = 100_000_000
@@ -108,8 +111,12 @@ _DUE_TENANTS: Final = (
 class Database:
     """Connections to SQLite or PostgreSQL; any thread may use it, and any number of processes."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(
+        self, engine: Engine, *, translated: Callable[[], AbstractContextManager[None]] = translated
+    ) -> None:
+        """`translated`: raises what errors of the database are to callers."""
         self._engine = engine
+        self._translated = translated
         self.is_sqlite: Final = engine.dialect.name == "sqlite"
         # SQLite has one writer, whom another thread had better wait for than ask again and again.
         self._writing = threading.Lock()
@@ -125,7 +132,7 @@ class Database:
         `due`: only those with a webhook that is due at this time, the longest due first.
         """
         query = _TENANTS if due is None else _DUE_TENANTS.params(of_due=due)
-        with translated(), self._engine.connect() as connection:
+        with self._translated(), self._engine.connect() as connection:
             return tuple(connection.execute(query).scalars())
 
     @contextmanager
@@ -152,20 +159,27 @@ class Database:
             finally:
                 self._open.found = None
 
+    def stream(
+        self, tenant: str, query: Executable, values: Mapping[str, Value]
+    ) -> Iterator[Found]:
+        """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
+        with self._begun(tenant, writes=False, is_alone=False) as connection:
+            yield from connection.execution_options(yield_per=_READ_ROWS).execute(query, values)
+
     @contextmanager
     def among_tenants(self) -> Iterator[Connection]:
         """Make a change to what belongs to no tenant alone; no other such one overlaps with it.
 
         Raises `StoreUnusable`.
         """
-        with self._exclusive(writes=True), translated(), self._engine.begin() as connection:
+        with self._exclusive(writes=True), self._translated(), self._engine.begin() as connection:
             if not self.is_sqlite:
                 connection.execute(select(func.pg_advisory_xact_lock(_AMONG_TENANTS)))
             yield connection
 
     def across_tenants(self, query: Executable, **values: Value) -> Sequence[Found]:
         """Return all rows of a query about what belongs to no tenant alone."""
-        with translated(), self._engine.connect() as found:
+        with self._translated(), self._engine.connect() as found:
             connection = found.execution_options(**{_WRITES: False})
             return connection.execute(query, values).all()
 
@@ -180,7 +194,7 @@ class Database:
 
     @contextmanager
     def _begun(self, tenant: str, *, writes: bool, is_alone: bool) -> Iterator[Connection]:
-        with self._exclusive(writes=writes), translated(), self._engine.connect() as found:
+        with self._exclusive(writes=writes), self._translated(), self._engine.connect() as found:
             connection = found.execution_options(**{_WRITES: writes})
             with connection.begin():
                 if not self.is_sqlite:
@@ -198,7 +212,7 @@ class Database:
         if not self.is_sqlite:
             return 0
         checks = ("PRAGMA main.integrity_check", f"PRAGMA {KEYS}.integrity_check")
-        with translated(), self._engine.connect() as connection:
+        with self._translated(), self._engine.connect() as connection:
             found = [row for one in checks for row in connection.exec_driver_sql(one).scalars()]
             loose = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         return len([one for one in found if one != "ok"]) + len(loose)
@@ -210,7 +224,7 @@ class Database:
         What another process that reads or a full disk keeps from it is left to the next call.
         """
         try:
-            with translated(), self._engine.connect() as found:
+            with self._translated(), self._engine.connect() as found:
                 if self.is_sqlite:
                     return _forget_in_files(found, rewrites_keys=rewrites_keys)
                 if rewrites_keys:
@@ -236,10 +250,13 @@ class TenantDatabase:
 
     def open(self, now: str) -> None:
         """Make the tenant known."""
-        if self.one(_LOCKED) is None:
-            with self.writing():
-                if self.one(_LOCKED) is None:
-                    self.add(tenants, {"last_record": 0, "last_review": 0, "last_sweep": now})
+        if self.one(_COUNTERS) is None:
+            own = {OF_TENANT.key: self.tenant}
+            with self.database.among_tenants() as connection:
+                # Of servers that start at once one makes the row.
+                if connection.execute(_COUNTERS, own).first() is None:
+                    counters = {"last_record": 0, "last_review": 0, "last_sweep": now}
+                    connection.execute(insert(tenants), {"tenant": self.tenant, **counters})
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -323,20 +340,35 @@ def open_sqlite(folder: Path) -> Database:
             reason = f"cannot be made: {error.strerror}; {STATE_DIR_CURE}"
             msg = f"the file of the stored assessments {str(path)!r} {reason}"
             raise ConfigurationError(msg) from None
+    engine = sqlite_engine(file, keys=keys)
+    return _ready(Database(engine), engine)
+
+
+def sqlite_engine(file: Path, *, keys: Path | None = None, is_read_only: bool = False) -> Engine:
+    """Return what connects to a file that is there. `keys`: a second one beside it."""
+    address = f"{file.absolute().as_uri()}?mode={'ro' if is_read_only else 'rw'}"
+
+    def connected() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            address, uri=True, timeout=_BUSY_SECONDS, check_same_thread=False
+        )
+        try:
+            _set_up(connection, keys, is_read_only=is_read_only)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
     engine = create_engine(
-        URL.create("sqlite", database=str(file)),
+        "sqlite://",
+        creator=connected,
+        poolclass=QueuePool,
         pool_size=_CONNECTIONS,
         max_overflow=0,
-        connect_args={"timeout": _BUSY_SECONDS},
         hide_parameters=True,
     )
-
-    @event.listens_for(engine, "connect")
-    def _connected(connection: sqlite3.Connection, _record: object) -> None:
-        _set_up(connection, keys)
-
     event.listen(engine, "begin", _begin)
-    return _ready(Database(engine), engine)
+    return engine
 
 
 def open_postgresql(url: URL) -> Database:
@@ -373,11 +405,12 @@ def _forget_in_files(found: Connection, *, rewrites_keys: bool) -> bool:
     return not any([connection.exec_driver_sql(one).scalar() for one in statements])  # noqa: C419  both
 
 
-def _set_up(connection: sqlite3.Connection, keys: Path) -> None:
+def _set_up(connection: sqlite3.Connection, keys: Path | None, *, is_read_only: bool) -> None:
     # Transactions are begun by name: the driver's own begin too late.
     connection.isolation_level = None
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
-    connection.execute(f"ATTACH DATABASE ? AS {KEYS}", (str(keys),))
+    if keys is not None:
+        connection.execute(f"ATTACH DATABASE ? AS {KEYS}", (str(keys),))
     for name, value in {
         # A file may come from somebody else: its own views and triggers call nothing.
         "trusted_schema": "OFF",
@@ -389,7 +422,7 @@ def _set_up(connection: sqlite3.Connection, keys: Path) -> None:
         "temp_store": "MEMORY",
     }.items():
         connection.execute(f"PRAGMA {name} = {value}")
-    for schema in ("main", KEYS):
+    for schema in () if is_read_only else ("main",) if keys is None else ("main", KEYS):
         _use_side_file(connection, schema)
         connection.execute(f"PRAGMA {schema}.synchronous = FULL")
         # What is deleted is overwritten, not only forgotten.
@@ -424,6 +457,9 @@ def _ready(database: Database, engine: Engine) -> Database:
                 msg = "the file of the stored assessments is a database of another program"
                 raise ConfigurationError(msg)
             METADATA.create_all(connection)
+            if not database.is_sqlite:
+                # In files a run has a file of its own, in its folder.
+                RUNS.create_all(connection)
             for table in (meta, key_meta):
                 query = select(table.c.value).where(table.c.key == _VERSION)
                 version = connection.execute(query).scalar()

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from ai_psychiatrist.domain.errors import InputError, StoreUnusable
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, StoreUnusable
 
 _FIELD = "RUN"
 _FULL: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "53100"})
@@ -38,7 +38,14 @@ def refusing_damage() -> Iterator[None]:
     """Raise `LedgerUnusable` for what this program cannot have written."""
     try:
         yield
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    except (
+        ArtifactMismatch,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ):
         what = "a row is damaged"
         raise LedgerUnusable(what) from None
 
@@ -88,3 +95,13 @@ def translated() -> Iterator[None]:
         cause = error.orig if isinstance(error, DBAPIError) else None
         code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
         raise (disk_full() if code in _FULL else store_unusable()) from None
+
+
+@contextmanager
+def translated_of_run() -> Iterator[None]:
+    """Raise `LedgerUnusable` for what the database of a run raises, by SQLite's name of it."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        raise LedgerUnusable(getattr(cause, "sqlite_errorname", type(cause).__name__)) from None

@@ -9,9 +9,9 @@ from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.domain.model_call import BatchAnswer
 from ai_psychiatrist.evaluation.batches.submission import Tell
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.ledger.store.batch_book import BatchEvent, BatchRow
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.batches import BatchModels, BatchVanished
+from ai_psychiatrist.store.run_batches import BatchEvent, BatchRow
+from ai_psychiatrist.store.runs import RunStore
 
 logger = get_logger(__name__)
 
@@ -23,7 +23,7 @@ _SHORT_LOOKS: Final = 3
 class Polling:
     """Collects the results of one run's batches."""
 
-    ledger: Ledger
+    ledger: RunStore
     models: BatchModels
     tell: Tell
     hands_in_again: bool = False
@@ -56,7 +56,7 @@ class Polling:
     async def _keep(self, batch: BatchRow, answers: Sequence[BatchAnswer]) -> bool:
         """Keep what came; returns whether no more of the batch is waited for."""
         book = self.ledger.batches
-        units = await asyncio.to_thread(book.units_of, batch.number)
+        units = {one.custom_id for one in await asyncio.to_thread(book.of_batch, batch.number)}
         # Of two results of a call a reply is the one to keep.
         best = {
             one.custom_id: one
@@ -91,10 +91,14 @@ class Polling:
     async def _found_again(self, batch: BatchRow) -> str | None:
         """Return the handle of a batch whose handle was not kept; `None` where nobody has it."""
         book = self.ledger.batches
-        ids = await asyncio.to_thread(book.units_of, batch.number)
-        known = await asyncio.to_thread(book.handles)
+        calls = await asyncio.to_thread(book.of_batch, batch.number)
+        others = await asyncio.to_thread(book.all)
         found = await self.models.find(
-            batch.model, group=batch.group, since=batch.recorded_at, ids=list(ids), known=known
+            batch.model,
+            group=batch.group,
+            since=batch.recorded_at,
+            ids=[one.custom_id for one in calls],
+            known=[one.handle for one in others if one.handle is not None],
         )
         if found is not None and len(found) == 1:
             await asyncio.to_thread(book.note, batch.number, BatchEvent.SUBMITTED, handle=found[0])

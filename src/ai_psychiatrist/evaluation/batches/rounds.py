@@ -27,13 +27,13 @@ from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import BY_BATCHES
 from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.infrastructure.digests import keyed_digest
-from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
-from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow, SubmittedCall
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.batches import BATCH_CALL, BatchCall, BatchModels, EncodedCall
 from ai_psychiatrist.llm.settings import BatchSettings
 from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.errors import LedgerUnusable
+from ai_psychiatrist.store.run_batches import BatchRequestRow, SubmittedCall
+from ai_psychiatrist.store.run_writer import RunWriter
+from ai_psychiatrist.store.runs import RunStore
 
 _ID_DIGITS: Final = 40
 _LONGER: Final = 1.5
@@ -127,7 +127,7 @@ class Rounds:
             await submission.submit_all()
 
     def _opened(
-        self, queue: BatchQueue, ledger: Ledger, unit_id: str, writer: LedgerWriter
+        self, queue: BatchQueue, ledger: RunStore, unit_id: str, writer: RunWriter
     ) -> UnitCalls:
         calls = open_unit(ledger, unit_id, writer)
         submitted: defaultdict[tuple[str, int], list[SubmittedCall]] = defaultdict(list)
@@ -198,8 +198,8 @@ def _holds_batches(folder: Path, cipher: Cipher | None) -> bool:
     # A ledger of an earlier version, and one that is none, hold no batches.
     with (
         suppress(InputError, LedgerUnusable),
-        Ledger.open(folder, cipher=cipher, is_read_only=True) as ledger,
+        RunStore.open(folder, cipher=cipher, is_read_only=True) as ledger,
     ):
         # A run may have been killed before its first batch.
-        return BY_BATCHES in ledger.about or ledger.batches.has_any()
+        return BY_BATCHES in ledger.about or bool(ledger.batches.all())
     return False

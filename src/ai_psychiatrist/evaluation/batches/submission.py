@@ -7,10 +7,10 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.ledger.store.batch_book import BatchEvent, BatchRequestRow
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.batches import BatchModels, BatchNotTaken, EncodedCall
 from ai_psychiatrist.llm.settings import BatchSettings
+from ai_psychiatrist.store.run_batches import BatchEvent, BatchRequestRow
+from ai_psychiatrist.store.runs import RunStore
 
 logger = get_logger(__name__)
 
@@ -76,7 +76,7 @@ class BatchQueue:
 class Submission:
     """Submits the calls of one run, so that a batch that a provider took is never forgotten."""
 
-    ledger: Ledger
+    ledger: RunStore
     models: BatchModels
     queue: BatchQueue
     tell: Tell

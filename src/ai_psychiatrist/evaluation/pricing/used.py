@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan, price_of_calls, usd_number
 from ai_psychiatrist.evaluation.pricing.prices import PriceList, total_of
 from ai_psychiatrist.evaluation.pricing.tokens import CallTokens, possible_tokens, summed
-from ai_psychiatrist.ledger.store.records import CallUsage
+from ai_psychiatrist.store.run_records import CallUsage
 
 _LEAST_ERROR_STATUS = 400
 

@@ -30,8 +30,8 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     UnitPrediction,
 )
 from ai_psychiatrist.evaluation.scores.prediction_lines import from_line
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import AttemptRecord, CurrentRow, Origin
+from ai_psychiatrist.store.run_records import AttemptRecord, CurrentRow, Origin
+from ai_psychiatrist.store.runs import RunStore
 
 Rejected = Mapping[str, FailureStage]
 """Step whose reply the prediction stands on, and is rejected by now → where it failed."""
@@ -51,7 +51,7 @@ _NOT_ALWAYS_ASKED: Final = frozenset(
 )
 
 
-def reconcile_predictions(ledger: Ledger) -> int:
+def reconcile_predictions(ledger: RunStore) -> int:
     """Append what units come to by the verdicts of now, and return how many changed.
 
     What stands on a rejected reply is taken out of a prediction and given back when the reply
@@ -76,7 +76,7 @@ def reconcile_predictions(ledger: Ledger) -> int:
     return changed
 
 
-def _rejected_at(ledger: Ledger, step: str) -> Iterator[tuple[str, FailureStage]]:
+def _rejected_at(ledger: RunStore, step: str) -> Iterator[tuple[str, FailureStage]]:
     for unit_id, group in groupby(ledger.current(step), key=lambda row: row.record.unit_id):
         rows = list(group)
         if not any(row.is_valid for row in rows):
@@ -84,7 +84,7 @@ def _rejected_at(ledger: Ledger, step: str) -> Iterator[tuple[str, FailureStage]
             yield from ((unit_id, FailureStage(stage)) for stage in stages[-1:] if stage)
 
 
-def _was_valid(ledger: Ledger, row: CurrentRow) -> bool:
+def _was_valid(ledger: RunStore, row: CurrentRow) -> bool:
     """Return whether a reply that is rejected now was accepted when the unit was assessed."""
     record = row.record
     if record.origin is not Origin.REVALIDATE:
@@ -98,7 +98,7 @@ def _assessed(history: list[AttemptRecord]) -> AttemptRecord:
     return [attempt for attempt in history if attempt.origin is Origin.MODEL][-1]
 
 
-def _by_verdicts(ledger: Ledger, row: CurrentRow, rejected: Rejected) -> AttemptRecord:
+def _by_verdicts(ledger: RunStore, row: CurrentRow, rejected: Rejected) -> AttemptRecord:
     made = _assessed(ledger.history(row.record.unit_id, ASSESSMENT_STEP))
     prediction = _without(from_line(orjson.dumps(made.output)), rejected)
     stage = made.stage

@@ -27,7 +27,6 @@ from ai_psychiatrist.domain.failures import FailureStage, RejectionCode, stage_o
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.ledger.store.ledger import Ledger
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
@@ -35,6 +34,7 @@ from ai_psychiatrist.services.evidence_validation.transcript_index import Transc
 from ai_psychiatrist.services.language.identification import examined_in
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
@@ -55,7 +55,7 @@ _EXTRACTS: Mapping[str, Extract] = {
 }
 
 
-def checkers_for(ledger: Ledger, contract: PipelineConfig) -> dict[str, "ReplyChecker"]:
+def checkers_for(ledger: RunStore, contract: PipelineConfig) -> dict[str, "ReplyChecker"]:
     """Return the checks of the run's agents' replies by a contract, such as the run's own.
 
     Quotes are checked as the run's settings say. Raises `ConfigurationError` when a step's schema
@@ -111,7 +111,7 @@ class ReplyChecker:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ItemRules:
     step: StepValidator
-    ledger: Ledger
+    ledger: RunStore
     settings: "_RecordedSettings"
 
     def applied(
@@ -214,7 +214,7 @@ class _RecordedSettings(BaseModel):
         )
 
 
-def _settings_of(ledger: Ledger) -> _RecordedSettings:
+def _settings_of(ledger: RunStore) -> _RecordedSettings:
     settings = RunFolder(ledger.folder).require_run().get("settings")
     try:
         return _RecordedSettings.model_validate(settings)

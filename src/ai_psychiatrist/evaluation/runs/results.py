@@ -12,12 +12,12 @@ from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.scores.prediction import signs_to_read
 from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.store.runs import RunStore
 
 _LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
-def write_results(folder: RunFolder, ledger: Ledger) -> int:
+def write_results(folder: RunFolder, ledger: RunStore) -> int:
     """Write predictions and failures of what has finished, in the order of the dataset.
 
     Returns how many predictions were brought in line with verdicts before.
@@ -37,7 +37,7 @@ class CarriedFailures:
     """Category → units, the most frequent first when they are listed."""
 
 
-def carried_failures(ledger: Ledger) -> CarriedFailures:
+def carried_failures(ledger: RunStore) -> CarriedFailures:
     """Count what the complete units carry, such as quotes that nobody said."""
     carried = CarriedFailures()
     for row in ledger.current(ASSESSMENT_STEP):
@@ -49,7 +49,7 @@ def carried_failures(ledger: Ledger) -> CarriedFailures:
     return carried
 
 
-def readings(ledger: Ledger) -> ReadingList:
+def readings(ledger: RunStore) -> ReadingList:
     """Return which interviews a person has to read, of all that the run is asked for."""
     outputs = (row.record.output for row in ledger.current(ASSESSMENT_STEP))
     units = (_danger(output) for output in outputs if output is not None)
@@ -68,15 +68,15 @@ def _danger(prediction: Mapping[str, object]) -> UnitDanger:
     )
 
 
-def _predictions(ledger: Ledger) -> Iterator[bytes]:
+def _predictions(ledger: RunStore) -> Iterator[bytes]:
     for row in ledger.current(ASSESSMENT_STEP):
         if row.record.output is not None:
             yield orjson.dumps(row.record.output, option=_LINE)
 
 
-def _failures(ledger: Ledger) -> Iterator[bytes]:
+def _failures(ledger: RunStore) -> Iterator[bytes]:
     for step in (ASSESSMENT_STEP, *(step for step in ledger.steps if step != ASSESSMENT_STEP)):
-        for row in ledger.failed(step):
+        for row in ledger.current(step, is_failed=True):
             yield orjson.dumps(
                 {
                     "unit_id": row.record.unit_id,

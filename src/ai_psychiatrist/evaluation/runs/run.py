@@ -29,8 +29,8 @@ from ai_psychiatrist.evaluation.scores.prediction import (
     prediction_of,
 )
 from ai_psychiatrist.infrastructure.tasks import Pending, work_together
-from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
-from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.store.run_writer import RunWriter
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 OnUnit = Callable[[str | None], None]
@@ -60,7 +60,7 @@ class RunTools:
     """What a run works with."""
 
     dataset: Dataset
-    ledger: Ledger
+    ledger: RunStore
     assessor: Assessor
     limits: RetryLimits
     scoring: WantedScoring = AS_SET
@@ -75,7 +75,7 @@ class RunTools:
     """Called in a thread."""
     only: Collection[str] | None = None
     """Of the units that are left, those that are assessed now; `None`: all."""
-    opened: Callable[[Ledger, str, LedgerWriter], UnitCalls] = open_unit
+    opened: Callable[[RunStore, str, RunWriter], UnitCalls] = open_unit
     """Gives the store for the next attempt at a unit; called in a thread."""
     on_pending: Callable[[], Awaitable[None]] | None = None
     """Called after each unit of which a call is pending; `None` where none can be."""
@@ -122,7 +122,7 @@ async def assess_units(
     queued = tools.ledger.queue(
         ASSESSMENT_STEP, tools.limits, includes_failed=options.retries_failed
     )
-    writer = LedgerWriter(tools.ledger)
+    writer = RunWriter(tools.ledger)
     units = deque(
         unit.unit_id for unit in queued if tools.only is None or unit.unit_id in tools.only
     )
@@ -145,7 +145,7 @@ async def assess_units(
 
 
 async def _do(
-    tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
+    tools: RunTools, writer: RunWriter, tally: RunTally, unit_id: str
 ) -> FinishedUnit | None:
     if tools.purse is not None:
         # Before anything is waited for: others are to see that it is under way.
@@ -158,9 +158,9 @@ async def _do(
 
 
 async def _done(
-    tools: RunTools, writer: LedgerWriter, tally: RunTally, unit_id: str
+    tools: RunTools, writer: RunWriter, tally: RunTally, unit_id: str
 ) -> FinishedUnit | None:
-    calls = await writer.between_writes(partial(tools.opened, tools.ledger, unit_id, writer))
+    calls = await asyncio.to_thread(tools.opened, tools.ledger, unit_id, writer)
     unit = None
     with suppress(Pending):
         unit = await _assessed(tools, calls)

@@ -11,8 +11,8 @@ import orjson
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.ledger.store.ledger_file import make_private_folder
 from ai_psychiatrist.store.lock import run_lock
+from ai_psychiatrist.store.run_file import make_private_folder
 
 _MOST_BYTES: Final = 1 << 26
 _PRETTY: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE

@@ -24,7 +24,7 @@ from ai_psychiatrist.evaluation.runs.run import (
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.ledger.store.records import StepCounts
+from ai_psychiatrist.store.run_records import StepCounts
 
 logger = get_logger(__name__)
 

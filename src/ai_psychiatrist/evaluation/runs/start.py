@@ -19,8 +19,6 @@ from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.labels_file import write_labels
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.ledger_file import FILE_NAME, holds_run
 from ai_psychiatrist.pipelines.run_folder import (
     PROMPT_KEY,
     keep_pipeline,
@@ -29,6 +27,8 @@ from ai_psychiatrist.pipelines.run_folder import (
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.run_file import FILE_NAME, holds_run
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 RUN_KIND: Final = "assessment"
@@ -85,7 +85,7 @@ class EvaluationRequest:
         return self.options.of(self.dataset.units)
 
 
-def open_run(request: EvaluationRequest) -> Ledger:
+def open_run(request: EvaluationRequest) -> RunStore:
     """Return the ledger of a run whose units are all requested; the caller closes it.
 
     Digests of this task are made with the run's own key from here on, so that a prompt has the
@@ -106,7 +106,7 @@ def open_run(request: EvaluationRequest) -> Ledger:
     return ledger
 
 
-def _created(request: EvaluationRequest) -> Ledger:
+def _created(request: EvaluationRequest) -> RunStore:
     folder = request.folder
     if folder.run.exists():
         msg = f"{folder.path} holds a run already; add --resume to go on with it"
@@ -115,7 +115,7 @@ def _created(request: EvaluationRequest) -> Ledger:
         msg = f"{folder.path} holds runs of its own; name another folder"
         raise InputError(msg, field="--out")
     _clear_half_begun(folder, request.cipher)
-    ledger = Ledger.create(
+    ledger = RunStore.create(
         folder.path,
         steps=(*_agents(request), ASSESSMENT_STEP),
         keeps_raw=request.options.keeps_raw,
@@ -137,7 +137,7 @@ def _prompt_key(request: EvaluationRequest) -> str:
     """Return the key under which prompts mark data: runs side by side ask to the letter alike."""
     beside = RunFolder(request.folder.path.parent).inside() if request.variant else []
     for run in beside:
-        with Ledger.open(run.path, cipher=request.cipher) as ledger:
+        with RunStore.open(run.path, cipher=request.cipher) as ledger:
             return ledger.about[PROMPT_KEY]
     shard = request.options.shard
     return make_prompt_key() if shard is None else shard.prompt_key(request.dataset.digest)
@@ -158,18 +158,18 @@ def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
     """Remove what a start that was killed left behind: a ledger of ours without any unit."""
     if not holds_run(folder.path):
         return
-    with Ledger.open(folder.path, cipher=cipher) as ledger:
+    with RunStore.open(folder.path, cipher=cipher) as ledger:
         is_empty = ledger.about.get("kind") == RUN_KIND and not ledger.units.ids()
     if is_empty:
         for path in folder.path.glob(f"{FILE_NAME}*"):
             path.unlink()
 
 
-def _resumed(request: EvaluationRequest) -> Ledger:
+def _resumed(request: EvaluationRequest) -> RunStore:
     folder = request.folder
     before = folder.require_run()
     record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
-    ledger = Ledger.open(
+    ledger = RunStore.open(
         folder.path, cipher=request.cipher, drops_raw=not request.options.keeps_raw
     )
     if record != before:
@@ -185,7 +185,7 @@ def _keep_tasks(path: Path, tasks: Tasks) -> None:
 
 
 def _add_units(
-    ledger: Ledger, dataset: Dataset, wanted: Sequence[str]
+    ledger: RunStore, dataset: Dataset, wanted: Sequence[str]
 ) -> Iterator[tuple[str, str | None]]:
     """Add what is asked for, and yield the digest of each unit's text."""
     left = iter(wanted)
@@ -196,7 +196,7 @@ def _add_units(
                 ledger.request(unit_id, ASSESSMENT_STEP)
 
 
-def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> str | None:
+def _add_unit(ledger: RunStore, dataset: Dataset, unit_id: str) -> str | None:
     try:
         text = rendered_for_models(dataset.transcript(unit_id))
     except InputError:
@@ -209,7 +209,7 @@ def _add_unit(ledger: Ledger, dataset: Dataset, unit_id: str) -> str | None:
 
 
 def _write_units(
-    ledger: Ledger, request: EvaluationRequest, digests: Mapping[str, str | None]
+    ledger: RunStore, request: EvaluationRequest, digests: Mapping[str, str | None]
 ) -> None:
     """Write units and labels of all that the run was ever asked for."""
     folder, asked = request.folder, set(ledger.units.ids())

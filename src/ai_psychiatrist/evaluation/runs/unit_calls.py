@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.ledger.ledger_writer import LedgerWriter
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import KeptCall
 from ai_psychiatrist.llm.calls import CallStore, Judgement
+from ai_psychiatrist.store.run_records import KeptCall
+from ai_psychiatrist.store.run_writer import RunWriter
+from ai_psychiatrist.store.runs import RunStore
 
 
 @dataclass(slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class UnitCalls(CallStore):
     unit_id: str
     attempt: int
     """Which attempt at the unit this is, from 1."""
-    writer: LedgerWriter
+    writer: RunWriter
     known: Mapping[tuple[str, int], ModelCall]
     """By digest and occurrence."""
     judgements: list[Judgement] = field(default_factory=list)
@@ -34,14 +34,14 @@ class UnitCalls(CallStore):
     async def keep(self, call: ModelCall) -> None:
         """Put the call on disk."""
         self.paid += 1
-        await self.writer.keep(KeptCall(self.unit_id, self.attempt, call))
+        await self.writer.write(KeptCall(self.unit_id, self.attempt, call))
 
     def judged(self, judgement: Judgement) -> None:
         """Note what became of a reply."""
         self.judgements.append(judgement)
 
 
-def open_unit(ledger: Ledger, unit_id: str, writer: LedgerWriter) -> UnitCalls:
+def open_unit(ledger: RunStore, unit_id: str, writer: RunWriter) -> UnitCalls:
     """Return the store for the next attempt at a unit, with the calls that need not be repeated.
 
     Those of the attempt itself, which a stop may have cut short, whatever they gave; and of earlier
@@ -68,7 +68,7 @@ def _is_kept(call: ModelCall) -> bool:
     return call.reply is not None or call.code is not None
 
 
-def _ended_well(ledger: Ledger, unit_id: str, step: str) -> bool:
+def _ended_well(ledger: RunStore, unit_id: str, step: str) -> bool:
     """Return whether a step was asked for a unit, and each round of it ended with an output."""
     last = [history[-1].stage for history in ledger.rounds(unit_id, step)]
     return bool(last) and all(stage is None for stage in last)

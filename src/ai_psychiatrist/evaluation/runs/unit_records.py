@@ -12,9 +12,9 @@ from ai_psychiatrist.domain.failures import FailureStage, stage_of_code
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import to_line
-from ai_psychiatrist.ledger.store.ledger import Ledger
-from ai_psychiatrist.ledger.store.records import AttemptRecord, Origin
 from ai_psychiatrist.llm.calls import Judgement
+from ai_psychiatrist.store.run_records import AttemptRecord, Origin
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.verdict import UnitError
 
 
@@ -30,7 +30,7 @@ class FinishedUnit:
     judgements: Sequence[Judgement] = ()
 
 
-def record_unit(ledger: Ledger, unit: FinishedUnit) -> None:
+def record_unit(ledger: RunStore, unit: FinishedUnit) -> None:
     """Write everything about an attempt at a unit in one transaction."""
     with ledger.transaction():
         for record in _replies(ledger, unit):
@@ -39,7 +39,7 @@ def record_unit(ledger: Ledger, unit: FinishedUnit) -> None:
         ledger.record([unit_attempt(unit)])
 
 
-def _replies(ledger: Ledger, unit: FinishedUnit) -> Iterator[AttemptRecord]:
+def _replies(ledger: RunStore, unit: FinishedUnit) -> Iterator[AttemptRecord]:
     unit_id = unit.prediction.unit_id
     made: Counter[tuple[str, int]] = Counter()
     for judgement in unit.judgements:

@@ -8,10 +8,10 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.runs.run_folder import write_json
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.private_files import writing_to
-from ai_psychiatrist.ledger.store.ledger import Ledger
+from ai_psychiatrist.store.runs import RunStore
 
 
-def write_unit(ledger: Ledger, unit_id: str, out: Path) -> None:
+def write_unit(ledger: RunStore, unit_id: str, out: Path) -> None:
     """Write one file with everything that the run keeps of a unit; it holds patient text.
 
     Each call has the messages that were sent, the feedback on a rejected reply among them. Raises
@@ -34,7 +34,7 @@ def write_unit(ledger: Ledger, unit_id: str, out: Path) -> None:
         write_json(out, document)
 
 
-def _calls(ledger: Ledger, unit_id: str) -> Iterator[dict[str, object]]:
+def _calls(ledger: RunStore, unit_id: str) -> Iterator[dict[str, object]]:
     """Yield the calls of each attempt at the unit, the one that a stop cut short among them."""
     for number in range(1, len(ledger.history(unit_id, ASSESSMENT_STEP)) + 2):
         for call in ledger.calls.of_attempt(unit_id, number):
@@ -50,7 +50,7 @@ def _calls(ledger: Ledger, unit_id: str) -> Iterator[dict[str, object]]:
             }
 
 
-def _attempts(ledger: Ledger, unit_id: str, step: str) -> Iterator[dict[str, object]]:
+def _attempts(ledger: RunStore, unit_id: str, step: str) -> Iterator[dict[str, object]]:
     """Yield each reply with what was taken from it; the quotes are in `output`."""
     for record in chain.from_iterable(ledger.rounds(unit_id, step)):
         yield {

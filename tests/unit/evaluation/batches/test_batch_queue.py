@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from pydantic_ai.models.test import TestModel
 
 from ai_psychiatrist.evaluation.batches.submission import BatchQueue, QueuedCall
-from ai_psychiatrist.ledger.store.batch_book import BatchRequestRow
 from ai_psychiatrist.llm.batches import BatchModels, EncodedCall
 from ai_psychiatrist.llm.settings import BatchSettings
+from ai_psychiatrist.store.run_batches import BatchRequestRow
 
 MOST_BYTES = 67_108_864
 

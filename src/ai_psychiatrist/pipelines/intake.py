@@ -1,0 +1,217 @@
+"""Take answers and outcomes of other programs into a run, each as the next attempt of its unit."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.domain.errors import InputError, OutputRejected
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
+from ai_psychiatrist.pipelines.checker import PipelineChecker, judged
+from ai_psychiatrist.pipelines.contexts import write_context
+from ai_psychiatrist.store.run_records import AttemptRecord, Origin
+from ai_psychiatrist.store.runs import RunStore
+from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
+from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
+from ai_psychiatrist.validation.jsonl.options import Earlier
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
+from ai_psychiatrist.validation.reply.parse import parse_line
+
+_NOT_ASKED: Final = "not_asked"
+"""Rule of a failure whose unit the context does not ask for."""
+_STAGE: Final = "failure_stage"
+_MOST_RETRIES: Final = 1000
+_UNTOLD: Final = {"path": "$", "pointer": "", "rule": "untold", "message": "untold"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Intake:
+    """Takes what came for one step; the caller holds the run's lock and a transaction."""
+
+    run: RunStore
+    step: str
+    checker: PipelineChecker
+    limits: RetryLimits
+    next_step: str | None = None
+    """The step that valid units are asked for next."""
+    recorded: int = 0
+    """Attempts that were added."""
+    known: int = 0
+    """What a unit has already; nothing was added."""
+    exhausted: int = 0
+    """Answers for units whose attempts are used up; nothing was added."""
+
+    def take(self, outcome: UnitOutcome) -> None:
+        """Add an attempt for a validated line, unless it is of no unit that was asked."""
+        unit, verdict = outcome.unit, outcome.verdict
+        was_asked = all(error.rule != _NOT_ASKED for error in verdict.errors)
+        if unit.key is not None and was_asked:
+            self.take_answer(unit.key, unit.raw_response, verdict, context=unit.given)
+
+    def take_answer(
+        self,
+        unit_id: str,
+        raw: str | None,
+        verdict: Verdict,
+        *,
+        context: Mapping[str, object] | None = None,
+    ) -> None:
+        """Add an attempt, unless the unit is finished. `raw`: `None` when no answer came.
+
+        A valid unit keeps its answer, and another one for it is kept as a duplicate. A unit whose
+        attempts are used up stays as it is. Raises `InputError` when the unit was asked with
+        another input before.
+        """
+        row = self.run.last(unit_id, self.step)
+        if row is not None and row.is_exhausted(self.limits):
+            self.exhausted += 1
+            return
+        if row is not None and row.is_valid:
+            if raw is None or raw == row.record.raw:
+                self.known += 1
+                return
+            verdict = Verdict(
+                value=verdict.value, stage=FailureStage.DUPLICATE, errors=verdict.errors
+            )
+        has_answer = verdict.stage not in {FailureStage.PROVIDER, FailureStage.MISSING}
+        attempt = AttemptRecord(
+            unit_id=unit_id,
+            step=self.step,
+            attempt=1 if row is None else row.newest_attempt + 1,
+            origin=Origin.VALIDATE,
+            raw=raw if has_answer else None,
+        )
+        self._add([judged(attempt, verdict, self.checker)], context)
+        self.recorded += 1
+
+    def take_outcomes(self, path: Path, *, earlier: Earlier | None = None) -> None:
+        """Add every record of a file, each as the last attempt of its unit.
+
+        The retries that a record counts become attempts without an answer, so that they stay
+        counted. Failures keep their stage; valid units are judged by the run's rules, with what
+        `earlier` knows of them. Raises `InputError` naming the line when one cannot be used.
+        """
+        for line in read_outcomes(path):
+            known = None if earlier is None else earlier(line.unit_id)
+            self._take_outcome(line, known)
+
+    def _take_outcome(self, line: "ImportedLine", known: Mapping[str, object] | None) -> None:
+        row = self.run.last(line.unit_id, self.step)
+        first = 1 if row is None else row.newest_attempt + 1
+        counted = 0 if row is None else row.provider_failures + row.other_failures
+        earlier = max(line.retry_count - counted, 0)
+        record = AttemptRecord(
+            unit_id=line.unit_id,
+            step=self.step,
+            attempt=first + earlier,
+            origin=Origin.IMPORT,
+            stage=line.stage,
+            errors=line.errors,
+            raw=line.raw,
+        )
+        if line.stage is None:
+            # What failed was judged by another program, under rules that are not known here.
+            verdict = self.checker.check(line.unit_id, line.raw or "", write_context(known))
+            record = judged(record, verdict, self.checker)
+        if row is not None:
+            is_same = (row.record.stage, row.record.raw) == (record.stage, record.raw)
+            if row.is_valid or is_same:
+                self.known += 1
+                return
+        blank = replace(record, errors=(), warnings=(), coercions=(), raw=None, output=None)
+        fillers = [replace(blank, attempt=first + number) for number in range(earlier)]
+        self._add([*fillers, record], line.context)
+        self.recorded += 1
+
+    def _add(self, attempts: Sequence[AttemptRecord], context: Mapping[str, object] | None) -> None:
+        """Ask for a unit with its input, record its attempts, and ask for its next step."""
+        last = attempts[-1]
+        # Units of a pipeline have an input at each step and none of their own.
+        self.run.units.add(last.unit_id, context_digest="")
+        content = write_context(context)
+        if content is not None:
+            self.run.units.add_input(last.unit_id, last.step, content)
+        self.run.request(last.unit_id, last.step)
+        self.run.record(attempts)
+        if last.stage is None and self.next_step is not None:
+            self.run.request(last.unit_id, self.next_step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedLine:
+    """One record of an outcome."""
+
+    unit_id: str
+    stage: FailureStage | None
+    """`None` for a valid unit, whose answer is judged by the rules of the run."""
+    raw: str | None = field(repr=False)
+    context: Mapping[str, object] | None = field(default=None, repr=False)
+    errors: tuple[dict[str, object], ...] = field(default=(), repr=False)
+    retry_count: int = 0
+
+
+def read_outcomes(path: Path) -> Iterator[ImportedLine]:
+    """Yield the records of a file of failures or of valid units.
+
+    Raises `InputError` naming the line for one that cannot be used.
+    """
+    try:
+        with open_regular(path) as stream:
+            for line in read_lines(stream):
+                if line.content is None or line.content.strip():
+                    yield _record(line)
+    except OSError as error:
+        msg = f"the file cannot be read: {reason_of(error)}"
+        raise InputError(msg, field="FILE") from None
+
+
+def _record(line: Line) -> ImportedLine:
+    if line.content is None:
+        raise _unusable(line, "is too long")
+    try:
+        value = parse_line(line.content, DEFAULT_LIMITS).value
+    except OutputRejected as rejection:
+        raise _unusable(line, f"is no JSON object ({rejection.code.value})") from None
+    unit_id = value.get(UNIT_ID)
+    if isinstance(unit_id, bool) or not isinstance(unit_id, str | int) or unit_id == "":
+        raise _unusable(line, f"has no {UNIT_ID!r} that is a text or a whole number")
+    if _STAGE in value:
+        return _failure(line, str(unit_id), value)
+    raw = value.get(RAW_TEXT, line.content.decode("utf-8"))
+    if not isinstance(raw, str):
+        raise _unusable(line, f"has a {RAW_TEXT!r} that is no text")
+    return ImportedLine(unit_id=str(unit_id), stage=None, raw=raw)
+
+
+def _failure(line: Line, unit_id: str, value: Mapping[str, object]) -> ImportedLine:
+    stage, context, raw = value[_STAGE], value.get("input"), value.get("raw_response")
+    retries, errors = value.get(RETRY_COUNT, 0), value.get("errors")
+    if stage not in list(FailureStage):
+        known = ", ".join(FailureStage)
+        raise _unusable(line, f"has an unknown {_STAGE!r}; there are {known}")
+    if context is not None and not isinstance(context, dict):
+        raise _unusable(line, "has an 'input' that is no object")
+    if type(retries) is not int or not 0 <= retries <= _MOST_RETRIES:
+        raise _unusable(line, f"has a {RETRY_COUNT!r} that is no number from 0 to {_MOST_RETRIES}")
+    told = [] if errors is None else errors
+    if not isinstance(told, list) or not all(isinstance(error, dict) for error in told):
+        raise _unusable(line, "has 'errors' that are no list of objects")
+    # Other programs keep some answers parsed.
+    text = raw if raw is None or isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+    return ImportedLine(
+        unit_id=unit_id,
+        stage=FailureStage(str(stage)),
+        raw=text,
+        context=context,
+        errors=tuple({**_UNTOLD, **error} for error in told),
+        retry_count=retries,
+    )
+
+
+def _unusable(line: Line, problem: str) -> InputError:
+    return InputError(f"line {line.number} {problem}; nothing was imported", field="FILE")
