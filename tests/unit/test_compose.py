@@ -47,7 +47,8 @@ def test_each_part_is_shut_in_and_watched(name: str) -> None:
     uid, _, gid = service["user"].partition(":")
     assert uid == gid != "0"
     assert f"USER {uid}:{gid}\n" in DOCKERFILE
-    assert service["volumes"] == ["state:/state"]
+    assert "volumes" not in service
+    assert f"/state:uid={uid},gid={gid},mode=0700" in service["tmpfs"]
     assert service["environment"]["DATA_STATE_DIR"] == "/state"
 
 

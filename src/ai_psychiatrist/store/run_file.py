@@ -143,9 +143,9 @@ def read_terms(rows: RunRows) -> RunTerms:
         raise LedgerUnusable(name or _DAMAGED) from None
     if (row.key_check is None) != (rows.cipher is None):
         msg = (
-            "the run is encrypted: set LEDGER_KEY_FILE to the file of its key"
+            "the run is encrypted: set DATA_KEY_FILE to the file of its key"
             if rows.cipher is None
-            else "the run is not encrypted: unset LEDGER_KEY_FILE to work with it"
+            else "the run is not encrypted: unset DATA_KEY_FILE to work with it"
         )
         raise ConfigurationError(msg)
     if rows.cipher is not None:
