@@ -14,7 +14,6 @@ from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
 
@@ -57,7 +56,7 @@ too, the job waits to be gone on with.
 OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 """Is told once the end of a job is stored; raises nothing."""
 Claim: TypeAlias = Callable[[], Awaitable[JobRef | None]]
-"""Returns the job whose turn it is, which then is this process's; raises `StoreUnusable`."""
+"""Returns the job whose turn it is, which then is this process's; raises where none can be had."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,7 +136,7 @@ class Engine:
             return False
         try:
             job = await self.claim()
-        except StoreUnusable as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, it may pass
             if self._away_since is None:
                 self._away_since = time.monotonic()
                 logger.error("queue_away", error_type=type(error).__name__)
