@@ -791,7 +791,7 @@ def test_key_that_others_can_read_is_told_in_the_log_alone(tmp_path: Path) -> No
     with Serving(tmp_path, {}) as serving:
         with client_at(serving.url) as client:
             response = client.post("/v1/interviews", json={"protocol": "phq8"})
-            assert_problem(response, 503, "interviews_unavailable")
+            assert_problem(response, 503, "assessments_unavailable")
             assert "records.key" not in response.text
         done = serving.stop()
     assert "chmod 600" in done.err
@@ -802,7 +802,7 @@ def test_server_that_cannot_keep_interviews_still_assesses(tmp_path: Path) -> No
     (tmp_path / "store.sqlite").mkdir()
     with client_of(settings_with(tmp_path)) as client:
         response = client.post("/v1/interviews", json={"protocol": "phq8"})
-        assert_problem(response, 503, "interviews_unavailable")
+        assert_problem(response, 503, "assessments_unavailable")
         assert str(tmp_path) not in response.text
         assert client.post("/full_pipeline", json={"transcript_text": TRANSCRIPT}).is_success
 

@@ -27,7 +27,7 @@ def queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 def test_kills_lose_no_job_and_repeat_only_calls_in_flight(queue: Place, is_whole: bool) -> None:
     jobs = JOBS_AMONG_KILLS.size(is_whole=is_whole)
     kills = JOB_KILLS.size(is_whole=is_whole)
-    fleet = Fleet(place=queue, jobs=jobs, seconds=0.5 if is_whole else 0.1)
+    fleet = Fleet(place=queue, jobs=jobs, seconds=0.5, concurrency=4 if is_whole else 1)
     try:
         fleet.run(kills=kills, seed=7)
     finally:

@@ -201,8 +201,9 @@ def test_what_others_can_read_or_swap_is_refused_in_a_folder_of_a_group(
     with client_of(settings) as client:
         assert client.post("/v1/assessments", json=_BODY).status_code == 201
     assert run("keys create --name a --scope read".split(), tmp_path).code == 0
+    (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     spoil(state / name)
-    commands = {"keys.sqlite": "keys list", "digest.key": "audit verify"}
+    commands = {"keys.sqlite": "keys list", "digest.key": "assess talk.txt"}
     done = run(commands.get(name, "records list").split(), tmp_path)
     assert done.code == 2
     assert told in done.err

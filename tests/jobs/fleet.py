@@ -42,7 +42,7 @@ class Fleet:
         for number in range(3):
             self.place.store_jobs(f"t{number}", len(range(number, self.jobs, 3)))
         chance = random.Random(seed)  # noqa: S311  drawn again from the same seed
-        due = sorted(chance.sample(range(self.jobs), kills))
+        due = sorted(chance.sample(range(self.jobs // 2), kills))
         end = time.monotonic() + PATIENCE_SECONDS * 4
         stores = self.place.stores()
         done = 0

@@ -33,6 +33,9 @@ _RECORD: Final = "audited_record"
 _UNANSWERED: Final = "unanswered"
 """Outcome of a change whose request ended without an answer."""
 _REFUSED: Final = 401
+_UNAVAILABLE: Final = "audit_unavailable"
+_NOTHING_DONE: Final = frozenset({503, 507})
+"""Answers of a store that takes or gives nothing."""
 _NOBODY: Final = "nobody"
 _CURE: Final = (
     "The operator of the service has to look after its disk: ai-psychiatrist audit verify"
@@ -54,8 +57,8 @@ async def record_reading(request: Request, participant_id: int) -> None:
     """Add a row of a stored transcript that was read; raises `Problem` where that cannot be."""
     record_id = f"participant {participant_id}"
     event = _AuditEvent(action="transcript_read", is_change=False, record_id=record_id)
-    if not await _write(request.scope, event, "200"):
-        raise Problem("audit_unavailable", _NOT_SHOWN)
+    if await _write(request.scope, event, "200") is not None:
+        raise Problem(_UNAVAILABLE, _NOT_SHOWN)
 
 
 async def record_refused_logins(app: FastAPI) -> None:
@@ -69,7 +72,7 @@ async def record_refused_logins(app: FastAPI) -> None:
             log = services.audit.of(NO_TENANT)
             log.append(actor=_NOBODY, action="logins_refused", outcome=str(count))
 
-        if await _is_written(record):
+        if await _fault_of(record) is None:
             failures.unrecorded -= count
 
 
@@ -102,8 +105,10 @@ class AuditedRequests:
         if event is None:
             await self._app(scope, receive, send)
             return
-        if event.is_change and not await _write(scope, event, BEGUN):
-            raise Problem("audit_unavailable", _NOT_BEGUN, more=kept_risk(scope))
+        fault = await _write(scope, event, BEGUN) if event.is_change else None
+        if fault is not None:
+            detail = _NOT_BEGUN if fault == _UNAVAILABLE else ""
+            raise Problem(fault, detail, more=kept_risk(scope))
         is_begun = is_refused = False
 
         async def audited_send(message: Message) -> None:
@@ -114,12 +119,13 @@ class AuditedRequests:
                 status = _REFUSED if scope["state"].get(LOGIN_REFUSED) else message["status"]
                 if event.action in ANSWERED_ANYWAY:
                     _count_failure(scope, status)
-                is_refused = not await _write(
-                    scope, replace(event, record_id=record_id), str(status)
-                )
+                row = replace(event, record_id=record_id)
+                fault = await _write(scope, row, str(status))
+                # What cannot be stored is told as such, though that cannot be noted either.
+                is_refused = fault is not None and status not in _NOTHING_DONE
                 if is_refused:
                     detail = _NOT_ENDED if event.is_change else _NOT_SHOWN
-                    problem = Problem("audit_unavailable", detail, more=kept_risk(scope))
+                    problem = Problem(_UNAVAILABLE, detail, more=kept_risk(scope))
                     await problem.response(scope)(scope, receive, send)
             if not is_refused:
                 await send(message)
@@ -155,12 +161,12 @@ def _told_record(scope: Scope, start: Message) -> str:
     return "" if found is None else found[1]
 
 
-async def _write(scope: Scope, event: _AuditEvent, outcome: str) -> bool:
-    """Return whether the row is on the disk, or there has to be none."""
+async def _write(scope: Scope, event: _AuditEvent, outcome: str) -> str | None:
+    """Return the code of what kept the row off the disk; `None` also where there has to be none."""
     services: Services = scope["app"].state.services
     principal = known_principal(scope)
     if principal is None:
-        return True
+        return None
 
     def record() -> None:
         services.audit.of(principal.tenant).append(
@@ -170,7 +176,7 @@ async def _write(scope: Scope, event: _AuditEvent, outcome: str) -> bool:
             record_id=event.record_id,
         )
 
-    return await _is_written(record)
+    return await _fault_of(record)
 
 
 def _count_failure(scope: Scope, status: int) -> None:
@@ -183,10 +189,13 @@ def _count_failure(scope: Scope, status: int) -> None:
         failures.unrecorded += 1
 
 
-async def _is_written(record: Callable[[], None]) -> bool:
+async def _fault_of(record: Callable[[], None]) -> str | None:
+    """Return the code of the problem that kept a row from being written, `None` without one."""
     try:
         await _WRITERS.run(record)
     except (ConfigurationError, StoreUnusable, WorkTimedOut) as error:
         logger.error("audit_not_written", error_type=type(error).__name__, reason=str(error))
-        return False
-    return True
+        if isinstance(error, ConfigurationError):
+            return "assessments_unavailable"
+        return error.problem_code if isinstance(error, StoreUnusable) else _UNAVAILABLE
+    return None

@@ -102,7 +102,9 @@ def erase(
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
     settings = _settings()
-    with using_reserve(settings.data.state_folder), opened_stores(settings) as stores:
+    with refusing_bad_input():
+        folder = settings.data.state_folder
+    with using_reserve(folder), opened_stores(settings) as stores:
         store = _known(stores, tenant)
         if subject is not None:
             with audited_if_possible(stores, tenant, "subject_erased", subject):
