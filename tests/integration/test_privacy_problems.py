@@ -62,7 +62,7 @@ NOT_DRIVEN: Final = {
 DRIVEN_ELSEWHERE: Final = frozenset(
     # Of stored assessments and reviews: test_privacy_records.py, test_reviews_http.py.
     "already_committed assessment_failed assessment_running assessment_unreadable assessments_full "
-    "assessments_unavailable not_acceptable not_committed review_not_begun still_blind "
+    "not_acceptable not_committed review_not_begun still_blind "
     # Of a full store or disk: test_full_disk.py, test_expiry.py.
     "storage_full "
     # Of quotes that were not said: test_http.py, test_failure_account.py.
@@ -260,6 +260,9 @@ def test_no_problem_repeats_anything_of_its_request(tmp_path: Path) -> None:
             assert client.post("/v1/interviews", json={"protocol": "phq8"}).status_code == 201
             with closing(sqlite3.connect(tmp_path / "damaged" / "store.sqlite")) as file, file:
                 file.execute("ALTER TABLE interviews RENAME TO gone")
+            problems.append(client.post("/v1/interviews", json={"protocol": "phq8"}))
+            with closing(sqlite3.connect(tmp_path / "damaged" / "keys.sqlite")) as file, file:
+                file.execute("DELETE FROM audit_heads")
             problems.append(client.post("/v1/interviews", json={"protocol": "phq8"}))
         partly = serving.stop()
     for answer in problems:

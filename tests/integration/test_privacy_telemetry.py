@@ -67,7 +67,7 @@ def test_no_word_leaves_in_spans_metrics_or_logs(tmp_path: Path) -> None:
                     headers={"Prefer": "respond-async"},
                 )
                 status = begun.headers["Location"]
-                wait_until(lambda: client.get(status).json()["state"] != "running")
+                wait_until(lambda: client.get(status).json()["state"] == "finished")
                 models.server.script = calling_tools(rationale=f"{CANARY}-rationale")
                 interview = begin(client, "incident", inputs=INPUTS)
                 answered(client, interview, text=f"It was {CANARY}.")
