@@ -107,8 +107,7 @@ def audited_tenants(database: Database) -> tuple[str, ...]:
 
     In PostgreSQL rows without a head are seen of those tenants alone that stored something.
     """
-    with database.transaction("", writes=False) as connection:
-        return tuple(sorted(connection.execute(_TENANTS).scalars()))
+    return tuple(sorted(str(row.tenant) for row in database.across_tenants(_TENANTS)))
 
 
 def _head(row: Found | None) -> AuditHead | None:

@@ -132,8 +132,7 @@ class Database:
         `due`: only those with a webhook that is due at this time, the longest due first.
         """
         query = _TENANTS if due is None else _DUE_TENANTS.params(of_due=due)
-        with self._translated(), self._engine.connect() as connection:
-            return tuple(connection.execute(query).scalars())
+        return tuple(str(row.tenant) for row in self.across_tenants(query))
 
     @contextmanager
     def transaction(

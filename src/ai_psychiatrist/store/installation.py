@@ -1,13 +1,10 @@
 """Keys of the installation itself: made once, and wrapped by the key that opens the store."""
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
 from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher
 from ai_psychiatrist.store.database import Database
 from ai_psychiatrist.store.key_files import StoreKeys
@@ -27,7 +24,7 @@ def installation_secret(database: Database, keys: StoreKeys, purpose: str) -> by
     with database.among_tenants() as connection:
         sealed = connection.scalars(_WRAPS, {"of_purpose": purpose}).all()
         if sealed:
-            return _opened(sealed, keys.fitting(*sealed, place=_place(purpose)), purpose)
+            return keys.opened(*sealed, place=_place(purpose))[1]
         key = os.urandom(KEY_BYTES)
         wrapped = keys.first().seal(key, place=_place(purpose))
         connection.execute(insert(installation), {"purpose": purpose, "wrapped": wrapped})
@@ -42,8 +39,7 @@ def wrap_anew(database: Database, keys: StoreKeys, *, further: Cipher | None) ->
     with database.among_tenants() as connection:
         for purpose in connection.scalars(_PURPOSES).all():
             sealed = connection.scalars(_WRAPS, {"of_purpose": purpose}).all()
-            present = keys.fitting(*sealed, place=_place(purpose))
-            key = _opened(sealed, present, purpose)
+            present, key = keys.opened(*sealed, place=_place(purpose))
             connection.execute(_UNWRAPPED, {"of_purpose": purpose})
             for cipher in (present, further):
                 if cipher is not None:
@@ -51,13 +47,6 @@ def wrap_anew(database: Database, keys: StoreKeys, *, further: Cipher | None) ->
                     connection.execute(
                         insert(installation), {"purpose": purpose, "wrapped": wrapped}
                     )
-
-
-def _opened(sealed: Sequence[bytes], cipher: Cipher, purpose: str) -> bytes:
-    for one in sealed:
-        with suppress(ConfigurationError):
-            return cipher.unseal(one, place=_place(purpose))
-    raise ArtifactMismatch(problem_code="assessment_unreadable")
 
 
 def _place(purpose: str) -> str:

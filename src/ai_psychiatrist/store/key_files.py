@@ -38,8 +38,8 @@ class StoreKeys:
             return load_cipher(self.named)
         return Cipher(self._own_key() or self._made_key())
 
-    def fitting(self, *sealed: bytes, place: str) -> Cipher:
-        """Return what opens bytes that were sealed before, one of them where there are several.
+    def opened(self, *sealed: bytes, place: str) -> tuple[Cipher, bytes]:
+        """Return what opens bytes that were sealed before, and the first of them that it opens.
 
         The own key is tried after the named one, so that who names a key later, for the sake of
         runs, keeps what is stored. Raises `ConfigurationError` when neither fits.
@@ -47,8 +47,7 @@ class StoreKeys:
         for cipher in self._known():
             for one in sealed:
                 with suppress(ConfigurationError):
-                    cipher.unseal(one, place=place)
-                    return cipher
+                    return cipher, cipher.unseal(one, place=place)
         msg = (
             f"{self.kept} are encrypted with another key: set DATA_KEY_FILE to it, or put it "
             f"back at {str(self.own)!r}"

@@ -6,7 +6,7 @@ import os
 import unicodedata
 import uuid
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -182,7 +182,7 @@ class TenantKeys:
             rows = self._database.all(_ALL)
             for row in rows:
                 self._wrap_anew(row, before, after)
-            present = self._fitting()
+            present, _ = self._unwrapped_key()
             self._database.run(_UNWRAPPED)
             for cipher in (present, further):
                 if cipher is not None:
@@ -227,19 +227,13 @@ class TenantKeys:
         state = self._database.one(_STATE)
         generation = -1 if state is None else int(state.generation)
         if self._known is None or self._known.generation != generation:
-            cipher = self._fitting()
-            for row in self._database.all(_WRAPS):
-                with suppress(ConfigurationError):
-                    key = cipher.unseal(row.wrapped, place=self._place("key"))
-                    self._known = _made(key, generation)
-        if self._known is None or self._known.generation != generation:
-            raise ArtifactMismatch(problem_code="assessment_unreadable")
+            self._known = _made(self._unwrapped_key()[1], generation)
         return self._known
 
-    def _fitting(self) -> Cipher:
-        """Return the key of the installation that opens the tenant's."""
+    def _unwrapped_key(self) -> tuple[Cipher, bytes]:
+        """Return the key of the installation that opens the tenant's, and that one."""
         sealed = [row.wrapped for row in self._database.all(_WRAPS)]
-        return self._keys.fitting(*sealed, place=self._place("key"))
+        return self._keys.opened(*sealed, place=self._place("key"))
 
     def _place(self, *parts: str) -> str:
         return sealed_place(self._database.tenant, *parts)

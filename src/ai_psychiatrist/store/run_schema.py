@@ -32,6 +32,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import SchemaItem
 
+from ai_psychiatrist.store.schema import keep_tenants_apart
+
 RUN_SCHEMA_VERSION: Final = 8
 """The first of this form; the ones before it were made by earlier versions of the program."""
 RUNS: Final = MetaData()
@@ -44,11 +46,6 @@ _REFUSED: Final = (
 _NEVER_CHANGE: Final = (
     "CREATE TRIGGER never_change BEFORE UPDATE OR DELETE ON {table}"
     " FOR EACH ROW EXECUTE FUNCTION refuse_change()"
-)
-_ROW_LEVEL_SECURITY: Final = (
-    "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
-    "ALTER TABLE {table} FORCE ROW LEVEL SECURITY",
-    "CREATE POLICY own ON {table} USING (tenant = current_setting('store.tenant', true))",
 )
 
 
@@ -198,8 +195,12 @@ def _guard(
     for statement in sorted(TRIGGERS) if is_sqlite else ():
         connection.exec_driver_sql(statement)
     for table in () if is_sqlite else tables:
-        for statement in (*_ROW_LEVEL_SECURITY, *[_NEVER_CHANGE] * (table in _APPEND_ONLY)):
-            connection.exec_driver_sql(statement.format(table=table.name))
+        if table in _APPEND_ONLY:
+            connection.exec_driver_sql(_NEVER_CHANGE.format(table=table.name))
+
+
+for _each in RUNS.tables.values():
+    keep_tenants_apart(_each)
 
 
 def adding(table: Table, *key: str, **computed: ColumnElement[Any]) -> Executable:

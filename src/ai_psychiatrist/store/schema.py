@@ -419,7 +419,11 @@ sessions: Final = Table(
 _OPEN_TO_ALL_TENANTS: Final = frozenset(
     {meta, tenants, queue, runners, key_meta, installation, audit_heads, access_keys, sessions}
 )
-_IS_TENANTS: Final = "tenant = current_setting('store.tenant', true)"
+_TENANTS_APART: Final = (
+    "ALTER TABLE %(fullname)s ENABLE ROW LEVEL SECURITY",
+    "ALTER TABLE %(fullname)s FORCE ROW LEVEL SECURITY",
+    "CREATE POLICY own ON %(fullname)s USING (tenant = current_setting('store.tenant', true))",
+)
 _APPEND_ONLY: Final = (reviews, events, origins, answers, turns, audit)
 _COUNTED: Final = {
     "record_bytes": (bodies, reviews),
@@ -431,6 +435,12 @@ _CHANGES: Final = {
     "DELETE": "- length(OLD.body) WHERE tenant = OLD.tenant",
     "UPDATE OF body": "+ length(NEW.body) - length(OLD.body) WHERE tenant = NEW.tenant",
 }
+
+
+def keep_tenants_apart(table: Table) -> None:
+    """Have PostgreSQL show the rows of a table to their tenant alone, once the table is made."""
+    for statement in _TENANTS_APART:
+        _after_create(table, statement, dialect="postgresql")
 
 
 def _after_create(table: Table, statement: str, *, dialect: str) -> None:
@@ -498,9 +508,4 @@ for _column, _tables in _COUNTED.items():
             )
 for _table in METADATA.tables.values():
     if _table not in _OPEN_TO_ALL_TENANTS:
-        for _statement in (
-            "ALTER TABLE %(fullname)s ENABLE ROW LEVEL SECURITY",
-            "ALTER TABLE %(fullname)s FORCE ROW LEVEL SECURITY",
-            f"CREATE POLICY own ON %(fullname)s USING ({_IS_TENANTS})",
-        ):
-            _after_create(_table, _statement, dialect="postgresql")
+        keep_tenants_apart(_table)

@@ -1,8 +1,8 @@
 """The stores of all tenants of an installation, each opened when it is first needed."""
 
 import threading
-from collections.abc import Callable, Container
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Container, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -100,16 +100,11 @@ class Stores:
 
         Raises `StoreUnusable` for files or keys that cannot be used.
         """
-        try:
+        with _raising_unusable():
             store = self._opened.get(tenant)
             if store is None:
                 store = await self._opening.run(lambda: self.open(tenant))
             return await self._threads.run(partial(work, store))
-        except WorkTimedOut:
-            raise store_unusable() from None
-        except ConfigurationError as error:
-            _log(error)
-            raise store_unusable() from None
 
     def open(self, tenant: str) -> Store:
         """Return a tenant's store, for commands; raises `ConfigurationError`, `StoreUnusable`."""
@@ -191,13 +186,8 @@ class Stores:
             queue = self._queue()
             return otherwise if queue is None else work(queue)
 
-        try:
+        with _raising_unusable():
             return await self._threads.run(ask)
-        except WorkTimedOut:
-            raise store_unusable() from None
-        except ConfigurationError as error:
-            _log(error)
-            raise store_unusable() from None
 
     def tended(
         self, record: Callable[[str, Swept | None], None]
@@ -320,6 +310,18 @@ def _swept(record: Callable[[Swept | None], None], store: Store) -> Swept:
     if swept.counts:
         record(swept)
     return swept
+
+
+@contextmanager
+def _raising_unusable() -> Iterator[None]:
+    """Raise `StoreUnusable` for files or keys that cannot be used, and for what takes too long."""
+    try:
+        yield
+    except WorkTimedOut:
+        raise store_unusable() from None
+    except ConfigurationError as error:
+        _log(error)
+        raise store_unusable() from None
 
 
 def _log(error: Exception) -> None:
