@@ -60,6 +60,8 @@ JOB_KILLS: Final = Sweep(slice=2, whole=10)
 """Such kills, at random times."""
 JOBS_ON_MACHINES: Final = Sweep(slice=8, whole=200)
 """Jobs of a server and two workers that share nothing but PostgreSQL and a key."""
+UNITS_ON_MACHINES: Final = Sweep(slice=10, whole=2_000)
+"""Units of a run that the same processes do."""
 JOBS_OF_ONE_TENANT: Final = Sweep(slice=60, whole=1_000)
 """Jobs of one tenant that wait while another hands in a single one."""
 JOB_OUTAGE_SECONDS: Final = Sweep(slice=2, whole=20)

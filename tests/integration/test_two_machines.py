@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, LiteralString
 
 import httpx
 import psycopg
@@ -19,13 +19,13 @@ import pytest
 from psycopg import sql
 
 from tests.fakes.model_server import ModelServerThread
-from tests.integration.command import COMMAND, Serving, environment_of
+from tests.integration.command import COMMAND, Serving, environment_of, finish, run
 from tests.integration.running_app import client_at, model_at
 from tests.integration.started import Started, start
 from tests.jobs.own_cluster import Cluster, own_cluster
 from tests.jobs.places import Place
 from tests.patience import PATIENCE_SECONDS, wait_until
-from tests.sweeps import JOB_KILLS, JOB_OUTAGE_SECONDS, JOBS_ON_MACHINES
+from tests.sweeps import JOB_KILLS, JOB_OUTAGE_SECONDS, JOBS_ON_MACHINES, UNITS_ON_MACHINES
 
 _PLACES: Final = 4
 _CALLS_AT_ONCE: Final = 4
@@ -137,14 +137,16 @@ def handed_in(client: httpx.Client, requests: list[dict[str, str]]) -> list[str]
     raise TimeoutError
 
 
-def ended_in(place: Place) -> int:
-    """Return how many jobs have their end, as far as the database says."""
+_JOBS: Final = "SELECT count(*) FROM records WHERE state IN ('finished', 'failed')"
+_UNITS: Final = "SELECT count(*) FROM run_attempts WHERE step = 'assessment'"
+
+
+def ended_in(place: Place, count: LiteralString = _JOBS) -> int:
+    """Return how many jobs, or units, have their end, as far as the database says."""
     try:
         with psycopg.connect(place.url) as connection:
             connection.execute("SELECT set_config('store.tenant', 'local', true)")
-            row = connection.execute(
-                "SELECT count(*) FROM records WHERE state IN ('finished', 'failed')"
-            ).fetchone()
+            row = connection.execute(count).fetchone()
     except psycopg.Error:
         return 0
     return int(row[0]) if row else 0
@@ -215,6 +217,71 @@ def test_every_job_ends_once_and_says_what_one_machine_says(tmp_path: Path, is_w
             json.dumps(request.body, sort_keys=True) for request in models.requests[asked_alone:]
         )
         in_flight = kills * _PLACES * _CALLS_AT_ONCE
+        assert sum(bodies.values()) - len(bodies) <= in_flight
+        assert len(bodies) == asked_alone
+
+
+def written(folder: Path, count: int) -> Path:
+    interviews = folder / "interviews"
+    interviews.mkdir()
+    for number, request in enumerate(asked(count), 1):
+        (interviews / f"{number:05}.txt").write_text(request["transcript_text"], "utf-8")
+    return interviews
+
+
+def among_kills(
+    place: Place, cluster: Cluster, machines: Machines, *, count: int, is_whole: bool
+) -> None:
+    """Kill processes and cut the database off until all units have their end."""
+    kills = JOB_KILLS.size(is_whole=is_whole)
+    chance = random.Random(11)  # noqa: S311  drawn again from the same seed
+    due = sorted(chance.sample(range(count // 2), kills))
+    end = time.monotonic() + PATIENCE_SECONDS * 20
+    is_cut_off = False
+    while (done := ended_in(place, _UNITS)) < count:
+        assert time.monotonic() < end, done
+        if machines.kills < kills and done >= due[machines.kills]:
+            machines.kill(chance)
+        if not is_cut_off and done >= count // 3:
+            is_cut_off = True
+            cluster.stop()
+            time.sleep(JOB_OUTAGE_SECONDS.size(is_whole=is_whole))
+            cluster.start()
+        time.sleep(_LOOK_SECONDS)
+    assert (machines.kills, is_cut_off) == (kills, True)
+
+
+@pytest.mark.sweep
+@pytest.mark.timeout(7_200)
+def test_every_unit_of_a_run_ends_once_and_says_what_one_machine_says(
+    tmp_path: Path, is_whole: bool
+) -> None:
+    count = UNITS_ON_MACHINES.size(is_whole=is_whole)
+    interviews = written(tmp_path, count)
+    with own_cluster() as cluster, ModelServerThread(delay_seconds=_DELAY_SECONDS) as models:
+        place = Place(url=own_role(cluster), folder=tmp_path)
+        settings = model_at(models.url) | place.settings | {"JOBS_REAP_SECONDS": "5"}
+        own = {name: value for name, value in settings.items() if name != "DATABASE_URL"}
+        wanted = ("evaluate", "run", str(interviews), "--out")
+        with start((COMMAND, *wanted, "alone"), tmp_path, environment_of(tmp_path, own)) as alone:
+            assert finish(alone, seconds=PATIENCE_SECONDS * 20).code == 0
+        asked_alone = len(models.requests)
+
+        detached = run([*wanted, "shared", "--database", "--detach"], tmp_path, settings)
+        assert detached.code == 4, detached.err
+        with machines_of(tmp_path, settings) as machines:
+            among_kills(place, cluster, machines, count=count, is_whole=is_whole)
+        told = run(["evaluate", "status", "shared"], tmp_path, settings)
+        assert told.code == 0, told.err
+        for name in ("predictions.jsonl", "failures.jsonl", "units.jsonl"):
+            assert (tmp_path / "shared" / name).read_bytes() == (
+                tmp_path / "alone" / name
+            ).read_bytes()
+
+        bodies = Counter(
+            json.dumps(request.body, sort_keys=True) for request in models.requests[asked_alone:]
+        )
+        in_flight = machines.kills * _PLACES * _CALLS_AT_ONCE
         assert sum(bodies.values()) - len(bodies) <= in_flight
         assert len(bodies) == asked_alone
 

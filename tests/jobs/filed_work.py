@@ -9,8 +9,8 @@ from pathlib import Path
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.store.jobs import TakenJob
+from ai_psychiatrist.store.queue import Queued
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.job_work import JobCalls
 from tests.unit.store.stored import RESULT, figures
@@ -26,7 +26,7 @@ class FiledWork:
     calls: int
     seconds: float
 
-    async def __call__(self, job: JobRef) -> RecordState:
+    async def __call__(self, job: Queued) -> RecordState:
         """Do a job to its end."""
         records, runner = self.stores.records(job.tenant), self.stores.runner
         taken = await records.ask(lambda store: store.jobs.take(job.id, runner))
@@ -50,14 +50,14 @@ class FiledWork:
             raise
         return RecordState.FINISHED
 
-    async def _call(self, kept: JobCalls, job: JobRef, number: str) -> None:
+    async def _call(self, kept: JobCalls, job: Queued, number: str) -> None:
         self._note("begun", job, number)
         await asyncio.sleep(self.seconds)
         call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest=number, reply="{}")
         await kept.keep(call)
         self._note("finished", job, number)
 
-    def _note(self, what: str, job: JobRef, number: str) -> None:
+    def _note(self, what: str, job: Queued, number: str) -> None:
         line = f"{what} {os.getpid()} {job.tenant}/{job.id} {number}\n".encode()
         account = os.open(self.folder / "account", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:

@@ -32,6 +32,8 @@ Action: TypeAlias = Literal[
     "assessment_erased",
     "subject_seen",
     "subject_erased",
+    "run_erased",
+    "run_words_read",
     "review_begun",
     "review_seen",
     "ratings_committed",

@@ -18,7 +18,7 @@ COMMANDS: Final = {
     "serve": Later(place="serve_command:serve", help="Serve the HTTP API."),
     "worker": Later(
         place="worker_command:worker",
-        help="Do the jobs that servers take in.",
+        help="Do the jobs that servers take in, and the units of `evaluate run --database`.",
     ),
     "doctor": Later(
         place="doctor_command:doctor",

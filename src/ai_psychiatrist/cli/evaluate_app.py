@@ -10,6 +10,18 @@ COMMANDS: Final = {
         place="evaluate_command:runs_app",
         help="Assess every unit of a dataset; can be stopped at any time and gone on with.",
     ),
+    "status": Later(
+        place="evaluation_shared:shared_app",
+        help="Say how far a run is, and bring what lies in its folder up to date.",
+    ),
+    "stop": Later(
+        place="evaluation_shared:shared_app",
+        help="Take the units that wait of a run in the database from the workers.",
+    ),
+    "erase": Later(
+        place="evaluation_shared:shared_app",
+        help="Erase a run in the database: its key is destroyed, so that copies tell nothing.",
+    ),
     "merge": Later(
         place="evaluation_merge:merge",
         help="Make one run of the shards of `evaluate run --shard`: one ledger, one account.",

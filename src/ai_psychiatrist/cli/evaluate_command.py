@@ -32,6 +32,8 @@ from ai_psychiatrist.cli.run_options import (
     BatchOption,
     CertificatesOption,
     ConcurrencyOption,
+    DatabaseOption,
+    DetachOption,
     HandInAgainOption,
     LimitOption,
     MaxFailuresOption,
@@ -104,6 +106,9 @@ Examples:
   ai-psychiatrist evaluate run interviews/ --out runs/own --model ollama:gemma3 --max-cost 5
   --price ollama:gemma3=0.10/0.40
 
+  ai-psychiatrist evaluate run interviews/ --out runs/shared --model ollama:gemma3 --database
+  --detach
+
 Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
 --interviewer for all files, or with rows file,label,role in interviews/speakers.csv.
 
@@ -111,8 +116,14 @@ With --batch calls are handed in to the provider's batch interface at about half
 command ends; their prompts rest at the provider until the results are collected. Go on with
 --resume, three times or more, until all is done; --wait does so by itself.
 
+With --database texts, calls and outcomes are kept in the database of DATABASE_URL, and each
+`ai-psychiatrist worker` with the same settings does units of the run, on any machine. `evaluate
+status RUN` says how far they are and brings what lies in RUN up to date, as every command on runs
+does; `evaluate stop RUN` takes what waits from them.
+
 Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
-settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume), 5 the ceiling of
+settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume) or, with --detach, for
+workers (ask with `evaluate status`), 5 the ceiling of
 --max-cost is reached (go on with --resume and a higher one), 130 stopped by Ctrl-C (go on with
 --resume).
 """
@@ -146,6 +157,8 @@ def run(
     accept_changed: AcceptChangedOption = False,
     ablate: AblateOption = False,
     certificates: CertificatesOption = False,
+    database: DatabaseOption = False,
+    detach: DetachOption = False,
     max_failures: MaxFailuresOption = None,
     plan: PlanOption = False,
     as_json: PlanAsJsonOption = False,
@@ -202,6 +215,8 @@ def run(
             is_unrelated=unrelated,
             ablates=ablate,
             batch=BatchChoice(wanted=batch, waits=wait, hands_in_again=hand_in_again),
+            is_in_database=database,
+            is_detached=detach,
         )
         _tell_plan(settings, wanted, plan=plan, before=out, as_json=as_json)
         if out is None:

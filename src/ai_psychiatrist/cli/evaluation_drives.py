@@ -7,6 +7,7 @@ from rich.table import Table
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.cli.run_source import brought_up_to_date
 from ai_psychiatrist.domain.drive import DriveVerdict
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.measuring import measure_run
@@ -29,6 +30,7 @@ _PIPE_WIDTH = 120
 def ablate(run: RunFolderArgument, *, as_json: JsonOption = False) -> None:
     """Show how many scores of a run the evidence drives; the run was made with --ablate."""
     with refusing_bad_input():
+        brought_up_to_date(run)
         found = measure_run(run).metrics.drive
         if not found.counts.total:
             msg = (

@@ -12,6 +12,7 @@ from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.repeats_table import print_repeats
+from ai_psychiatrist.cli.run_source import brought_up_to_date
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.measuring import (
     compare_runs,
@@ -85,6 +86,7 @@ def metrics(
     Figures of some of the units are printed alone: the file is about all of them.
     """
     with refusing_bad_input():
+        brought_up_to_date(run, *(compare or ()))
         selection = Selection(split=split, has_items=labelled)
         measured = measure_run(run, compare or (), selection, workers=_CORES)
         if as_json:
@@ -112,6 +114,7 @@ def compare_command(
     """
     with refusing_bad_input():
         folders = [run, *(others or ())]
+        brought_up_to_date(*folders)
         if not others or any(RunFolder(one).inside() for one in folders):
             _compare_repeats(folders, as_json=as_json)
             return
@@ -143,6 +146,7 @@ def report(
 ) -> None:
     """Write one HTML file about a run that opens in any browser, without a network."""
     with refusing_bad_input():
+        brought_up_to_date(run, *(compare or ()))
         written = report_run(run, compare or (), out, workers=_CORES)
         typer.echo(str(written.path))
         typer.echo(plain(to_read_in_words(written.readings)), err=True)

@@ -9,7 +9,7 @@ import typer
 from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
-from ai_psychiatrist.cli.run_source import open_run
+from ai_psychiatrist.cli.run_source import brought_up_to_date, noting_read_words, open_run
 from ai_psychiatrist.cli.run_table import print_runs
 from ai_psychiatrist.evaluation.report.unit_table import write_table
 from ai_psychiatrist.evaluation.runs.run_list import runs_in
@@ -34,6 +34,7 @@ def runs(
 ) -> None:
     """List the runs in a folder: what each was made with, and how its units ended."""
     with refusing_bad_input():
+        brought_up_to_date(folder)
         found = runs_in(folder)
         if as_json:
             print_json(asdict(found))
@@ -49,6 +50,7 @@ def table(
 ) -> None:
     """Write the results of a run, or of all in a folder, as a table: a row a unit, no words."""
     with refusing_bad_input():
+        brought_up_to_date(run)
         write_table(run, out)
         typer.echo(str(out))
 
@@ -63,6 +65,6 @@ def unit(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file for your eyes alone.")],
 ) -> None:
     """Write a unit's text, prompts, replies and quotes into a file; it holds what people said."""
-    with refusing_bad_input(), open_run(run) as ledger:
+    with refusing_bad_input(), noting_read_words(run), open_run(run) as ledger:
         write_unit(ledger, unit_id, out)
     typer.echo(f"written to {out}; it holds what people said", err=True)

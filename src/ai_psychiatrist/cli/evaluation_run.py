@@ -47,6 +47,9 @@ class WantedRun:
     ablates: bool = False
     """Whether to score again with the evidence changed."""
     batch: BatchChoice = LIVE
+    is_in_database: bool = False
+    is_detached: bool = False
+    """Whether the units are left to the workers."""
 
     @property
     def is_several(self) -> bool:
@@ -58,6 +61,9 @@ def assess_dataset(settings: Settings, wanted: WantedRun) -> ExitCode:
     """Make or go on with all runs that are wanted, and return the command's exit status."""
     with ending_on_stop("stopped; what has finished is kept: go on with --resume"):
         codes = asyncio.run(_assess_all(settings, wanted))
+    if ExitCode.WAITING in codes and wanted.is_detached:
+        typer.echo(f"next: ai-psychiatrist evaluate status {wanted.out}", err=True)
+        return ExitCode.WAITING
     if ExitCode.WAITING in codes:
         typer.echo("next: the same command with --resume, when the batch is ready", err=True)
         return ExitCode.WAITING
@@ -133,6 +139,8 @@ def _wanted_run(wanted: WantedRun, dataset: Dataset, variant: Variant | None) ->
         variant=variant,
         concerns_depression=False if wanted.is_unrelated else None,
         ablates=wanted.ablates,
+        is_in_database=wanted.is_in_database,
+        is_detached=wanted.is_detached,
     )
 
 
@@ -144,7 +152,7 @@ def conclude(state: RunState) -> ExitCode:
         steps = ", ".join(state.unbalanced_steps)
         fail(f"the account does not balance at {steps}: keep the folder")
     account = state.counts
-    if state.waiting_calls:
+    if state.waiting_calls or state.queued_units or state.running_units:
         return ExitCode.WAITING
     if state.has_reached_ceiling:
         return ExitCode.CEILING_REACHED
@@ -162,6 +170,7 @@ def _lines(state: RunState) -> Iterator[str]:
         f"{account.failed} failed, {account.pending} to do; "
         f"{state.paid_calls} model calls made now"
     )
+    yield from _queue_lines(state)
     if state.waiting_calls:
         yield f"{state.waiting_calls} calls wait for their batch, which may take a day"
     for category, count in carried.kinds.most_common():
@@ -187,3 +196,13 @@ def _lines(state: RunState) -> Iterator[str]:
         lost = sum(state.not_read.values())
         yield f"not read and no units: {lost} files or lines ({kinds}); {_CHECK_SAYS}"
     yield plain(to_read_in_words(state.readings))
+
+
+def _queue_lines(state: RunState) -> Iterator[str]:
+    if state.queued_units or state.running_units:
+        yield f"{state.queued_units} units wait for a worker, {state.running_units} are under way"
+    if state.queued_units and not state.running_units:
+        yield (
+            "no worker is at it: start `ai-psychiatrist worker` with this DATABASE_URL, the same "
+            "DATA_KEY_FILE, models and settings; it says so where it leaves the run to others"
+        )

@@ -42,6 +42,19 @@ AcceptChangedOption: TypeAlias = Annotated[
         help="With --resume: go on under another version, prompts, rules, calls or servers.",
     ),
 ]
+DatabaseOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--database",
+        help="Keep the run in the PostgreSQL of DATABASE_URL; workers help with its units.",
+    ),
+]
+DetachOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--detach", help="With --database: leave all units to the workers, and end at once."
+    ),
+]
 CertificatesOption: TypeAlias = Annotated[
     bool,
     typer.Option(

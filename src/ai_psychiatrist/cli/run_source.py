@@ -1,17 +1,25 @@
 """Open the run that a command is about."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from ai_psychiatrist.cli.audited import audited
 from ai_psychiatrist.cli.settings_source import read_settings
+from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.pipelines.run_folder import (
     create_pipeline_run,
     refuse_other_pipeline,
 )
 from ai_psychiatrist.store.cipher import Cipher, cipher_of
 from ai_psychiatrist.store.run_file import holds_run
+from ai_psychiatrist.store.run_places import DatabaseRuns, RunPlace, run_in_database
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
+from ai_psychiatrist.wiring.records import stores_of
+from ai_psychiatrist.wiring.runs import run_place
 
 
 def run_cipher() -> Cipher | None:
@@ -21,7 +29,41 @@ def run_cipher() -> Cipher | None:
 
 def open_run(folder: Path, *, is_read_only: bool = False) -> RunStore:
     """Return the ledger of a run; raises `InputError` when there is none."""
+    if run_in_database(folder) is not None:
+        return place_of(folder).open(folder)
     return RunStore.open(folder, cipher=run_cipher(), is_read_only=is_read_only)
+
+
+def place_of(folder: Path) -> RunPlace:
+    """Return where the store of a run is; raises `ConfigurationError` and `StoreUnusable`."""
+    settings = read_settings()
+    return run_place(settings, lambda: stores_of(settings), folder)
+
+
+@contextmanager
+def noting_read_words(folder: Path) -> Iterator[None]:
+    """Write rows of the audit log about a run in the database whose words the block reads."""
+    run = run_in_database(folder)
+    if run is None:
+        yield
+        return
+    with audited(stores_of(read_settings()), LOCAL.tenant, "run_words_read") as changed:
+        changed.record_id = run
+        yield
+
+
+def brought_up_to_date(*folders: Path) -> None:
+    """Write what workers have done into the folders of runs, or of several, in the database."""
+    for folder in folders:
+        for one in (RunFolder(folder), *RunFolder(folder).inside()):
+            if run_in_database(one.path) is None:
+                continue
+            # What it imports is for runs in the database alone.
+            from ai_psychiatrist.interface.shared_run import collected  # noqa: PLC0415
+
+            place = place_of(one.path)
+            if isinstance(place, DatabaseRuns):
+                collected(place.runs, place.open(one.path), one)
 
 
 def open_or_create_run(folder: Path, config: Path | None) -> RunStore:

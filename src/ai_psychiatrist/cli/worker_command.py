@@ -56,7 +56,7 @@ def worker(
     ] = None,
     model: ModelOption = None,
 ) -> None:
-    """Do the jobs that servers take in."""
+    """Do the jobs that servers take in, and the units of `evaluate run --database`."""
     with refusing_bad_input():
         settings = _with_concurrency(read_settings(model), concurrency)
         try:
@@ -79,6 +79,7 @@ def _with_concurrency(settings: Settings, concurrency: int | None) -> Settings:
 
 async def _worked(settings: Settings, health_file: Path | None) -> int:
     # The database's library takes a quarter of a second, which only workers are worth.
+    from ai_psychiatrist.interface.shared_run import UnitWork  # noqa: PLC0415
     from ai_psychiatrist.wiring import bootstrap  # noqa: PLC0415
     from ai_psychiatrist.wiring.jobs import run_worker  # noqa: PLC0415
 
@@ -88,8 +89,14 @@ async def _worked(settings: Settings, health_file: Path | None) -> int:
     try:
         async with bootstrap(settings) as services:
             await services.open_references()
+            units = UnitWork(services=services)
             await run_worker(
-                services, stop, on_ready=_announce, on_alive=lambda: _touch(health_file)
+                services,
+                stop,
+                on_ready=_announce,
+                on_alive=lambda: _touch(health_file),
+                units=units,
+                left=units.left,
             )
     except StoreUnusable:
         typer.echo(_AWAY, err=True)

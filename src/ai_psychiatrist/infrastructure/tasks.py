@@ -1,11 +1,14 @@
 """Tasks of the event loop: repeated work, several workers of one queue, and graceful shutdown."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar
+
+from ai_psychiatrist.domain.errors import StoreUnusable
 
 T = TypeVar("T")
 
@@ -14,6 +17,7 @@ Wait: TypeAlias = Callable[[float], Awaitable[None]]
 
 MINUTE_SECONDS: Final = 60.0
 HOUR_SECONDS: Final = 3_600.0
+_AGAIN_SECONDS: Final = 1.0
 
 
 async def repeat(
@@ -48,6 +52,23 @@ async def work_together(count: int, work: Callable[[], Awaitable[None]]) -> None
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def patiently(
+    work: Callable[[], Awaitable[None]], seconds: float, wait: Wait = asyncio.sleep
+) -> None:
+    """Do the work, and again each second for so long as the database is away.
+
+    Raises `StoreUnusable` when it stays away, and whatever else the work raises at once.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return await work()
+        except StoreUnusable:
+            if time.monotonic() >= until:
+                raise
+            await wait(_AGAIN_SECONDS)
 
 
 class Pending(asyncio.CancelledError):

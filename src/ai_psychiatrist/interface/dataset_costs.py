@@ -9,7 +9,7 @@ from ai_psychiatrist.evaluation.pricing.prices import PriceList
 from ai_psychiatrist.evaluation.pricing.used import CallPrices, total_usd, used_calls
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.run_places import RunPlace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.wiring import Services
 
@@ -43,11 +43,11 @@ def purse_of(
     ledger: RunStore,
     *,
     beside: Sequence[RunFolder],
-    cipher: Cipher | None,
+    place: RunPlace,
 ) -> Purse | None:
     """Return what a run may still spend, `None` where there is no ceiling.
 
-    `beside`: the other runs that the ceiling is for; `cipher`: what their ledgers are read with.
+    `beside`: the other runs that the ceiling is for; `place`: where their ledgers are.
     """
     if options.max_cost_usd is None:
         return None
@@ -56,7 +56,7 @@ def purse_of(
     readable = max(round(plan.units * (1 - plan.unreadable / max(plan.measured, 1))), 1)
     spent = _spent_usd(ledger, prices)
     for folder in beside:
-        with RunStore.open(folder.path, cipher=cipher, is_read_only=True) as other:
+        with place.open(folder.path) as other:
             spent += _spent_usd(other, prices)
     return Purse(
         ceiling=options.max_cost_usd, spent=spent, prices=prices, unit_usd=planned / readable

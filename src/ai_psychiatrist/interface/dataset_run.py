@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
 from ai_psychiatrist.domain.errors import InputError
@@ -17,30 +18,26 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
-from ai_psychiatrist.evaluation.runs.provenance import changes_of, provenance
+from ai_psychiatrist.evaluation.runs.provenance import changes_of, dataset_record
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.served_models import ServedModels
+from ai_psychiatrist.evaluation.runs.served_models import served_in
 from ai_psychiatrist.evaluation.runs.session import RunState, run_session
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
+from ai_psychiatrist.evaluation.runs.unit import unit_source
 from ai_psychiatrist.evaluation.runs.units_file import text_digest
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, remove_drafts, write_whole
 from ai_psychiatrist.interface.dataset_costs import price_list, purse_of
 from ai_psychiatrist.interface.dataset_plan import measured_units, planned_run
-from ai_psychiatrist.interface.deciding import (
-    call_settings,
-    deciding_settings,
-    model_addresses,
-    references_record,
-)
-from ai_psychiatrist.proof.rule_set import rule_set_digest
+from ai_psychiatrist.interface.deciding import made_with
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
-from ai_psychiatrist.store.cipher import cipher_of
+from ai_psychiatrist.store.run_places import DatabaseRuns, RunPlace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.wiring import Services
+from ai_psychiatrist.wiring.runs import run_place
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.batches.rounds import BatchOptions
@@ -98,6 +95,10 @@ class DatasetRun:
     """Other runs that the ceiling in money is for as well."""
     batch: "BatchOptions | None" = None
     """How calls are submitted to batch interfaces; `None` where models are asked live."""
+    is_in_database: bool = False
+    """Whether a new run is kept in the database; one that goes on is where it was begun."""
+    is_detached: bool = False
+    """Whether its units are left to the workers."""
 
 
 async def make_run(
@@ -114,12 +115,21 @@ async def make_run(
     """
     if wanted.batch is not None:
         _refuse_batches(services, wanted, wanted.batch)
+    place = await asyncio.to_thread(
+        run_place,
+        services.settings,
+        lambda: services.stores,
+        wanted.folder.path,
+        is_in_database=wanted.is_in_database or wanted.is_detached,
+    )
+    if isinstance(place, DatabaseRuns):
+        refuse_in_database(wanted)
     prices = price_list(services, wanted.options)
     scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
         await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people)
-    request = await _request(services, wanted, scoring)
+    request = await _request(services, wanted, scoring, place)
     folder = request.folder
     with folder.held(), open_run(request) as ledger:
         remove_drafts(folder.certificates)
@@ -134,6 +144,14 @@ async def make_run(
             account = ledger.counts(ASSESSMENT_STEP)
             return watch(account.requested, account.valid + account.failed)
 
+        if isinstance(place, DatabaseRuns):
+            # The engine of jobs, which other runs do without.
+            from ai_psychiatrist.interface.shared_run import SharedRun  # noqa: PLC0415
+
+            shared = SharedRun(services=services, runs=place.runs, ledger=ledger, folder=folder)
+            return await shared.session(
+                tools, wanted.options, tally, watched, is_detached=wanted.is_detached
+            )
         if wanted.batch is None:
             with watched() as on_unit:
                 return await run_session(
@@ -178,6 +196,7 @@ def _tools(
     folder, contract = request.folder, request.contract
     return RunTools(
         dataset=request.dataset,
+        read=partial(unit_source, request.dataset),
         ledger=ledger,
         assessor=replace(
             services.assessor,
@@ -190,9 +209,9 @@ def _tools(
         deadline_seconds=contract.deadline_seconds,
         changes=len(changes_of(folder.require_run())),
         on_assessment=partial(_certify, services, folder) if wanted.start.certifies else None,
-        served=ServedModels(folder),
+        served=served_in(folder),
         prices=prices,
-        purse=purse_of(wanted.options, prices, ledger, beside=wanted.beside, cipher=request.cipher),
+        purse=purse_of(wanted.options, prices, ledger, beside=wanted.beside, place=request.place),
     )
 
 
@@ -210,26 +229,30 @@ def _certify(
     write_whole(folder.certificates / f"{name}.json", [certificate.text.encode()])
 
 
+def refuse_in_database(wanted: DatasetRun) -> None:
+    """Refuse what a run whose units any process may do cannot have."""
+    refused = {
+        "--batch": wanted.batch is not None,
+        "--max-cost": wanted.options.max_cost_usd is not None,
+        "--certificates": wanted.start.certifies,
+        "--max-failures": wanted.is_detached and wanted.options.max_failures is not None,
+    }
+    for option, is_given in refused.items():
+        if is_given:
+            whose = "with --detach" if option == "--max-failures" else "of a run in the database"
+            msg = f"{option} is not possible {whose}: leave it out, or make the run in its folder"
+            raise InputError(msg, field=option)
+
+
 async def _request(
-    services: Services, wanted: DatasetRun, scoring: WantedScoring
+    services: Services, wanted: DatasetRun, scoring: WantedScoring, place: RunPlace
 ) -> EvaluationRequest:
-    contract = shipped_contract()
-    record = provenance(
-        wanted.dataset,
-        mode=scoring.mode,
-        references=references_record(services, scoring),
-        ablates=wanted.ablates,
-        concerns_depression=wanted.concerns_depression,
-        models=services.agent_models,
-        variant=wanted.variant,
-        contracts={"pipeline": contract.digest, "rules": rule_set_digest()},
-        settings=deciding_settings(services.settings),
-    )
-    record["calls"] = call_settings(services.settings)
-    addresses = record["addresses"] = model_addresses(services, scoring)
-    if weights := await services.connections.weights(addresses):
-        record["weights"] = weights
-    record["reader"] = services.assessor.second_voice.state().name
+    tasks = TASKS if wanted.variant is None else wanted.variant.tasks
+    record = {
+        **dataset_record(wanted.dataset, concerns_depression=wanted.concerns_depression),
+        **({} if wanted.variant is None else wanted.variant.record),
+        **await made_with(services, scoring, tasks),
+    }
     if wanted.start.certifies:
         record["certificates"] = True
     if wanted.start.shard is not None:
@@ -238,9 +261,9 @@ async def _request(
         dataset=wanted.dataset,
         folder=wanted.folder,
         record=record,
-        contract=contract,
+        contract=shipped_contract(),
         variant=wanted.variant,
         options=wanted.start,
         is_by_batches=wanted.batch is not None,
-        cipher=cipher_of(services.settings.data.key_file),
+        place=place,
     )

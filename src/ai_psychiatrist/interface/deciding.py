@@ -6,13 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ai_psychiatrist.agents.prompts.tasks import PART_DIGESTS
+from ai_psychiatrist.agents.contracts.contract import shipped_contract
+from ai_psychiatrist.agents.prompts.tasks import PART_DIGESTS, Tasks
 from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.evaluation.runs.provenance import provenance
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.llm.local_only import embedder_address
 from ai_psychiatrist.llm.reasons import shown_address
+from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.wiring import Services
 
 _SECRET: Final = re.compile(
@@ -35,6 +38,28 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
         **({"assess": settings.assess.model_dump() | PART_DIGESTS} if is_in_parts else {}),
         "belief": _believing(settings.belief),
         "transcript": settings.transcript.model_dump(mode="json"),
+    }
+
+
+async def made_with(services: Services, scoring: WantedScoring, tasks: Tasks) -> dict[str, object]:
+    """Return what decides on the results of a run, whatever its dataset, as its record says it."""
+    record = provenance(
+        mode=scoring.mode,
+        references=references_record(services, scoring),
+        ablates=scoring.ablates,
+        models=services.agent_models,
+        tasks=tasks,
+        contracts={"pipeline": shipped_contract().digest, "rules": rule_set_digest()},
+        settings=deciding_settings(services.settings),
+    )
+    addresses = model_addresses(services, scoring)
+    weights = await services.connections.weights(addresses)
+    return {
+        **record,
+        "calls": call_settings(services.settings),
+        "addresses": addresses,
+        **({"weights": weights} if weights else {}),
+        "reader": services.assessor.second_voice.state().name,
     }
 
 

@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.store.queue import Queued
 
 logger = get_logger(__name__)
 
@@ -24,18 +25,10 @@ _LOOK_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobRef:
-    """One job of one tenant."""
-
-    tenant: str
-    id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JobEnd:
     """How a job ended, without a word of what it is about."""
 
-    job: JobRef
+    job: Queued
     state: RecordState
     """A last one."""
     reason: str | None = None
@@ -46,7 +39,7 @@ class JobEnd:
     """Both as they are stored."""
 
 
-Work: TypeAlias = Callable[[JobRef], Awaitable[RecordState]]
+Work: TypeAlias = Callable[[Queued], Awaitable[RecordState]]
 """Does one job to its end, stores what comes of it, and returns how it ended.
 
 Given a job that was broken off it goes on, and pays for no finished call again; given one that has
@@ -55,7 +48,7 @@ too, the job waits to be gone on with.
 """
 OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 """Is told once the end of a job is stored; raises nothing."""
-Claim: TypeAlias = Callable[[], Awaitable[JobRef | None]]
+Claim: TypeAlias = Callable[[], Awaitable[Queued | None]]
 """Returns the job whose turn it is, which then is this process's; raises where none can be had."""
 
 
@@ -72,8 +65,8 @@ class Engine:
     """Most jobs at once; with 0 all are left to other processes."""
     under_way: set[str] = field(default_factory=set)
     """The ids of the jobs that this process does, at any moment."""
-    _tasks: dict[JobRef, asyncio.Task[RecordState]] = field(default_factory=dict)
-    _beside: set[JobRef] = field(default_factory=set)
+    _tasks: dict[Queued, asyncio.Task[RecordState]] = field(default_factory=dict)
+    _beside: set[Queued] = field(default_factory=set)
     """Those that callers wait for."""
     _context: Context = field(default_factory=copy_context)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
@@ -93,12 +86,12 @@ class Engine:
         """Return whether fewer than so many jobs are under way that callers wait for."""
         return len(self._beside) < most
 
-    def start(self, job: JobRef) -> None:
+    def start(self, job: Queued) -> None:
         """Do a job at once that is this process's already, beside those of the queue."""
         self._beside.add(job)
         self._begin(job)
 
-    def cancel(self, job: JobRef) -> None:
+    def cancel(self, job: Queued) -> None:
         """Stop the calls of a job, if it is this process that does it."""
         task = self._tasks.get(job)
         if task is not None:
@@ -150,16 +143,16 @@ class Engine:
         self._begin(job)
         return True
 
-    def _begin(self, job: JobRef) -> None:
+    def _begin(self, job: Queued) -> None:
         self.under_way.add(job.id)
         task = self._context.copy().run(asyncio.create_task, self._do(job))
         self._tasks[job] = task
         task.add_done_callback(partial(self._done, job))
 
-    async def _do(self, job: JobRef) -> RecordState:
+    async def _do(self, job: Queued) -> RecordState:
         return await self.work(job)
 
-    def _done(self, job: JobRef, task: asyncio.Task[RecordState]) -> None:
+    def _done(self, job: Queued, task: asyncio.Task[RecordState]) -> None:
         del self._tasks[job]
         self._beside.discard(job)
         self.under_way.discard(job.id)

@@ -258,10 +258,10 @@ class TenantDatabase:
                     connection.execute(insert(tenants), {"tenant": self.tenant, **counters})
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> Iterator[Connection]:
         """Let no other transaction of this tenant that writes overlap with the block."""
-        with self.database.transaction(self.tenant, writes=True):
-            yield
+        with self.database.transaction(self.tenant, writes=True) as connection:
+            yield connection
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.store.database import TenantDatabase
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.rows import IS_STORED, NOT_ERASED
-from ai_psychiatrist.store.schema import OF_TENANT, erased, interviews, records, subjects
+from ai_psychiatrist.store.schema import OF_TENANT, erased, interviews, records, run_files, subjects
 
 _OF_SUBJECT: Final[BindParameter[str]] = bindparam("of_subject")
 _IS_OWN: Final = records.c.tenant == OF_TENANT
@@ -30,8 +30,13 @@ _HAS_INTERVIEW: Final = (
     .where(interviews.c.tenant == subjects.c.tenant, interviews.c.subject_id == subjects.c.id)
     .exists()
 )
+_HAS_RUN: Final = (
+    select(run_files)
+    .where(run_files.c.tenant == subjects.c.tenant, run_files.c.run == subjects.c.id)
+    .exists()
+)
 _UNUSED: Final = select(subjects.c.id).where(
-    subjects.c.tenant == OF_TENANT, not_(_HAS_RECORD), not_(_HAS_INTERVIEW)
+    subjects.c.tenant == OF_TENANT, not_(_HAS_RECORD), not_(_HAS_INTERVIEW), not_(_HAS_RUN)
 )
 _UNUSED_OF: Final = _UNUSED.where(subjects.c.id.in_(bindparam("of_subjects", expanding=True)))
 _UNUSED_LONG: Final = _UNUSED.where(subjects.c.created_at <= bindparam("before"))

@@ -63,7 +63,7 @@ _TAKE: Final = _CHANGE.where(_IS_WAITING, select(queue).where(_IS_CLAIMED).exist
 _WAITS_AGAIN: Final = _CHANGE.where(_IS_RUNNING)
 _FREED: Final = update(queue).where(_IS_CLAIMED).values(runner=None)
 _LEFT_QUEUE: Final = delete(queue).where(_IS_QUEUED)
-_LAST_TURNS: Final = select(
+LAST_TURNS: Final = select(
     *(
         func.coalesce(
             select(func.max(queue.c.turn))
@@ -168,8 +168,8 @@ class JobRows:
         Its turn comes after what its caller has waiting and what is under way: whoever has many
         jobs waiting is not held up by those who come later, one at a time.
         """
-        turn = 1 + max(self.database.one(_LAST_TURNS, of_caller=asked_by) or (0,))
-        asked = {"record_id": record_id, "asked_by": asked_by, "at": self.now()}
+        turn = 1 + max(self.database.one(LAST_TURNS, of_caller=asked_by) or (0,))
+        asked = {"id": record_id, "record_id": record_id, "asked_by": asked_by, "at": self.now()}
         self.database.add(queue, {**asked, "turn": turn, "runner": runner})
 
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:

@@ -1,48 +1,46 @@
 """What is still to be done, of all tenants: whose turn is next, and who does what."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, func, select, update
+from sqlalchemy import BindParameter, ColumnElement, bindparam, func, or_, select, update
 
 from ai_psychiatrist.store.database import Database
 from ai_psychiatrist.store.schema import queue, tenants
 
 _OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
-_OF_RECORD: Final[BindParameter[str]] = bindparam("of_record")
+_OF_ID: Final[BindParameter[str]] = bindparam("of_id")
 _OF_RUNNER: Final[BindParameter[str]] = bindparam("of_runner")
 _MOST: Final[BindParameter[int]] = bindparam("most")
 _IS_WAITING: Final = queue.c.runner.is_(None)
 _IS_RUN: Final = queue.c.runner.is_not(None)
-
+_IS_JOB: Final = queue.c.run.is_(None)
 
 _IS_OF_TENANT: Final = queue.c.tenant == tenants.c.tenant
 _UNDER_WAY: Final = select(func.count(queue.c.turn)).where(_IS_OF_TENANT, _IS_RUN)
 _ANY: Final = select(queue.c.turn).where(_IS_WAITING).limit(1)
+_WITH_SOME: Final = select(queue.c.turn).where(_IS_OF_TENANT, _IS_WAITING)
 _NEXT_TENANT: Final = (
     select(tenants.c.tenant)
-    .where(
-        select(queue.c.turn).where(_IS_OF_TENANT, _IS_WAITING).exists(),
-        _UNDER_WAY.scalar_subquery() < _MOST,
-    )
+    .where(_UNDER_WAY.scalar_subquery() < _MOST)
     .order_by(tenants.c.served, tenants.c.tenant)
     .limit(1)
 )
 _NEXT: Final = (
-    select(queue.c.record_id)
+    select(queue.c.tenant, queue.c.id, queue.c.run, queue.c.unit, queue.c.taken)
     .where(queue.c.tenant == _OF_TENANT, _IS_WAITING)
     .order_by(queue.c.turn)
     .limit(1)
 )
-_TAKEN: Final = update(queue).where(queue.c.tenant == _OF_TENANT, queue.c.record_id == _OF_RECORD)
+_TAKEN: Final = update(queue).where(queue.c.tenant == _OF_TENANT, queue.c.id == _OF_ID)
 _SERVED: Final = (
     update(tenants)
     .where(tenants.c.tenant == _OF_TENANT)
     .values(served=select(func.max(tenants.c.served) + 1).scalar_subquery())
 )
 _RUNNERS: Final = select(queue.c.runner).distinct().where(_IS_RUN)
-_TAKEN_BY: Final = select(queue.c.tenant, queue.c.record_id).where(queue.c.runner == _OF_RUNNER)
+_TAKEN_BY: Final = select(queue.c.tenant, queue.c.id).where(queue.c.runner == _OF_RUNNER)
 _STATE: Final = select(
     func.count(queue.c.turn).label("rows"),
     func.count(queue.c.runner).label("running"),
@@ -52,10 +50,42 @@ _NO_LIMIT: Final = 2**31 - 1
 
 
 class Queued(NamedTuple):
-    """A job in the queue."""
+    """A job, or a unit of a run, in the queue."""
 
     tenant: str
-    record_id: str
+    id: str
+    """Of a job that of its record."""
+    run: str | None = None
+    """Of a unit."""
+    unit: int | None = None
+    """Its number in the run, from 1."""
+    taken: int = 0
+    """How often it was claimed before, and not put back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takes:
+    """What of the queue a process may be given."""
+
+    only_run: str | None = None
+    """Units of this run alone."""
+    other_runs: bool = False
+    """Whether units of runs as well as jobs."""
+    but: Collection[str] = ()
+    """Runs whose units are left to others."""
+
+    @property
+    def condition(self) -> ColumnElement[bool]:
+        """As a query has it."""
+        if self.only_run is not None:
+            return queue.c.run == self.only_run
+        if self.other_runs:
+            return or_(_IS_JOB, queue.c.run.not_in(sorted(self.but)))
+        return _IS_JOB
+
+
+JOBS: Final = Takes()
+"""Jobs alone."""
 
 
 class QueueState(NamedTuple):
@@ -69,37 +99,40 @@ class QueueState(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """The jobs of all tenants that have no end yet.
+    """The jobs, and units of runs, of all tenants that have no end yet.
 
     Tenants take turns, and in each those who ask do. Every method may raise `StoreUnusable`.
     """
 
     database: Database
 
-    def claim(self, runner: str, *, per_tenant: int = 0) -> Queued | None:
-        """Give a process the job whose turn it is, `None` where none may be begun.
+    def claim(self, runner: str, *, per_tenant: int = 0, takes: Takes = JOBS) -> Queued | None:
+        """Give a process what has its turn, `None` where nothing may be begun.
 
-        `per_tenant`: most jobs of one tenant at once, in all processes together; 0: any.
+        `per_tenant`: most of one tenant at once, in all processes together; 0: any.
         """
-        if not self.database.across_tenants(_ANY):
+        may_be = takes.condition
+        if not self.database.across_tenants(_ANY.where(may_be)):
             return None
+        with_some = _NEXT_TENANT.where(_WITH_SOME.where(may_be).exists())
         with self.database.among_tenants() as connection:
-            tenant = connection.scalar(_NEXT_TENANT, {"most": per_tenant or _NO_LIMIT})
-            record_id = connection.scalar(_NEXT, {"of_tenant": tenant})
-            if tenant is None or record_id is None:
+            tenant = connection.scalar(with_some, {"most": per_tenant or _NO_LIMIT})
+            row = connection.execute(_NEXT.where(may_be), {"of_tenant": tenant}).first()
+            if row is None:
                 return None
-            names = {"of_tenant": tenant, "of_record": record_id}
-            connection.execute(_TAKEN, {**names, "runner": runner})
+            found = Queued(*row)
+            names = {"of_tenant": tenant, "of_id": found.id}
+            connection.execute(_TAKEN, {**names, "runner": runner, "taken": found.taken + 1})
             connection.execute(_SERVED, {"of_tenant": tenant})
-        return Queued(tenant, record_id)
+        return found
 
     def runners(self) -> frozenset[str]:
-        """Return the processes that say they are doing a job."""
+        """Return the processes that say they are doing something."""
         return frozenset(str(row.runner) for row in self.database.across_tenants(_RUNNERS))
 
     def tenants_of(self, runner: str, *, but: Container[str] = ()) -> frozenset[str]:
-        """Return whose jobs a process has claimed, all `but` those with these ids."""
-        return frozenset(job.tenant for job in self._taken_by(runner) if job.record_id not in but)
+        """Return whose work a process has claimed, all `but` what has these ids."""
+        return frozenset(row.tenant for row in self._taken_by(runner) if row.id not in but)
 
     def state(self) -> QueueState:
         """Return how much there is to do."""
@@ -108,4 +141,4 @@ class Queue:
 
     def _taken_by(self, runner: str) -> Iterator[Queued]:
         for row in self.database.across_tenants(_TAKEN_BY, of_runner=runner):
-            yield Queued(row.tenant, row.record_id)
+            yield Queued(row.tenant, row.id)

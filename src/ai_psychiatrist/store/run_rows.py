@@ -25,10 +25,12 @@ class RunRows:
     run: str = ""
     cipher: Cipher | None = field(default=None, repr=False)
     """`None`: words are written as they are."""
+    is_shared: bool = False
+    """Whether others use the database as well; no row is then locked for a whole transaction."""
 
     def transaction(self, *, writes: bool = True) -> AbstractContextManager[Connection]:
         """Make everything inside happen, or nothing, and see rows as they are at one moment."""
-        return self.database.transaction(self.tenant, writes=writes)
+        return self.database.transaction(self.tenant, writes=writes, is_alone=not self.is_shared)
 
     def all(self, query: Executable, **values: Value) -> Sequence[Found]:
         """Return all rows of a query."""

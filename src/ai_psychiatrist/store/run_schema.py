@@ -44,8 +44,13 @@ _REFUSED: Final = (
     " BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END"
 )
 _NEVER_CHANGE: Final = (
-    "CREATE TRIGGER never_change BEFORE UPDATE OR DELETE ON {table}"
+    "CREATE TRIGGER never_change BEFORE UPDATE ON {table}"
     " FOR EACH ROW EXECUTE FUNCTION refuse_change()"
+)
+_ERASED_AS_A_WHOLE: Final = (
+    "CREATE TRIGGER erased_as_a_whole BEFORE DELETE ON {table}"
+    " FOR EACH ROW WHEN (OLD.run IS DISTINCT FROM current_setting('store.erasing', true))"
+    " EXECUTE FUNCTION refuse_change()"
 )
 
 
@@ -196,7 +201,8 @@ def _guard(
         connection.exec_driver_sql(statement)
     for table in () if is_sqlite else tables:
         if table in _APPEND_ONLY:
-            connection.exec_driver_sql(_NEVER_CHANGE.format(table=table.name))
+            for statement in (_NEVER_CHANGE, _ERASED_AS_A_WHOLE):
+                connection.exec_driver_sql(statement.format(table=table.name))
 
 
 for _each in RUNS.tables.values():

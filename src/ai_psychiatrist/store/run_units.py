@@ -14,11 +14,14 @@ from ai_psychiatrist.store.run_rows import RunRows, own
 from ai_psychiatrist.store.run_schema import adding, inputs, units
 
 _DIGEST_LENGTH: Final = 32
+_SOURCE: Final = ""
+"""In the place of a step: no step has this name."""
 _REMEMBERED: Final = 16
 """Units whose contexts are kept at hand, about as many as are worked on at a time."""
 
-_IDS: Final = select(units.c.unit_id).where(own(units)).order_by(units.c.unit)
+_IDS: Final = select(units.c.unit_id, units.c.unit).where(own(units)).order_by(units.c.unit)
 _UNIT: Final = select(units).where(own(units, "unit_id"))
+_BY_NUMBER: Final = select(units.c.unit_id).where(own(units, "unit"))
 _NEXT: Final = select(func.coalesce(func.max(units.c.unit), 0) + 1).where(own(units))
 _INPUT: Final = select(inputs).where(own(inputs, "unit", "step"))
 _ADD_UNIT: Final = adding(units, "unit_id", unit=_NEXT.scalar_subquery())
@@ -88,6 +91,34 @@ class RunUnits:
         there = self._rows.all(_INPUT, of_unit=number, of_step=step)[0]
         if there.context_digest != digest and self.step_context(unit_id, step) != context:
             raise _other_input(unit_id)
+
+    def add_source(self, unit_id: str, content: bytes) -> None:
+        """Add what a unit is made from, for who has no dataset; what is there stays as it is."""
+        number = self.get(unit_id).number
+        row: dict[str, Value] = {
+            "unit": number,
+            "step": _SOURCE,
+            "context_digest": "",
+            "context": self._sealed(content, inputs.name, number, _SOURCE),
+        }
+        self._rows.run_each(_ADD_INPUT, [row])
+
+    def source(self, unit_id: str) -> bytes | None:
+        """Return what a unit is made from, `None` where the run has none."""
+        number = self.get(unit_id).number
+        row = self._rows.one(_INPUT, of_unit=number, of_step=_SOURCE)
+        return None if row is None else self._opened(row.context, inputs.name, number, _SOURCE)
+
+    def id_of(self, number: int) -> str:
+        """Return which unit has a number in the run; raises `InputError` when there is none."""
+        row = self._rows.one(_BY_NUMBER, of_unit=number)
+        if row is None:
+            raise InputError(f"the run has no unit {number}", field="unit_id")
+        return str(row.unit_id)
+
+    def numbers(self) -> dict[str, int]:
+        """Return the number of each unit in the run, in their order."""
+        return {row.unit_id: row.unit for row in self._rows.all(_IDS)}
 
     def step_context(self, unit_id: str, step: str) -> bytes | None:
         """Return what a step was asked about: its own input, else the unit's context.

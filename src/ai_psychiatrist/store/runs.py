@@ -178,6 +178,8 @@ class RunStore:
         self.keeps_raw = terms.keeps_raw
         self.about = terms.about
         self.rows = rows
+        self.is_shared = rows.is_shared
+        """Whether other processes work on the run as well."""
         self.units = RunUnits(rows, steps=terms.steps, keeps_raw=terms.keeps_raw)
         self.calls = RunCalls(rows, self.units, keeps_raw=terms.keeps_raw)
         self.batches = RunBatches(rows, self.units)
@@ -220,7 +222,8 @@ class RunStore:
 
     def close(self) -> None:
         """Close the file."""
-        self.rows.database.close()
+        if not self.rows.is_shared:
+            self.rows.database.close()
 
     def __enter__(self) -> Self:
         return self

@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.ddl import ExecutableDDLElement
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 KEYS: Final = "keys"
 """Schema of the keys: a file of its own beside SQLite's, left out of backups of PostgreSQL."""
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -139,20 +139,27 @@ jobs: Final = Table(
     _of_record(),
     Index("jobs_by_batch", "tenant", "batch_id", "place"),
 )
-# What is still to be done, of all tenants; a row goes when its job ends.
+# What is still to be done, of all tenants: jobs by their record, units of a run by number. A row
+# goes with the end of what it stands for.
 queue: Final = Table(
     "queue",
     METADATA,
     _tenant(),
-    _text("record_id", is_key=True),
+    _text("id", is_key=True),
+    _text("record_id", may_be_null=True),
+    _text("run", may_be_null=True),
+    Column("unit", Integer),
     _text("asked_by"),
     Column("turn", Integer, nullable=False),
     _text("at"),
     _text("runner", may_be_null=True),
+    Column("taken", Integer, nullable=False, server_default="0"),
     _of_record(),
     Index("queue_by_turn", "tenant", "runner", "turn"),
     Index("queue_by_caller", "tenant", "asked_by", "turn"),
     Index("queue_by_runner", "runner"),
+    Index("queue_by_record", "tenant", "record_id"),
+    Index("queue_by_run", "tenant", "run"),
 )
 # Processes that make assessments, where they cannot hold a lock on a file.
 runners: Final = Table(
@@ -240,6 +247,15 @@ reviews: Final = Table(
         sqlite_where=text("kind = 'committed'"),
         postgresql_where=text("kind = 'committed'"),
     ),
+)
+# The small files of a run of `evaluate`, apart from its rows, which never change.
+run_files: Final = Table(
+    "run_files",
+    METADATA,
+    _tenant(),
+    _text("run", is_key=True),
+    _text("name", is_key=True),
+    Column("body", LargeBinary, nullable=False),
 )
 erased: Final = Table(
     "erased",

@@ -29,6 +29,7 @@ from ai_psychiatrist.store.records import NewRecord, Record, RecordSummary, summ
 from ai_psychiatrist.store.review_rows import ReviewRows
 from ai_psychiatrist.store.rows import RESULT, TRANSCRIPT, RecordRows
 from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, tenant_keys
+from ai_psychiatrist.store.tenant_runs import TenantRuns
 
 _TRIES: Final = 3
 _COUNT: Final = select(func.count()).where(records.c.tenant == OF_TENANT)
@@ -113,6 +114,8 @@ class Store:
         """Interviews, from their first question to their report."""
         self.erasing = Erasing(database=own, keys=self.keys, now=self._now)
         """What is removed because somebody asks for it."""
+        self.runs = TenantRuns(database=own, keys=self.keys, now=self._now)
+        """Runs of datasets in PostgreSQL, and their units in the queue."""
         self.expiry = Expiry(database=own, erasing=self.erasing, clock=clock)
         """What is hidden and removed because it was kept as long as it may be."""
         self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows, queued=self.jobs)
@@ -225,7 +228,7 @@ class Store:
         """Return how many sealed bytes the tenant stores, interviews included."""
         return self._database.bytes_stored()
 
-    def at_once(self) -> AbstractContextManager[None]:
+    def at_once(self) -> AbstractContextManager[object]:
         """Let nothing else happen to the records between what is done inside."""
         return self._database.writing()
 

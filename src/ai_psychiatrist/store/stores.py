@@ -23,7 +23,7 @@ from ai_psychiatrist.store.installation import installation_secret, wrap_anew
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import EndedJob
 from ai_psychiatrist.store.key_files import StoreKeys
-from ai_psychiatrist.store.queue import Queue, Queued
+from ai_psychiatrist.store.queue import JOBS, Queue, Queued, Takes
 from ai_psychiatrist.store.runners import FileRunners, Runners, TableRunners
 from ai_psychiatrist.store.store import Store, StoreLimits
 
@@ -199,13 +199,14 @@ class Stores:
         """
         return repeating(partial(self._sweep, record), HOUR_SECONDS)
 
-    async def claim(self, *, per_tenant: int) -> Queued | None:
-        """Return the job whose turn it is, now this process's; `None` where none is to be begun.
+    async def claim(self, *, per_tenant: int, takes: Takes = JOBS) -> Queued | None:
+        """Return what has its turn, now this process's; `None` where nothing is to be begun.
 
         Raises `StoreUnusable`.
         """
         return await self.ask_all(
-            lambda queue: queue.claim(self.runner, per_tenant=per_tenant), otherwise=None
+            lambda queue: queue.claim(self.runner, per_tenant=per_tenant, takes=takes),
+            otherwise=None,
         )
 
     async def take_back(self, under_way: Container[str]) -> list[tuple[str, EndedJob]]:
@@ -240,6 +241,7 @@ class Stores:
         def take(store: Store) -> tuple[EndedJob, ...]:
             if runner != self._runner:
                 store.idempotency.forget_all_of(runner)
+            store.runs.take_from(runner, but=but)
             return store.jobs.take_from(runner, but=but)
 
         try:

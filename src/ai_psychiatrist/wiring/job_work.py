@@ -1,7 +1,6 @@
 """One job: take it, assess its transcript while that is wanted, store the end."""
 
 import asyncio
-import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -23,12 +22,14 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, OnEnd
+from ai_psychiatrist.infrastructure.tasks import patiently
+from ai_psychiatrist.jobs.engine import JobEnd, OnEnd
 from ai_psychiatrist.jobs.news import News
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import EndedJob, LeftByFailure, TakenJob
 from ai_psychiatrist.store.keys import Seal
+from ai_psychiatrist.store.queue import Queued
 from ai_psychiatrist.store.records import figures_of
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -36,7 +37,6 @@ from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
 
-_AGAIN_SECONDS: Final = 1.0
 _WATCH_SECONDS: Final = 1.0
 """How often a job looks whether it is still wanted."""
 
@@ -71,18 +71,15 @@ class JobCalls(CallStore):
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""
         sealed = sealed_call(self.job_id, replace(call, sent=()), self.seal)
-        until = time.monotonic() + self.records.stores.place.patience_seconds
-        while True:
-            try:
-                await self.records.ask(lambda store: store.jobs.keep(sealed))
-            except AssessmentServiceError as error:
-                # A call that is not kept would be paid for once more.
-                if isinstance(error, StoreUnusable) and time.monotonic() < until:
-                    await asyncio.sleep(_AGAIN_SECONDS)
-                    continue
-                self.error = error
-                raise
-            return
+        try:
+            # A call that is not kept would be paid for once more.
+            await patiently(
+                lambda: self.records.ask(lambda store: store.jobs.keep(sealed)),
+                self.records.stores.place.patience_seconds,
+            )
+        except AssessmentServiceError as error:
+            self.error = error
+            raise
 
     def judged(self, judgement: Judgement) -> None:
         """Note nothing: the result has an account of all calls."""
@@ -91,7 +88,7 @@ class JobCalls(CallStore):
 def end_of(tenant: str, ended: EndedJob) -> JobEnd:
     """Return what is told of a job that has just ended."""
     return JobEnd(
-        job=JobRef(tenant=tenant, id=ended.id),
+        job=Queued(tenant=tenant, id=ended.id),
         state=ended.state,
         reason=ended.reason,
         created_at=ended.created_at,
@@ -111,7 +108,7 @@ class JobWork:
     news: News = field(default_factory=News)
     """Told of each step."""
 
-    async def __call__(self, job: JobRef) -> RecordState:
+    async def __call__(self, job: Queued) -> RecordState:
         """Do a job to its end."""
         try:
             stores = self.services.stores
@@ -127,7 +124,7 @@ class _Run:
     """One job in the hands of this process."""
 
     work: JobWork
-    job: JobRef
+    job: Queued
     records: Records
     runner: str
 

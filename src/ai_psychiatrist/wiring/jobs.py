@@ -1,7 +1,7 @@
 """Jobs by the settings: the engine, the worker, and who learns how each ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,10 +14,11 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import repeating
 from ai_psychiatrist.infrastructure.telemetry.watching import publish
 from ai_psychiatrist.infrastructure.telemetry.work import JobEnded, QueueSeen
-from ai_psychiatrist.jobs.engine import Engine, JobEnd, JobRef
+from ai_psychiatrist.jobs.engine import Engine, JobEnd, OnEnd, Work
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.store.errors import store_unusable
-from ai_psychiatrist.store.queue import Queue, QueueState
+from ai_psychiatrist.store.queue import Queue, Queued, QueueState, Takes
+from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.job_work import JobWork, end_of
 from ai_psychiatrist.wiring.services import Services
 
@@ -50,7 +51,7 @@ class Jobs:
     engine: Engine
     webhooks: Webhooks
 
-    async def cancel(self, job: JobRef) -> None:
+    async def cancel(self, job: Queued) -> None:
         """End a job; raises `NotFound` and `RequestConflict`. One that was cancelled stays so."""
         records = self.work.services.stores.records(job.tenant)
         ended = await records.ask(lambda store: store.jobs.cancel(job.id))
@@ -79,10 +80,19 @@ class Jobs:
         )
 
 
-async def _tend_jobs(work: JobWork, engine: Engine) -> None:
-    """Take back what nobody does any more, and tell of those that were given up."""
+def tending(
+    stores: Stores, engine: Engine, on_end: OnEnd | None = None
+) -> AbstractAsyncContextManager[None]:
+    """Take back, while the block runs, what nobody does any more.
+
+    `on_end`: told of the jobs that were given up.
+    """
+    return repeating(partial(_tend, stores, engine, on_end), _TEND_SECONDS)
+
+
+async def _tend(stores: Stores, engine: Engine, on_end: OnEnd | None) -> None:
     try:
-        given_up = await work.services.stores.take_back(engine.under_way)
+        given_up = await stores.take_back(engine.under_way)
     except StoreUnusable:
         # The engine says so.
         return
@@ -90,13 +100,19 @@ async def _tend_jobs(work: JobWork, engine: Engine) -> None:
         logger.error("jobs_not_tended", error_type=type(error).__name__)
         return
     for tenant, ended in given_up:
-        await work.on_end(end_of(tenant, ended))
+        if on_end is not None:
+            await on_end(end_of(tenant, ended))
     engine.wake()
 
 
 @asynccontextmanager
-async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
+async def open_jobs(
+    services: Services, units: Work | None = None, left: Collection[str] = ()
+) -> AsyncIterator[Jobs]:
     """Take jobs from the queue, deliver webhooks and tend the jobs.
+
+    `units`: does units of runs, which without it are left to other processes; `left`: the runs
+    whose units are left to others all the same, at any moment.
 
     At the end of the block jobs have a moment; then they are broken off, to be gone on with by
     another process or at the next start. To be entered where the services are active.
@@ -105,13 +121,16 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     webhooks = Webhooks(settings=settings.jobs_webhook)
     work = JobWork(services=services, on_end=partial(note_end, webhooks))
 
-    async def claim() -> JobRef | None:
-        found = await stores.claim(per_tenant=settings.jobs.per_tenant)
-        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
+    async def claim() -> Queued | None:
+        takes = Takes(other_runs=units is not None, but=left)
+        return await stores.claim(per_tenant=settings.jobs.per_tenant, takes=takes)
 
-    engine = Engine(claim=claim, work=work, concurrency=settings.jobs.concurrency)
+    async def do(job: Queued) -> RecordState:
+        return await (work if job.run is None or units is None else units)(job)
+
+    engine = Engine(claim=claim, work=do, concurrency=settings.jobs.concurrency)
     async with webhooks.running(stores):
-        async with repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS):
+        async with tending(stores, engine, work.on_end):
             engine.begin()
             try:
                 yield Jobs(work=work, engine=engine, webhooks=webhooks)
@@ -128,8 +147,12 @@ async def run_worker(
     *,
     on_ready: Callable[[str], None],
     on_alive: Callable[[], None],
+    units: Work | None = None,
+    left: Collection[str] = (),
 ) -> None:
     """Do jobs until the event is set; to be called where the services are active.
+
+    `units`, `left`: as `open_jobs` takes them.
 
     Raises `ConfigurationError` where it cannot begin, and `StoreUnusable` where the database is
     away at its beginning, or later for long.
@@ -138,7 +161,7 @@ async def run_worker(
         raise ConfigurationError(_NO_PLACE)
     stores = services.stores
     name = await asyncio.to_thread(lambda: stores.runner)
-    async with _counts_given(services), open_jobs(services) as jobs:
+    async with _counts_given(services), open_jobs(services, units, left) as jobs:
         on_ready(name)
         while not stop.is_set():
             if jobs.engine.away_seconds > stores.place.patience_seconds:

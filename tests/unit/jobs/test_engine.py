@@ -14,8 +14,9 @@ from tests.patience import wait_until
 from tests.unit.store.stored import RESULT, figures
 
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.jobs.engine import Engine, JobRef
+from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.store.errors import store_unusable
+from ai_psychiatrist.store.queue import Queued
 from ai_psychiatrist.store.stores import Stores
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +48,7 @@ class Held:
     ended: list[str] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
 
-    async def __call__(self, job: JobRef) -> RecordState:
+    async def __call__(self, job: Queued) -> RecordState:
         self.begun.append(job.id)
         records, runner = self.stores.records(job.tenant), self.stores.runner
         await records.ask(lambda store: store.jobs.take(job.id, runner))
@@ -74,9 +75,8 @@ async def reached(condition: Callable[[], object]) -> None:
 async def engine_of(
     work: Held, *, concurrency: int = 1, per_tenant: int = 0
 ) -> AsyncIterator[Engine]:
-    async def claim() -> JobRef | None:
-        found = await work.stores.claim(per_tenant=per_tenant)
-        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
+    async def claim() -> Queued | None:
+        return await work.stores.claim(per_tenant=per_tenant)
 
     engine = Engine(claim=claim, work=work, concurrency=concurrency)
     engine.begin()
@@ -152,7 +152,7 @@ async def test_a_cancelled_job_stops_and_its_place_is_free(place: Place, stores:
         assert await work.has_begun(1) == [first]
         for job_id in (second, first):
             stores.open("a").jobs.cancel(job_id)
-            engine.cancel(JobRef(tenant="a", id=job_id))
+            engine.cancel(Queued(tenant="a", id=job_id))
         assert await work.has_begun(2) == [first, third]
         assert work.ended == []
 
@@ -168,13 +168,12 @@ async def test_with_no_place_all_is_left_to_others(place: Place, stores: Stores)
 async def test_a_defect_of_the_work_takes_nothing_with_it(place: Place, stores: Stores) -> None:
     jobs, tried = place.store_jobs("a", 2), list[str]()
 
-    async def broken(job: JobRef) -> RecordState:
+    async def broken(job: Queued) -> RecordState:
         tried.append(job.id)
         raise OSError
 
-    async def claim() -> JobRef | None:
-        found = await stores.claim(per_tenant=0)
-        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
+    async def claim() -> Queued | None:
+        return await stores.claim(per_tenant=0)
 
     engine = Engine(claim=claim, work=broken, concurrency=1)
     with captured_events() as events:
@@ -203,12 +202,12 @@ async def test_what_is_broken_off_at_the_end_waits_for_the_next(
 async def test_a_store_that_is_away_is_told_once_and_so_is_its_return() -> None:
     answers = [True, True, False, True]
 
-    async def claim() -> JobRef | None:
+    async def claim() -> Queued | None:
         if answers and answers.pop(0):
             raise store_unusable()
         return None
 
-    async def work(_: JobRef) -> RecordState:
+    async def work(_: Queued) -> RecordState:
         raise AssertionError
 
     engine = Engine(claim=claim, work=work, concurrency=1)

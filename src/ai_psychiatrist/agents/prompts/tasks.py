@@ -114,9 +114,16 @@ def read_tasks(path: Path) -> dict[str, str]:
     names file, task and cure.
     """
     try:
-        found = tomllib.loads(read_regular(path, most_bytes=_MOST_BYTES).decode("utf-8-sig"))
+        content = read_regular(path, most_bytes=_MOST_BYTES)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {reason_of(error)}", field=_FIELD) from None
+    return tasks_in(content, path)
+
+
+def tasks_in(content: bytes, path: Path) -> dict[str, str]:
+    """Return the tasks of all agents as the content of a file words them; raises `InputError`."""
+    try:
+        found = tomllib.loads(content.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         line = f": {error}" if isinstance(error, tomllib.TOMLDecodeError) else ""
         raise InputError(f"{path} is no TOML file{line}", field=_FIELD) from None

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -65,7 +66,7 @@ class DatasetUnit:
     split: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Dataset:
     """Units in a fixed order, and a way to their texts."""
 
@@ -86,6 +87,11 @@ class Dataset:
     Raises `TranscriptUnreadable` when there is no file, the file is no transcript or has changed
     since the dataset was opened, and `InputError` for a unit that is not there.
     """
+
+    @cached_property
+    def by_id(self) -> Mapping[str, DatasetUnit]:
+        """The units by their ids."""
+        return {unit.unit_id: unit for unit in self.units}
 
     @property
     def not_read(self) -> dict[str, int]:

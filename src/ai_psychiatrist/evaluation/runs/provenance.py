@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.agents.prompts.tasks import TASKS, prompt_digests
+from ai_psychiatrist.agents.prompts.tasks import Tasks, prompt_digests
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
-from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 SCHEMA_VERSION: Final = 1
@@ -40,25 +39,11 @@ _MOST_TOLD: Final = 8
 _GIT_SECONDS: Final = 5.0
 
 
-def provenance(
-    dataset: Dataset,
-    *,
-    mode: AssessmentMode,
-    references: Mapping[str, object] | None = None,
-    ablates: bool = False,
-    concerns_depression: bool | None,
-    models: Mapping[str, tuple[str, ...]],
-    variant: Variant | None,
-    contracts: Mapping[str, str],
-    settings: Mapping[str, object],
-) -> dict[str, object]:
-    """Return the record of a run; the same inputs give the same record.
+def dataset_record(dataset: Dataset, *, concerns_depression: bool | None) -> dict[str, object]:
+    """Return what a run records of the dataset that it is about.
 
     `concerns_depression`: `False` for interviews in which no symptom should be found, `None` where
-    that is not known. `references`: which are shown, in a mode that shows any. `ablates`:
-    whether scores are asked for again with their evidence changed. `models`: agent → chain of model
-    names. `variant`: which of several runs it is. `contracts`: name → digest. `settings`: what
-    decides on the result, without secrets.
+    that is not known.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -72,16 +57,32 @@ def provenance(
             "concerns_depression": concerns_depression,
             **({} if dataset.selection is None else {"selection": dataset.selection}),
         },
+    }
+
+
+def provenance(
+    *,
+    mode: AssessmentMode,
+    references: Mapping[str, object] | None = None,
+    ablates: bool = False,
+    models: Mapping[str, tuple[str, ...]],
+    tasks: Tasks,
+    contracts: Mapping[str, str],
+    settings: Mapping[str, object],
+) -> dict[str, object]:
+    """Return what a run records of how it is made; the same inputs give the same record.
+
+    `references`: which are shown, in a mode that shows any. `ablates`: whether scores are asked
+    for again with their evidence changed. `models`: agent → chain of model names. `tasks`: what
+    the agents are asked. `contracts`: name → digest. `settings`: what decides on the result,
+    without secrets.
+    """
+    return {
         "mode": mode.value,
         **({} if references is None else {"references": dict(references)}),
         **({"ablates": True} if ablates else {}),
         "models": {agent: list(chain) for agent, chain in models.items()},
-        **({} if variant is None else {"variant": variant.name, "repeat": variant.repeat}),
-        "prompts": prompt_digests(
-            TASKS if variant is None else variant.tasks,
-            mode,
-            is_judged_together=is_judged_together(settings),
-        ),
+        "prompts": prompt_digests(tasks, mode, is_judged_together=is_judged_together(settings)),
         "contracts": dict(contracts),
         "settings": dict(settings),
         "version": __version__,

@@ -10,7 +10,7 @@ import orjson
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
-from ai_psychiatrist.infrastructure.private_files import write_whole
+from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
 from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.store.run_file import make_private_folder
 
@@ -105,6 +105,29 @@ class RunFolder:
             raise InputError(f"{self.path} holds no run", field="FOLDER")
         return found
 
+    def begun_files(self) -> dict[str, bytes]:
+        """Return what a run begins with, as `restore` takes it: no result is among it."""
+        kept = (self.run, self.prompts(), self.units, self.labels)
+        within = (
+            path
+            for folder in (self.path / "config", self.path / "changes")
+            for path in sorted(folder.rglob("*"))
+        )
+        return {
+            str(path.relative_to(self.path)): path.read_bytes()
+            for path in (*kept, *within)
+            if path.is_file()
+        }
+
+    def restore(self, files: Mapping[str, bytes]) -> None:
+        """Write files that `begun_files` gave, the record of the run last."""
+        make_private_folder(self.path)
+        for name, content in sorted(files.items(), key=lambda file: file[0] == self.run.name):
+            path = self.path / name
+            for folder in reversed(Path(name).parents[:-1]):
+                make_subfolder(self.path / folder)
+            write_whole(path, [content])
+
     def require_run(self) -> dict[str, object]:
         """Return what the run was made with; raises `InputError` when this is no run."""
         return read_json_file(self.run, missing="is no run: it has no run.json")
@@ -128,6 +151,11 @@ def read_json_file(path: Path, *, missing: str) -> dict[str, object]:
     return value
 
 
+def json_bytes(value: Mapping[str, object]) -> bytes:
+    """Return one JSON object with sorted keys as files have it."""
+    return orjson.dumps(value, option=_PRETTY)
+
+
 def write_json(path: Path, value: Mapping[str, object]) -> None:
     """Write one JSON object with sorted keys."""
-    write_whole(path, [orjson.dumps(value, option=_PRETTY)])
+    write_whole(path, [json_bytes(value)])

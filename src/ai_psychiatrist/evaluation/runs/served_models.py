@@ -1,6 +1,7 @@
 """Which models the servers of a run name in their replies, and whether these change within it."""
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.failures import Attempt
@@ -22,9 +23,12 @@ class ServedModels:
     that was asked for says nothing: many servers only echo it.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._record = folder.require_run()
+    def __init__(
+        self, record: Mapping[str, object], keep: Callable[[Mapping[str, object]], None]
+    ) -> None:
+        """`keep`: takes what the record says from now on of the models that answered."""
+        self._record, self._keep = record, keep
+        self._noting = threading.Lock()
         self._seen = {
             part: all_of([self._record.get(part)]) for part in (SERVED, OTHERWISE, FINGERPRINTS)
         }
@@ -32,7 +36,14 @@ class ServedModels:
         self._accepted = all_of([self._record.get(SERVED), *changes])
 
     def note(self, attempts: Sequence[Attempt]) -> None:
-        """Take in what replies say; what was not known is in the record when this returns."""
+        """Take in what replies say; what was not known is in the record when this returns.
+
+        Any thread may call it.
+        """
+        with self._noting:
+            self._note(attempts)
+
+    def _note(self, attempts: Sequence[Attempt]) -> None:
         before = [list(digests) for part in self._seen.values() for digests in part.values()]
         for attempt in attempts:
             endpoint = f"{attempt.model} at {''.join(attempt.hosts[:1])}"
@@ -44,8 +55,7 @@ class ServedModels:
             if mark is not None and len(marks.get(endpoint, ())) < _MOST_FINGERPRINTS:
                 _add(marks, endpoint, plain_digest(mark))
         if before != [list(digests) for part in self._seen.values() for digests in part.values()]:
-            self._record |= {part: known for part, known in self._seen.items() if known}
-            write_json(self._folder.run, self._record)
+            self._keep({part: known for part, known in self._seen.items() if known})
 
     @property
     def changed(self) -> list[str]:
@@ -74,6 +84,34 @@ class ServedModels:
     def _see_model(self, endpoint: str, digest: str) -> None:
         if digest not in self._seen[SERVED].setdefault(endpoint, [digest]):
             _add(self._seen[OTHERWISE], endpoint, digest)
+
+
+def served_in(folder: RunFolder) -> ServedModels:
+    """Return what the record in a run's folder knows, and writes down."""
+    record = folder.require_run()
+
+    def keep(parts: Mapping[str, object]) -> None:
+        record.update(parts)
+        write_json(folder.run, record)
+
+    return ServedModels(record, keep)
+
+
+def served_together(record: Mapping[str, object], seen: Mapping[str, object]) -> dict[str, object]:
+    """Return a record with what one of several processes has seen of the models that answered.
+
+    Who came first says what a server answers as; what others saw is another model.
+    """
+    first, others = all_of([record.get(SERVED)]), all_of([record.get(OTHERWISE)])
+    for endpoint, digests in all_of([seen.get(SERVED), seen.get(OTHERWISE)]).items():
+        known = first.setdefault(endpoint, digests[:1])
+        for digest in digests:
+            if digest not in known:
+                _add(others, endpoint, str(digest))
+    marks = all_of([record.get(FINGERPRINTS), seen.get(FINGERPRINTS)])
+    marks = {endpoint: found[:_MOST_FINGERPRINTS] for endpoint, found in marks.items()}
+    parts = {SERVED: first, OTHERWISE: others, FINGERPRINTS: marks}
+    return dict(record) | {part: known for part, known in parts.items() if known}
 
 
 def _add(known: dict[str, list[object]], endpoint: str, digest: str) -> None:

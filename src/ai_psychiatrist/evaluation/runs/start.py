@@ -11,9 +11,10 @@ from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER, JUDGES
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, write_json
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes, write_json
 from ai_psychiatrist.evaluation.runs.shard import Shard
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.unit import source_bytes, unit_source
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.labels_file import write_labels
@@ -26,8 +27,7 @@ from ai_psychiatrist.pipelines.run_folder import (
     use_prompt_key,
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
-from ai_psychiatrist.store.cipher import Cipher
-from ai_psychiatrist.store.run_file import FILE_NAME, holds_run
+from ai_psychiatrist.store.run_places import RunPlace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
@@ -72,7 +72,8 @@ class EvaluationRequest:
     """Which of several runs in a folder it is."""
     options: StartOptions
     is_by_batches: bool = False
-    cipher: Cipher | None = None
+    place: RunPlace
+    """Where the run's store is, or is to be."""
 
     @property
     def tasks(self) -> Tasks:
@@ -100,6 +101,7 @@ def open_run(request: EvaluationRequest) -> RunStore:
         use_prompt_key(ledger)
         digests = dict(_add_units(ledger, request.dataset, wanted))
         _write_units(ledger, request, digests)
+        request.place.keep_files(ledger, request.folder.begun_files())
     except BaseException:
         ledger.close()
         raise
@@ -114,12 +116,12 @@ def _created(request: EvaluationRequest) -> RunStore:
     if folder.inside():
         msg = f"{folder.path} holds runs of its own; name another folder"
         raise InputError(msg, field="--out")
-    _clear_half_begun(folder, request.cipher)
-    ledger = RunStore.create(
+    request.place.clear_half_begun(folder.path, RUN_KIND)
+    ledger = request.place.create(
         folder.path,
         steps=(*_agents(request), ASSESSMENT_STEP),
         keeps_raw=request.options.keeps_raw,
-        cipher=request.cipher,
+        record=json_bytes(request.record),
         about={
             "kind": RUN_KIND,
             PROMPT_KEY: _prompt_key(request),
@@ -137,7 +139,7 @@ def _prompt_key(request: EvaluationRequest) -> str:
     """Return the key under which prompts mark data: runs side by side ask to the letter alike."""
     beside = RunFolder(request.folder.path.parent).inside() if request.variant else []
     for run in beside:
-        with RunStore.open(run.path, cipher=request.cipher) as ledger:
+        with request.place.open(run.path) as ledger:
             return ledger.about[PROMPT_KEY]
     shard = request.options.shard
     return make_prompt_key() if shard is None else shard.prompt_key(request.dataset.digest)
@@ -154,24 +156,11 @@ def _agents(request: EvaluationRequest) -> list[str]:
     return [agent for agent in AGENT_ORDER if agent not in {*OPTIONAL_AGENTS, JUDGES.name} - asked]
 
 
-def _clear_half_begun(folder: RunFolder, cipher: Cipher | None) -> None:
-    """Remove what a start that was killed left behind: a ledger of ours without any unit."""
-    if not holds_run(folder.path):
-        return
-    with RunStore.open(folder.path, cipher=cipher) as ledger:
-        is_empty = ledger.about.get("kind") == RUN_KIND and not ledger.units.ids()
-    if is_empty:
-        for path in folder.path.glob(f"{FILE_NAME}*"):
-            path.unlink()
-
-
 def _resumed(request: EvaluationRequest) -> RunStore:
     folder = request.folder
     before = folder.require_run()
     record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
-    ledger = RunStore.open(
-        folder.path, cipher=request.cipher, drops_raw=not request.options.keeps_raw
-    )
+    ledger = request.place.open(folder.path, drops_raw=not request.options.keeps_raw)
     if record != before:
         changes = len(changes_of(record))
         keep_pipeline(folder.change(changes), request.contract)
@@ -198,13 +187,17 @@ def _add_units(
 
 def _add_unit(ledger: RunStore, dataset: Dataset, unit_id: str) -> str | None:
     try:
-        text = rendered_for_models(dataset.transcript(unit_id))
+        source = unit_source(dataset, unit_id)
     except InputError:
         # The unit is assessed all the same, and fails with that reason.
         ledger.units.add(unit_id, context_digest="unreadable")
         return None
+    text = rendered_for_models(source.transcript)
     content = text.encode("utf-8", "surrogatepass")
     ledger.units.add(unit_id, context_digest=keyed_digest(text), context=content)
+    if ledger.is_shared:
+        # Who assesses it has no dataset.
+        ledger.units.add_source(unit_id, source_bytes(source))
     return text_digest(unit_id, text)
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.infrastructure.tasks import patiently
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.run_records import KeptCall
 from ai_psychiatrist.store.run_writer import RunWriter
@@ -26,6 +28,10 @@ class UnitCalls(CallStore):
     """How many calls were made, and not found."""
     pending: int = 0
     """How many calls the next batch has to answer; until then the unit has not ended."""
+    patience_seconds: float = 0.0
+    """How long a call waits to be kept for a database that is away."""
+    error: AssessmentServiceError | None = None
+    """Why a call could not be kept: the unit is not to end without it."""
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
         """Return a call that was made before."""
@@ -34,7 +40,12 @@ class UnitCalls(CallStore):
     async def keep(self, call: ModelCall) -> None:
         """Put the call on disk."""
         self.paid += 1
-        await self.writer.write(KeptCall(self.unit_id, self.attempt, call))
+        kept = KeptCall(self.unit_id, self.attempt, call)
+        try:
+            await patiently(lambda: self.writer.write(kept), self.patience_seconds)
+        except AssessmentServiceError as error:
+            self.error = error
+            raise
 
     def judged(self, judgement: Judgement) -> None:
         """Note what became of a reply."""

@@ -34,6 +34,11 @@ class Variant:
     tasks: Tasks = field(repr=False)
 
     @property
+    def record(self) -> dict[str, object]:
+        """What a run records of it."""
+        return {"variant": self.name, "repeat": self.repeat}
+
+    @property
     def folder_name(self) -> str:
         """The run's folder in that of all."""
         return f"{self.name}-{self.repeat}"
