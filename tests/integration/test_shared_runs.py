@@ -168,6 +168,25 @@ def test_what_waits_is_taken_from_the_workers(place: Place) -> None:
     assert begun(place, "shared", "--resume").code == 0
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["stopped", "killed"])
+def test_a_run_that_was_broken_off_is_gone_on_with(place: Place, how: signal.Signals) -> None:
+    with ModelServerThread(delay_seconds=0.2) as models:
+        settings = place.settings | model_at(models.url) | {"JOBS_REAP_SECONDS": "5"}
+        command = (COMMAND, "evaluate", "run", "interviews", "--database", "--concurrency", "1")
+        environment = environment_of(place.folder, settings)
+        with start((*command, "--out", "shared"), place.folder, environment) as process:
+            wait_until(lambda: len(models.requests) > 10)
+            process.send_signal(how)
+            process.wait()
+        left = rows(place, "SELECT FROM queue")
+        assert left == (0 if how is signal.SIGINT else 2)
+        kept = rows(place, "SELECT FROM run_calls")
+        assert 9 <= kept < 27
+        again = begun(place, "shared", "--resume", **model_at(models.url), JOBS_REAP_SECONDS="5")
+    assert (again.code, "3 of 3 units complete" in again.err) == (0, True)
+    assert f"{27 - kept} model calls made now" in again.err
+
+
 def test_an_erased_run_is_found_nowhere(place: Place) -> None:
     assert begun(place, "shared").code == 0
     assert rows(place, "SELECT FROM run_calls") == 24

@@ -55,8 +55,8 @@ async def work_together(count: int, work: Callable[[], Awaitable[None]]) -> None
 
 
 async def patiently(
-    work: Callable[[], Awaitable[None]], seconds: float, wait: Wait = asyncio.sleep
-) -> None:
+    work: Callable[[], Awaitable[T]], seconds: float, wait: Wait = asyncio.sleep
+) -> T:
     """Do the work, and again each second for so long as the database is away.
 
     Raises `StoreUnusable` when it stays away, and whatever else the work raises at once.

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -47,6 +47,7 @@ from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.pipelines.run_folder import PROMPT_KEY
 from ai_psychiatrist.store.jobs import MOST_TAKEN
 from ai_psychiatrist.store.queue import Queued, Takes
+from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.store.tenant_runs import TenantRuns
@@ -54,6 +55,8 @@ from ai_psychiatrist.wiring import Services
 from ai_psychiatrist.wiring.jobs import tending
 
 logger = get_logger(__name__)
+
+T = TypeVar("T")
 
 _RECORD: Final = "run.json"
 _PLAN: Final = "plan.json"
@@ -161,42 +164,72 @@ class SharedRun:
     async def _assessed(
         self, tools: RunTools, options: EvaluationOptions, tally: RunTally, on_unit: OnUnit
     ) -> None:
-        """Do the run's units, and return when none is left; workers may do some of them."""
+        """Do the run's units, and return when none is left; workers may do some of them.
+
+        Where this is broken off, what waits is taken from the workers as well.
+        """
         await asyncio.to_thread(self._enqueue, tools, options)
-        stores = self.services.stores
+        stores, run = self.services.stores, self._run
+        per_tenant = self.services.settings.jobs.per_tenant
         work = UnitWork(services=self.services)
-        run, per_tenant = self._run, self.services.settings.jobs.per_tenant
-        counts = await asyncio.to_thread(self.ledger.counts, ASSESSMENT_STEP)
-        made = await asyncio.to_thread(self.ledger.calls.made)
 
         async def claim() -> Queued | None:
             return await stores.claim(per_tenant=per_tenant, takes=Takes(only_run=run))
 
         engine = Engine(claim=claim, work=work, concurrency=options.concurrency)
+        made, before = await self._patient(self.ledger.calls.made), await self._seen()
         async with tending(stores, engine):
             engine.begin()
             try:
-                while True:
-                    before, counts = (
-                        counts,
-                        await asyncio.to_thread(self.ledger.counts, ASSESSMENT_STEP),
-                    )
-                    for stage, count in (*counts.by_stage.items(), (None, counts.valid)):
-                        earlier = before.valid if stage is None else before.by_stage.get(stage, 0)
-                        for _ in range(count - earlier):
-                            on_unit(stage)
-                    tally.finished += max(counts.valid - before.valid, 0)
-                    tally.failed += max(counts.failed - before.failed, 0)
-                    if run in work.left or tally.has_reached(options.max_failures):
-                        await asyncio.to_thread(self.runs.withdraw, run)
-                    if not any(await asyncio.to_thread(self.runs.progress, run)):
-                        break
+                while before.is_left:
                     await asyncio.sleep(_LOOK_SECONDS)
+                    before = _told(before, await self._seen(), tally, on_unit)
+                    if run in work.left or tally.has_reached(options.max_failures):
+                        await self._patient(partial(self.runs.withdraw, run))
             finally:
                 await engine.aclose()
                 with suppress(StoreUnusable):
+                    # What was claimed, and not begun.
                     await stores.take_back(())
-        tally.paid_calls += await asyncio.to_thread(self.ledger.calls.made) - made
+                    if before.is_left:
+                        await asyncio.to_thread(self.runs.withdraw, run)
+        tally.paid_calls += await self._patient(self.ledger.calls.made) - made
+
+    async def _seen(self) -> "_Seen":
+        # What is left first: a unit that ends in between is told of the next time.
+        left = await self._patient(partial(self.runs.progress, self._run))
+        counts = await self._patient(partial(self.ledger.counts, ASSESSMENT_STEP))
+        return _Seen(counts=counts, is_left=any(left))
+
+    async def _patient(self, ask: Callable[[], T]) -> T:
+        """Ask the database, which may be away for a while."""
+        patience = self.services.stores.place.patience_seconds
+        return await patiently(partial(asyncio.to_thread, ask), patience)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """How far a run is at one moment."""
+
+    counts: StepCounts
+    is_left: bool
+    """Whether units of it are in the queue."""
+
+
+def _ended(seen: _Seen) -> dict[str | None, int]:
+    """Return how many units ended at each stage, `None` for those that are complete."""
+    ended: dict[str | None, int] = {None: seen.counts.valid}
+    return ended | dict(seen.counts.by_stage)
+
+
+def _told(before: _Seen, seen: _Seen, tally: RunTally, on_unit: OnUnit) -> _Seen:
+    """Tell of the units that have ended since, and return how far the run is."""
+    for stage, count in _ended(seen).items():
+        for _ in range(count - _ended(before).get(stage, 0)):
+            on_unit(stage)
+            tally.finished += 1
+            tally.failed += stage is not None
+    return seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
