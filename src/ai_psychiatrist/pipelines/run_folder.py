@@ -19,6 +19,7 @@ from ai_psychiatrist.pipelines.contexts import AccumulatedContexts, ContextOf, w
 from ai_psychiatrist.pipelines.units import DeclaredUnit
 from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.lock import run_lock
+from ai_psychiatrist.store.run_batches import BY_BATCHES
 from ai_psychiatrist.store.run_file import holds_run, make_private_folder
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
@@ -64,6 +65,8 @@ class PipelineRequest:
     is_resumed: bool = False
     retries_failed: bool = False
     """Whether units that a model failed are asked again, with all attempts once more."""
+    is_by_batches: bool = False
+    """Whether batches answer its calls from the beginning."""
     cipher: Cipher | None = None
 
 
@@ -225,12 +228,13 @@ def accumulating(ledger: RunStore, config: PipelineConfig) -> ContextOf | None:
 def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> RunStore:
     if request.is_resumed:
         return RunStore.open(request.folder, cipher=request.cipher)
+    about = {PROMPT_KEY: make_prompt_key(), SEED: str(request.seed or 0), _MODELS: models}
     return create_pipeline_run(
         request.folder,
         request.config,
         cipher=request.cipher,
         steps=steps,
-        about={PROMPT_KEY: make_prompt_key(), SEED: str(request.seed or 0), _MODELS: models},
+        about=about | ({BY_BATCHES: "yes"} if request.is_by_batches else {}),
     )
 
 

@@ -5,7 +5,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Final
+from enum import Enum
+from typing import TYPE_CHECKING, Final
 
 from pydantic import ConfigDict
 
@@ -23,6 +24,10 @@ from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
 from ai_psychiatrist.validation.checks.refusals import refusal
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batch_rounds import UnitBatches
+    from ai_psychiatrist.llm.batches import BatchCall
 
 _TOLD_ERRORS: Final = 10
 _CODES: Final = {
@@ -75,6 +80,8 @@ class Turn(CallStore):
     """Before this turn."""
     calls: Sequence[ModelCall] = field(repr=False)
     """Made in this turn before it was cut short, in order."""
+    batches: "UnitBatches | None" = None
+    """What answers the calls that are not kept; `None` where models are asked live."""
     records: list[AttemptRecord] = field(default_factory=list)
     """What came of the turn; empty while nothing did."""
     left_for: str = ""
@@ -84,6 +91,10 @@ class Turn(CallStore):
     )
     _kept: Counter[str] = field(init=False, repr=False, default_factory=Counter)
     _digest: str = field(init=False, default="")
+    _batched: "BatchCall | None" = field(init=False, default=None)
+    """The call that is sent next, where a batch answers it."""
+    _skipped: Counter[tuple[str, int]] = field(init=False, default_factory=Counter)
+    """Answers of batches that say that no model was reached, by digest and occurrence."""
     _unreached: int = field(init=False, default=0)
     _verdict: Verdict | None = field(init=False, repr=False, default=None)
 
@@ -107,9 +118,13 @@ class Turn(CallStore):
 
     def retries(self, waits_seconds: tuple[float, ...]) -> CallRetries:
         """Return when a call that gave no reply is made again."""
+        known = len(self.calls)
+        if self.batches is not None:
+            # The next batch is the wait.
+            waits_seconds, known = (0.0,) * len(waits_seconds), known + self.batches.submissions
         longest = waits_seconds[-1:] or (0.0,)
         # Calls that reach no model come on top of those that fail, and kept ones wait for nothing.
-        more = longest * (len(waits_seconds) + len(self.calls))
+        more = longest * (len(waits_seconds) + known)
         return CallRetries(
             waits_seconds=(*waits_seconds, *more), applies_to=self._may_be_called_again
         )
@@ -130,18 +145,29 @@ class Turn(CallStore):
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:  # noqa: ARG002
         """Return the next call of this digest that was made before."""
-        self._digest = digest
-        return self._found[digest].popleft() if self._found[digest] else None
+        self._digest, self._batched = digest, None
+        if self._found[digest]:
+            return self._found[digest].popleft()
+        if self.batches is not None:
+            place = digest, self._kept[digest]
+            self._batched = self.batches.expect(*place, skipped=self._skipped[place])
+        return None
 
     def admitted(self) -> AbstractAsyncContextManager[None]:
-        """Take a call from the run's budget; raises `ModelCallFailed` when none is left."""
-        self.budget.spend()
+        """Take a call from the run's budget; raises `ModelCallFailed` when none is left.
+
+        What was in a batch was taken before, and stays taken until a batch answers it.
+        """
+        if self._batched is None or not self._batched.is_submitted:
+            self.budget.spend()
         return nullcontext()
 
     async def keep(self, call: ModelCall) -> None:
         """Put a call on disk, unless it reached no model: it is to be made when the run resumes."""
-        if reached_no_model(call.code, call.http_status):
-            self.budget.give_back()
+        if self._reached_no_model(call.code, call.http_status):
+            if self._batched is None:
+                self.budget.give_back()
+            self._skipped[call.digest, self._kept[call.digest]] += 1
             return
         kept = replace(call, occurrence=self._kept[call.digest])
         self._kept[call.digest] += 1
@@ -150,7 +176,7 @@ class Turn(CallStore):
     def judged(self, judgement: Judgement) -> None:
         """Note a reply, or a call without one; a call that reached no model is no attempt."""
         called = judgement.attempt
-        if reached_no_model(called.code, called.http_status):
+        if self._reached_no_model(called.code, called.http_status):
             self._unreached += 1
             self.left_for = str(called.http_status or called.code)
             return
@@ -184,9 +210,18 @@ class Turn(CallStore):
     def _may_be_called_again(self, failure: ModelCallFailed) -> bool:
         if self._found[self._digest]:
             return True
-        is_unreached = reached_no_model(failure.code, failure.http_status)
-        failures = self._unreached if is_unreached else self.provider_failures
-        return is_passing(failure) and failures < self.limits.provider_attempts
+        if not is_passing(failure):
+            return False
+        if not self._reached_no_model(failure.code, failure.http_status):
+            return self.provider_failures < self.limits.provider_attempts
+        if self._batched is not None:
+            return not self._batched.is_given_up
+        return self._unreached < self.limits.provider_attempts
+
+    def _reached_no_model(self, code: Enum | None, http_status: int | None) -> bool:
+        """Return whether the call that ended so is no attempt; no batch made one given up."""
+        is_given_up = self._batched is not None and self._batched.is_given_up
+        return is_given_up or reached_no_model(code, http_status)
 
 
 def _without_answer(judgement: Judgement) -> Verdict:
