@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
@@ -19,7 +21,7 @@ from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.options import Earlier
-from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome, unit_id_of
 from ai_psychiatrist.validation.reply.parse import parse_line
 
 _NOT_ASKED: Final = "not_asked"
@@ -111,7 +113,7 @@ class Intake:
             attempt=first + earlier,
             origin=Origin.IMPORT,
             stage=line.stage,
-            errors=line.errors,
+            errors=[{**_UNTOLD, **error} for error in line.errors or ()],
             raw=line.raw,
         )
         if line.stage is None:
@@ -142,17 +144,18 @@ class Intake:
             self.run.request(last.unit_id, self.next_step)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedLine:
-    """One record of an outcome."""
+class ImportedLine(BaseModel):
+    """One record of an outcome; read in the order of its fields."""
+
+    model_config = ConfigDict(strict=True, frozen=True, hide_input_in_errors=True)
 
     unit_id: str
-    stage: FailureStage | None
+    stage: FailureStage | None = Field(default=None, strict=False)
     """`None` for a valid unit, whose answer is judged by the rules of the run."""
-    raw: str | None = field(repr=False)
-    context: Mapping[str, object] | None = field(default=None, repr=False)
-    errors: tuple[dict[str, object], ...] = field(default=(), repr=False)
-    retry_count: int = 0
+    context: dict[str, object] | None = Field(default=None, repr=False)
+    retry_count: int = Field(default=0, ge=0, le=_MOST_RETRIES)
+    errors: list[dict[str, object]] | None = Field(default=None, repr=False)
+    raw: str | None = Field(repr=False)
 
 
 def read_outcomes(path: Path) -> Iterator[ImportedLine]:
@@ -177,40 +180,37 @@ def _record(line: Line) -> ImportedLine:
         value = parse_line(line.content, DEFAULT_LIMITS).value
     except OutputRejected as rejection:
         raise _unusable(line, f"is no JSON object ({rejection.code.value})") from None
-    unit_id = value.get(UNIT_ID)
-    if isinstance(unit_id, bool) or not isinstance(unit_id, str | int) or unit_id == "":
-        raise _unusable(line, f"has no {UNIT_ID!r} that is a text or a whole number")
+    unit_id = unit_id_of(value)
+    told: dict[str, object] = {"unit_id": None if unit_id is None else str(unit_id)}
     if _STAGE in value:
-        return _failure(line, str(unit_id), value)
-    raw = value.get(RAW_TEXT, line.content.decode("utf-8"))
-    if not isinstance(raw, str):
-        raise _unusable(line, f"has a {RAW_TEXT!r} that is no text")
-    return ImportedLine(unit_id=str(unit_id), stage=None, raw=raw)
+        raw = value.get("raw_response")
+        told |= {
+            # There is no failure without a stage.
+            "stage": value[_STAGE] or "",
+            "context": value.get("input"),
+            "retry_count": value.get(RETRY_COUNT, 0),
+            "errors": value.get("errors"),
+            # Other programs keep some answers parsed.
+            "raw": raw if raw is None or isinstance(raw, str) else _JSON.encode(raw),
+        }
+    else:
+        raw = value.get(RAW_TEXT, line.content.decode("utf-8"))
+        told["raw"] = False if raw is None else raw
+    try:
+        return ImportedLine.model_validate(told)
+    except ValidationError as error:
+        raise _unusable(line, _PROBLEMS[str(error.errors()[0]["loc"][0])]) from None
 
 
-def _failure(line: Line, unit_id: str, value: Mapping[str, object]) -> ImportedLine:
-    stage, context, raw = value[_STAGE], value.get("input"), value.get("raw_response")
-    retries, errors = value.get(RETRY_COUNT, 0), value.get("errors")
-    if stage not in list(FailureStage):
-        known = ", ".join(FailureStage)
-        raise _unusable(line, f"has an unknown {_STAGE!r}; there are {known}")
-    if context is not None and not isinstance(context, dict):
-        raise _unusable(line, "has an 'input' that is no object")
-    if type(retries) is not int or not 0 <= retries <= _MOST_RETRIES:
-        raise _unusable(line, f"has a {RETRY_COUNT!r} that is no number from 0 to {_MOST_RETRIES}")
-    told = [] if errors is None else errors
-    if not isinstance(told, list) or not all(isinstance(error, dict) for error in told):
-        raise _unusable(line, "has 'errors' that are no list of objects")
-    # Other programs keep some answers parsed.
-    text = raw if raw is None or isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
-    return ImportedLine(
-        unit_id=unit_id,
-        stage=FailureStage(str(stage)),
-        raw=text,
-        context=context,
-        errors=tuple({**_UNTOLD, **error} for error in told),
-        retry_count=retries,
-    )
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
+_PROBLEMS: Final = {
+    "unit_id": f"has no {UNIT_ID!r} that is a text or a whole number",
+    "stage": f"has an unknown {_STAGE!r}; there are {', '.join(FailureStage)}",
+    "context": "has an 'input' that is no object",
+    "retry_count": f"has a {RETRY_COUNT!r} that is no number from 0 to {_MOST_RETRIES}",
+    "errors": "has 'errors' that are no list of objects",
+    "raw": f"has a {RAW_TEXT!r} that is no text",
+}
 
 
 def _unusable(line: Line, problem: str) -> InputError:

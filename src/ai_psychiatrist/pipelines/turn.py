@@ -1,7 +1,7 @@
 """A step, and one unit's turn at it: what is known, which calls are kept, and what comes of it."""
 
 import asyncio
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -86,23 +86,21 @@ class Turn(CallStore):
     """What came of the turn; empty while nothing did."""
     left_for: str = ""
     """Why nothing is decided: the last call's failure code or HTTP status; else empty."""
-    _found: defaultdict[str, deque[ModelCall]] = field(
-        init=False, repr=False, default_factory=lambda: defaultdict(deque)
-    )
-    _kept: Counter[str] = field(init=False, repr=False, default_factory=Counter)
-    _digest: str = field(init=False, default="")
+    _known: dict[tuple[str, int], ModelCall] = field(init=False, repr=False)
+    """By digest and number; calls that reached no model have none."""
+    _numbers: Counter[str] = field(init=False, default_factory=Counter)
+    """Of the next call of each digest."""
+    _place: tuple[str, int] = field(init=False, default=("", 0))
+    """Digest and number of the call that is made."""
     _batched: "BatchCall | None" = field(init=False, default=None)
     """The call that is sent next, where a batch answers it."""
     _skipped: Counter[tuple[str, int]] = field(init=False, default_factory=Counter)
-    """Answers of batches that say that no model was reached, by digest and occurrence."""
+    """How many answers of batches said that no model was reached, by digest and number."""
     _unreached: int = field(init=False, default=0)
     _verdict: Verdict | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        for call in self.calls:
-            self._kept[call.digest] += 1
-            if not reached_no_model(call.code, call.http_status):
-                self._found[call.digest].append(call)
+        self._known = {(call.digest, call.occurrence): call for call in self.calls}
 
     @property
     def known(self) -> dict[str, object]:
@@ -145,13 +143,14 @@ class Turn(CallStore):
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:  # noqa: ARG002
         """Return the next call of this digest that was made before."""
-        self._digest, self._batched = digest, None
-        if self._found[digest]:
-            return self._found[digest].popleft()
-        if self.batches is not None:
-            place = digest, self._kept[digest]
+        place = self._place = digest, self._numbers[digest]
+        self._batched = None
+        kept = self._known.get(place)
+        if kept is not None:
+            self._numbers[digest] += 1
+        elif self.batches is not None:
             self._batched = self.batches.expect(*place, skipped=self._skipped[place])
-        return None
+        return kept
 
     def admitted(self) -> AbstractAsyncContextManager[None]:
         """Take a call from the run's budget; raises `ModelCallFailed` when none is left.
@@ -167,10 +166,11 @@ class Turn(CallStore):
         if self._reached_no_model(call.code, call.http_status):
             if self._batched is None:
                 self.budget.give_back()
-            self._skipped[call.digest, self._kept[call.digest]] += 1
+            self._skipped[self._place] += 1
             return
-        kept = replace(call, occurrence=self._kept[call.digest])
-        self._kept[call.digest] += 1
+        digest, number = self._place
+        self._numbers[digest] += 1
+        kept = replace(call, occurrence=number)
         await self.writer.write(KeptCall(self.unit_id, self.attempt, kept))
 
     def judged(self, judgement: Judgement) -> None:
@@ -208,7 +208,8 @@ class Turn(CallStore):
             self.note(None, refusal(stage, failure.value, "the call failed in the program"))
 
     def _may_be_called_again(self, failure: ModelCallFailed) -> bool:
-        if self._found[self._digest]:
+        digest, _ = self._place
+        if (digest, self._numbers[digest]) in self._known:
             return True
         if not is_passing(failure):
             return False
