@@ -11,16 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
-from ai_psychiatrist.pipelines.checker import PipelineChecker, judged
-from ai_psychiatrist.pipelines.contexts import write_context
+from ai_psychiatrist.pipelines.checker import PipelineChecker, judged, write_context
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.store.run_records import AttemptRecord, Origin
-from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.checks.verdict import Verdict
-from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
-from ai_psychiatrist.validation.jsonl.options import Earlier
 from ai_psychiatrist.validation.jsonl.unit import UnitOutcome, unit_id_of
 from ai_psychiatrist.validation.reply.parse import parse_line
 
@@ -35,12 +32,9 @@ _UNTOLD: Final = {"path": "$", "pointer": "", "rule": "untold", "message": "unto
 class Intake:
     """Takes what came for one step; the caller holds the run's lock and a transaction."""
 
-    run: RunStore
+    run: PipelineRun
     step: str
     checker: PipelineChecker
-    limits: RetryLimits
-    next_step: str | None = None
-    """The step that valid units are asked for next."""
     recorded: int = 0
     """Attempts that were added."""
     known: int = 0
@@ -69,8 +63,8 @@ class Intake:
         attempts are used up stays as it is. Raises `InputError` when the unit was asked with
         another input before.
         """
-        row = self.run.last(unit_id, self.step)
-        if row is not None and row.is_exhausted(self.limits):
+        row = self.run.store.last(unit_id, self.step)
+        if row is not None and row.is_exhausted(self.run.config.retry):
             self.exhausted += 1
             return
         if row is not None and row.is_valid:
@@ -91,19 +85,18 @@ class Intake:
         self._add([judged(attempt, verdict, self.checker)], context)
         self.recorded += 1
 
-    def take_outcomes(self, path: Path, *, earlier: Earlier | None = None) -> None:
+    def take_outcomes(self, path: Path) -> None:
         """Add every record of a file, each as the last attempt of its unit.
 
         The retries that a record counts become attempts without an answer, so that they stay
         counted. Failures keep their stage; valid units are judged by the run's rules, with what
-        `earlier` knows of them. Raises `InputError` naming the line when one cannot be used.
+        its earlier steps know of them. Raises `InputError` naming the line when one cannot be used.
         """
         for line in read_outcomes(path):
-            known = None if earlier is None else earlier(line.unit_id)
-            self._take_outcome(line, known)
+            self._take_outcome(line)
 
-    def _take_outcome(self, line: "ImportedLine", known: Mapping[str, object] | None) -> None:
-        row = self.run.last(line.unit_id, self.step)
+    def _take_outcome(self, line: "ImportedLine") -> None:
+        row = self.run.store.last(line.unit_id, self.step)
         first = 1 if row is None else row.newest_attempt + 1
         counted = 0 if row is None else row.provider_failures + row.other_failures
         earlier = max(line.retry_count - counted, 0)
@@ -118,7 +111,8 @@ class Intake:
         )
         if line.stage is None:
             # What failed was judged by another program, under rules that are not known here.
-            verdict = self.checker.check(line.unit_id, line.raw or "", write_context(known))
+            context = write_context(self.run.before(line.unit_id, self.step))
+            verdict = self.checker.check(line.unit_id, line.raw or "", context)
             record = judged(record, verdict, self.checker)
         if row is not None:
             is_same = (row.record.stage, row.record.raw) == (record.stage, record.raw)
@@ -132,16 +126,14 @@ class Intake:
 
     def _add(self, attempts: Sequence[AttemptRecord], context: Mapping[str, object] | None) -> None:
         """Ask for a unit with its input, record its attempts, and ask for its next step."""
-        last = attempts[-1]
+        unit_id, store = attempts[-1].unit_id, self.run.store
         # Units of a pipeline have an input at each step and none of their own.
-        self.run.units.add(last.unit_id, context_digest="")
+        store.units.add(unit_id, context_digest="")
         content = write_context(context)
         if content is not None:
-            self.run.units.add_input(last.unit_id, last.step, content)
-        self.run.request(last.unit_id, last.step)
+            store.units.add_input(unit_id, self.step, content)
+        store.request(unit_id, self.step)
         self.run.record(attempts)
-        if last.stage is None and self.next_step is not None:
-            self.run.request(last.unit_id, self.next_step)
 
 
 class ImportedLine(BaseModel):

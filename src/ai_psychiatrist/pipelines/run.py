@@ -15,18 +15,16 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.infrastructure.tasks import Pending, work_together
 from ai_psychiatrist.llm.calls import CallBudget
-from ai_psychiatrist.pipelines.contexts import AccumulatedContexts
 from ai_psychiatrist.pipelines.export import ExportChoices, export_run
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.pipelines.run_folder import (
     SEED,
     PipelineRequest,
-    accumulating,
     begun_pipeline,
-    following_steps,
     schemas_of,
 )
 from ai_psychiatrist.pipelines.turn import Step, Turn
-from ai_psychiatrist.store.run_records import AttemptRecord, QueuedUnit, StepCounts
+from ai_psychiatrist.store.run_records import QueuedUnit, StepCounts
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
@@ -91,7 +89,7 @@ async def run_units(
     if rounds is not None:
         made += sum(ledger.batches.unkept().values())
     session = _Session(
-        contexts=AccumulatedContexts.of(ledger, request.config),
+        run=PipelineRun(store=ledger, config=request.config),
         steps=steps,
         request=request,
         begun=begun_pipeline(ledger.folder).retry,
@@ -104,7 +102,7 @@ async def run_units(
         await (session.take() if rounds is None else rounds.run(session.take))
     finally:
         await session.writer.aclose()
-        write_results(ledger, request.config)
+        write_results(session.run)
     return Counter(session.left.values())
 
 
@@ -129,18 +127,17 @@ def left_out(config: PipelineConfig) -> list[str]:
     return [*steps, f"post_process ({len(scripts)})"] if isinstance(scripts, list) else steps
 
 
-def write_results(ledger: RunStore, config: PipelineConfig) -> None:
+def write_results(run: PipelineRun) -> None:
     """Write valid units, failures and queue of each step, and the counts, which hold no words.
 
     Raises `InputError` when they cannot be written.
     """
-    choices = ExportChoices(
-        limits=config.retry, schemas=schemas_of(config), context_of=accumulating(ledger, config)
-    )
-    export_run(ledger, ledger.folder / _RESULTS_FOLDER, steps=ledger.steps, choices=choices)
-    summary = {**asdict(counts_of(ledger)), "not_run": left_out(config)}
-    with writing_to(ledger.folder, field="--out"):
-        write_whole(ledger.folder / SUMMARY_NAME, [orjson.dumps(summary, option=_PRETTY)])
+    store = run.store
+    choices = ExportChoices(schemas=schemas_of(run.config))
+    export_run(run, store.folder / _RESULTS_FOLDER, steps=store.steps, choices=choices)
+    summary = {**asdict(counts_of(store)), "not_run": left_out(run.config)}
+    with writing_to(store.folder, field="--out"):
+        write_whole(store.folder / SUMMARY_NAME, [orjson.dumps(summary, option=_PRETTY)])
 
 
 def _queue(
@@ -163,7 +160,7 @@ def _queue(
 
 @dataclass(slots=True, kw_only=True)
 class _Session:
-    contexts: AccumulatedContexts
+    run: PipelineRun
     steps: Sequence[Step]
     request: PipelineRequest
     begun: RetryLimits
@@ -197,7 +194,7 @@ class _Session:
         while places := await asyncio.to_thread(self._places):
             self.held.clear()
             each = iter(places)
-            with self.watch(counts_of(self.contexts.ledger).units) as on_unit:
+            with self.watch(counts_of(self.run.store).units) as on_unit:
                 work = partial(self._work, each, on_unit)
                 await work_together(min(self.request.concurrency, len(places)), work)
             if not any(self.valid[name] for name in self.held):
@@ -205,11 +202,11 @@ class _Session:
 
     def _places(self) -> list[tuple[str, int]]:
         """Count where the units are, and return those to take, each with the number of its step."""
-        ledger, places = self.contexts.ledger, list[tuple[str, int]]()
-        waiting, asked = set[str](), set[str]()
+        ledger, places = self.run.store, list[tuple[str, int]]()
+        asked, skipped = set(self.noted), self.noted | self.left.keys()
         if self.rounds is not None:
-            waiting = self.noted | ledger.batches.waiting_units()
-            asked = self.noted | ledger.batches.unkept().keys()
+            asked |= ledger.batches.unkept().keys()
+            skipped |= ledger.batches.waiting_units()
         for number, step in enumerate(self.steps):
             queue = [
                 unit.unit_id
@@ -221,7 +218,7 @@ class _Session:
             # Failed units that are asked again count when they fail again.
             self.failed[step.name] = counts.failed + counts.pending - len(queue)
             self.asked[step.name] = asked.intersection(queue)
-            places += [(unit, number) for unit in queue if unit not in waiting | self.left.keys()]
+            places += [(unit, number) for unit in queue if unit not in skipped]
         return places
 
     async def _work(self, places: Iterator[tuple[str, int]], on_unit: OnUnit) -> None:
@@ -243,7 +240,7 @@ class _Session:
                 await turn.batches.rounds.submit_full()
                 return
             if not turn.left_for:
-                await self.writer.write(partial(self._record, turn.records))
+                await self.writer.write(partial(self.run.record, turn.records))
             self._count(turn)
             if turn.left_for:
                 return
@@ -266,7 +263,7 @@ class _Session:
         return True
 
     def _turn(self, unit_id: str, step: Step) -> Turn:
-        ledger = self.contexts.ledger
+        ledger = self.run.store
         row = ledger.last(unit_id, step.name)
         attempt = 1 if row is None else row.newest_attempt + 1
         calls = ledger.calls.of_attempt(unit_id, attempt)
@@ -275,7 +272,7 @@ class _Session:
         return Turn(
             unit_id=unit_id,
             step=step,
-            context=self.contexts.at(unit_id, step.name) or b"{}",
+            context=self.run.context(unit_id, step.name) or b"{}",
             seed=int(ledger.about.get(SEED, 0)),
             limits=self.request.config.retry,
             writer=self.writer,
@@ -286,13 +283,6 @@ class _Session:
             calls=[call for call in calls if call.agent == step.name],
             batches=None if self.rounds is None else self.rounds.of_unit(unit_id, attempt),
         )
-
-    def _record(self, attempts: Sequence[AttemptRecord]) -> None:
-        ledger, last = self.contexts.ledger, attempts[-1]
-        ledger.record(attempts)
-        following = following_steps(ledger.steps).get(last.step)
-        if last.stage is None and following is not None:
-            ledger.request(last.unit_id, following)
 
     def _count(self, turn: Turn) -> None:
         step, most = turn.step, self.request.config.file.processing.chunk_size

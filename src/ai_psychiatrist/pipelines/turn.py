@@ -16,8 +16,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.llm.calls import CallBudget, CallStore, Judgement
 from ai_psychiatrist.llm.endpoints import CallRetries, is_passing, reached_no_model
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
-from ai_psychiatrist.pipelines.checker import PipelineChecker, judged
-from ai_psychiatrist.pipelines.contexts import read_context
+from ai_psychiatrist.pipelines.checker import PipelineChecker, judged, read_context
 from ai_psychiatrist.store.run_records import AttemptRecord, KeptCall, Origin
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
