@@ -73,7 +73,7 @@ class PipelineRun:
         self.store.record(attempts)
         last = attempts[-1]
         following = self.following(last.step)
-        if last.stage is None and following is not None:
+        if last.is_valid and following is not None:
             self.store.request(last.unit_id, following, round=last.round)
 
     @property

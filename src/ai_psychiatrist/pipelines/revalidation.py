@@ -85,13 +85,20 @@ def _checked_again(
                 continue
             record = _judged_again(run, checker, row, old.raw)
             outcomes[old.stage or _VALID, record.stage or _VALID] += 1
-            if row.is_valid and not _is_demoted(changes, row, record, demotes):
+            if row.is_valid and record.is_valid:
+                changes.changed_outputs += record.output != old.output
                 continue
+            if row.is_valid:
+                changes.regressions.append(old.unit_id)
+                # A crash says nothing about the answer.
+                if not demotes or record.stage == FailureStage.PIPELINE_INTERNAL:
+                    continue
+                changes.demoted += 1
             if _finding(record) == _finding(old):
                 continue
             changes.changed += 1
-            changes.promoted += record.stage is None
-            changes.queued += record.stage is None and has_following
+            changes.promoted += record.is_valid
+            changes.queued += record.is_valid and has_following
             if not is_dry_run:
                 run.record([record])
     changes.outcomes = dict(sorted(outcomes.items()))
@@ -115,23 +122,6 @@ def _judged_again(run: PipelineRun, checker: Checker, row: CurrentRow, raw: str)
         message = f"the rules failed: {type(error).__name__}"
         verdict = refusal(FailureStage.PIPELINE_INTERNAL, "internal_error", message)
     return judged(attempt, verdict, checker)
-
-
-def _is_demoted(
-    changes: StepChanges,
-    row: CurrentRow,
-    record: AttemptRecord,
-    demotes: bool,  # noqa: FBT001
-) -> bool:
-    """Note what became of a valid unit and return whether it is to be a failure now."""
-    if record.stage is None:
-        changes.changed_outputs += record.output != row.record.output
-        return False
-    changes.regressions.append(record.unit_id)
-    # A crash says nothing about the answer.
-    is_demoted = demotes and record.stage != FailureStage.PIPELINE_INTERNAL
-    changes.demoted += is_demoted
-    return is_demoted
 
 
 def _finding(record: AttemptRecord) -> tuple[str | None, list[tuple[object, object]]]:
