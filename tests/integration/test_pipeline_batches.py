@@ -146,6 +146,16 @@ def test_whatever_befalls_a_batch_nothing_is_lost_and_nothing_paid_twice(
     as_live(folder, good, weather, BATCH_TRIES="10")
 
 
+@pytest.mark.parametrize("concurrency", ["1", "16"])
+def test_size_of_batches_and_number_of_units_at_a_time_decide_nothing(
+    folder: Path, concurrency: str
+) -> None:
+    many_units(folder, 30)
+    options = ("--concurrency", concurrency)
+    server = as_live(folder, mixed, Weather(looks=1), *options, BATCH_MOST_CALLS="7")
+    assert max(len(batch.calls) for batch in server.batches) == 7
+
+
 def test_wait_takes_a_run_to_its_end_in_one_command(folder: Path) -> None:
     with BatchServer(script=good, weather=Weather(looks=1)) as server:
         options = ("--out", "run", "--batch", "--wait")
@@ -278,6 +288,15 @@ def test_failed_units_are_asked_again_by_batches(folder: Path) -> None:
     assert ends[-1].code == 0, ends[-1].err
     (line, *_) = (folder / "run" / "export" / "rate_sleep_validated.jsonl").read_text().split("\n")
     assert json.loads(line)["_metadata"]["attempt"] == 7
+
+
+def test_each_failed_unit_is_asked_again_once_by_a_command_that_waits(folder: Path) -> None:
+    with BatchServer(script=never) as server:
+        in_rounds(folder, server)
+        options = ("--out", "run", "--resume", "--retry-failed", "--wait")
+        end = pipeline_run(folder, server, *options, BATCH_POLL_SECONDS="0.01")
+    assert end.code == 3
+    assert len(server.answered) == 12 + 12
 
 
 def test_a_raised_number_of_attempts_is_taken(folder: Path) -> None:
