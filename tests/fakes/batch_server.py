@@ -332,7 +332,11 @@ def _unmade(wire: Wire, custom_id: str) -> Body:
 
 
 def _error(wire: Wire, status: int) -> tuple[int, Body]:
-    kinds = {429: "rate_limit_error", 400: "invalid_request_error"}
+    kinds = {
+        429: "rate_limit_error",
+        400: "invalid_request_error",
+        529: "overloaded_error",
+    }
     error = {"type": kinds.get(status, "api_error"), "message": f"scripted {status}"}
     if wire == "openai":
         return status, {"error": error}

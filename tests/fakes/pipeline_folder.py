@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.lint import LintProblem, lint_pipeline
+from ai_psychiatrist.validation.config.pipeline import load_pipeline
 
 PIPELINE = """\
 pipeline:
@@ -77,6 +80,13 @@ def changed(old: str, new: str) -> str:
     """Return the sound pipeline with one place changed, which has to be there once."""
     assert PIPELINE.count(old) == 1, old
     return PIPELINE.replace(old, new)
+
+
+def declared(ledger: RunStore, folder: Path) -> PipelineRun:
+    """Return a run with the small pipeline, whose units have two attempts."""
+    folder.mkdir()
+    text = changed("processing:\n", "processing:\n  validation_retry: {max_attempts: 2}\n")
+    return PipelineRun(store=ledger, config=load_pipeline(written(folder, text)))
 
 
 def found(path: Path) -> list[tuple[str, str, str]]:

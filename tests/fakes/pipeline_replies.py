@@ -12,6 +12,7 @@ from typing import Final
 from tests.fakes.exchange import Reply, Request, Script
 
 _STEP: Final = re.compile(r"This is the step (\S+) of a pipeline")
+_SYSTEM: Final = ("system", "instructions")
 _KINDS: Final = 24
 
 HANDS: Final = {
@@ -72,7 +73,8 @@ _BROKEN: Final[Mapping[str, Mapping[str, object]]] = {
 def step_of(request: Request) -> str | None:
     """Return the step of a pipeline that is asked, `None` for other requests."""
     system = next((each.content for each in request.messages if each.role == "system"), "")
-    found = _STEP.search(system)
+    # Hosted models are given it apart from the messages.
+    found = _STEP.search(system or json.dumps([request.body.get(name) for name in _SYSTEM]))
     return None if found is None else found[1]
 
 

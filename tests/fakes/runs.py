@@ -18,9 +18,10 @@ def new_run(
     keeps_raw: bool = True,
     cipher: Cipher | None = None,
     context: bytes | None = None,
+    about: Mapping[str, str] | None = None,
 ) -> RunStore:
     """Return a run whose first step is requested for all units."""
-    ledger = RunStore.create(folder, steps=steps, keeps_raw=keeps_raw, cipher=cipher)
+    ledger = RunStore.create(folder, steps=steps, keeps_raw=keeps_raw, cipher=cipher, about=about)
     with ledger.transaction():
         for unit_id in units:
             ledger.units.add(unit_id, context=context, context_digest="digest")

@@ -512,6 +512,16 @@ def test_pipelines_are_run_over_hostile_models_into_their_outputs_alone(
             told(tmp_path, *command, "--units", "units.jsonl", *more, settings=settings, codes=(3,))
         told(tmp_path, *command, "--units", "pipeline.yaml", settings=settings, codes=(2,))
     told(tmp_path, "revalidate", "run", "--json")
+    weather = Weather(is_reordered=True, broken_off=1, strangers=2, lost=lambda at: at == 1)
+    with BatchServer(script=hostile, weather=weather) as server:
+        settings = server.settings | {"LOG_FORMAT": log_format, "MODEL_DEFAULT": "openai:fake"}
+        settings |= {"BATCH_POLL_SECONDS": "0.01"}
+        command = ("pipeline", "run", "pipeline.yaml", "--out", "batched", "--units", "units.jsonl")
+        server.weather.refused_with = 400
+        told(tmp_path, *command, "--batch", settings=settings, codes=(3,))
+        server.weather.refused_with = None
+        told(tmp_path, *command, "--resume", "--wait", settings=settings, codes=(1, 3))
+    assert CANARY.encode() in words_in(tmp_path / "batched" / "ledger.sqlite")
     exported = {
         f"{step}_{kind}.jsonl"
         for step in ("measure", "rate")

@@ -17,9 +17,8 @@ from ai_psychiatrist.cli.result_export import write_results
 from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.pipelines.export import ExportChoices, export_run
-from ai_psychiatrist.pipelines.run_folder import KIND, accumulating, kept_pipeline, schemas_of
-from ai_psychiatrist.store.runs import RunStore
-from ai_psychiatrist.validation.config.pipeline import PipelineConfig
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.pipelines.run_folder import KIND, schemas_of
 
 EXAMPLES: Final = """
 Examples:
@@ -123,15 +122,13 @@ def export(
         )
     folder = run / _FOLDER if out is None else out
     with refusing_bad_input(), open_run(run, is_read_only=True) as ledger:
-        config = kept_pipeline(run)
+        exported = PipelineRun.of(ledger)
         choices = ExportChoices(
-            limits=config.retry,
-            schemas=_schemas(ledger, config),
-            context_of=accumulating(ledger, config),
+            schemas=_schemas(exported),
             has_classic_stages=has_classic_stages,
             retries_failed=retries_failed,
         )
-        exports = export_run(ledger, folder, steps=step or ledger.steps, choices=choices)
+        exports = export_run(exported, folder, steps=step or ledger.steps, choices=choices)
         accounts = ledger.counts_by_step()
     for written in exports:
         counts = f"{written.valid} valid, {written.failed} failed, {written.queued} queued"
@@ -148,10 +145,10 @@ def _refuse_of_steps(steps: list[str] | None, *, is_given: bool) -> None:
         raise InputError(msg, field="--format")
 
 
-def _schemas(ledger: RunStore, config: PipelineConfig) -> dict[str, bytes]:
+def _schemas(run: PipelineRun) -> dict[str, bytes]:
     """Return the schemas of the run's steps from the pipeline that it was made with."""
-    known = schemas_of(config)
-    if ledger.about.get("kind") == KIND:
+    known = schemas_of(run.config)
+    if run.store.about.get("kind") == KIND:
         return known
-    names = {step: step_of_agent(step) for step in ledger.steps}
+    names = {step: step_of_agent(step) for step in run.store.steps}
     return {step: known[name] for step, name in names.items() if name in known}

@@ -8,13 +8,8 @@ import typer
 
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.run_source import open_or_create_run
-from ai_psychiatrist.pipelines.contexts import AccumulatedContexts
 from ai_psychiatrist.pipelines.intake import Intake, read_outcomes
-from ai_psychiatrist.pipelines.run_folder import (
-    checker_of,
-    following_steps,
-    kept_pipeline,
-)
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 
 EXAMPLES: Final = """
 Examples:
@@ -44,14 +39,8 @@ def import_outcomes(
         # Before a run is made: a line that cannot be used is named.
         deque(read_outcomes(file), maxlen=0)
         with open_or_create_run(run, config) as ledger, ledger.lock(), ledger.transaction():
-            pipeline = kept_pipeline(run)
-            contexts = AccumulatedContexts.of(ledger, pipeline)
-            intake = Intake(
-                run=ledger,
-                step=step,
-                checker=checker_of(ledger, step),
-                limits=pipeline.retry,
-                next_step=following_steps(ledger.steps).get(step),
-            )
-            intake.take_outcomes(file, earlier=lambda unit_id: contexts.before(unit_id, step))
+            imported_into = PipelineRun.of(ledger)
+            checker = imported_into.checker(step)
+            intake = Intake(run=imported_into, step=step, checker=checker)
+            intake.take_outcomes(file)
     typer.echo(f"{step}: {intake.recorded} imported, {intake.known} known already", err=True)

@@ -2,25 +2,32 @@
 
 import asyncio
 from collections import Counter
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ai_psychiatrist.cli.batch_choice import BatchChoice
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, refusing_bad_input
 from ai_psychiatrist.cli.progress import unit_progress
+from ai_psychiatrist.cli.run_options import BatchOption, HandInAgainOption, WaitOption
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.pipelines.run import PipelineCounts, counts_of, left_out, run_units
+from ai_psychiatrist.pipelines.run import OnUnit, PipelineCounts, counts_of, left_out, run_units
 from ai_psychiatrist.pipelines.run_folder import PipelineRequest, opened_run
 from ai_psychiatrist.pipelines.steps import Models, make_steps
 from ai_psychiatrist.pipelines.units import declared_units, units_in
 from ai_psychiatrist.store.cipher import cipher_of
+from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.wiring import bootstrap
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batch_rounds import BatchOptions
 
 pipeline_app = CommandGroup()
 
@@ -35,10 +42,16 @@ Examples:
 
   ai-psychiatrist pipeline run pipeline.yaml --out runs/first --units units.jsonl
 
+  ai-psychiatrist pipeline run pipeline.yaml --out runs/cheap --model anthropic:NAME --batch
+
+With --batch calls are handed in to the provider's batch interface at about half the price, and the
+command ends with status 4. What people said then rests at the provider. Give the same command with
+--resume, once or more a step, until all is done; --wait does so by itself.
+
 Writes RUN/export/STEP_validated.jsonl and STEP_failures.jsonl for each step and RUN/summary.json.
 
 Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or settings, 3 none at
-a step, 130 stopped by Ctrl-C (use --resume).
+a step, 4 waiting for a batch (go on with --resume), 130 stopped by Ctrl-C (use --resume).
 """
 
 
@@ -69,12 +82,17 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again for failed units, with --resume.")
     ] = False,
+    batch: BatchOption = None,
+    wait: WaitOption = False,
+    hand_in_again: HandInAgainOption = False,
     model: ModelOption = None,
 ) -> None:
     """Take units through the steps of a pipeline; can be stopped at any time and resumed."""
     kept = "stopped; what has finished is kept: go on with --resume"
     with refusing_bad_input(), ending_on_stop(kept):
         settings, loaded = quiet(read_settings(model)), load_pipeline(config)
+        choice = BatchChoice(wanted=batch, waits=wait, hands_in_again=hand_in_again)
+        batches = choice.options(settings, out, is_resumed=resume)
         processing = loaded.file.processing
         listed = declared_units(processing, config.parent) if units is None else units_in(units)
         request = PipelineRequest(
@@ -86,16 +104,20 @@ def run(
             seed=seed,
             is_resumed=resume,
             retries_failed=retry_failed,
+            is_by_batches=batches is not None,
             cipher=cipher_of(settings.data.key_file),
         )
-        counts, left = asyncio.run(_run(settings, request, model))
-    raise typer.Exit(_conclude(counts, left, request))
+        counts, left, waiting = asyncio.run(_run(settings, request, model, batches))
+    raise typer.Exit(_conclude(counts, left, waiting, request))
 
 
 async def _run(
-    settings: Settings, request: PipelineRequest, model: str | None
-) -> tuple[PipelineCounts, Counter[str]]:
-    async with bootstrap(settings) as services:
+    settings: Settings,
+    request: PipelineRequest,
+    model: str | None,
+    batch: "BatchOptions | None",
+) -> tuple[PipelineCounts, Counter[str], int]:
+    async with bootstrap(settings, batches=None if batch is None else batch.models) as services:
         settings = services.settings
         models = Models(
             chain=lambda name: services.connections.chain(model or name or settings.model.default),
@@ -103,15 +125,21 @@ async def _run(
             temperature=settings.model.temperature,
         )
         steps = make_steps(request.config, models)
+        if batch is not None:
+            batch.models.refuse_others({name for step in steps for name in step.models}, local=())
         with opened_run(request, {step.name: step.models for step in steps}) as ledger:
-            before = counts_of(ledger).units
-            done = before.valid + before.failed
-            with unit_progress("running", requested=before.requested, done=done) as on_unit:
-                left = await run_units(ledger, request, steps, on_unit=on_unit)
-            return counts_of(ledger), left
+            left = await run_units(ledger, request, steps, watch=_watch, batch=batch)
+            waiting = 0 if batch is None else ledger.batches.waiting_calls()
+            return counts_of(ledger), left, waiting
 
 
-def _conclude(account: PipelineCounts, left: Counter[str], request: PipelineRequest) -> ExitCode:
+def _watch(units: StepCounts) -> AbstractContextManager[OnUnit]:
+    return unit_progress("running", units.requested, units.valid + units.failed)
+
+
+def _conclude(
+    account: PipelineCounts, left: Counter[str], waiting: int, request: PipelineRequest
+) -> ExitCode:
     """Say where the run stands, and return the command's exit status."""
     units = account.units
     for name, step in account.steps.items():
@@ -124,15 +152,16 @@ def _conclude(account: PipelineCounts, left: Counter[str], request: PipelineRequ
             typer.echo(f"  failed at {stage}: {count:,}", err=True)
     for what in left_out(request.config):
         typer.echo(f"not run: {what}", err=True)
-    for name in account.barren:
+    for name in () if waiting else account.barren:
         typer.echo(f"no unit is valid at {name}: the run stops here", err=True)
+    again = " --retry-failed" if request.retries_failed else ""
     is_at_ceiling = left.pop(FailureCode.CALL_BUDGET_SPENT, 0) > 0
     if left:
         reasons = ", ".join(f"{why}: {count:,}" for why, count in left.items())
         typer.echo(
             f"{left.total():,} of {units.requested:,} units are not finished, because their calls "
             f"reached no model ({reasons}): look at the server with `ai-psychiatrist doctor`, and "
-            f"go on with --resume{' --retry-failed' if request.retries_failed else ''}",
+            f"go on with --resume{again}",
             err=True,
         )
     if is_at_ceiling:
@@ -148,6 +177,13 @@ def _conclude(account: PipelineCounts, left: Counter[str], request: PipelineRequ
         f"{account.model_calls:,} model calls; written to {request.folder}",
         err=True,
     )
+    if waiting:
+        typer.echo(
+            f"{waiting:,} calls wait for their batch, which may take a day\n"
+            f"next: the same command with --resume{again}, when the batch is ready",
+            err=True,
+        )
+        return ExitCode.WAITING
     if account.barren:
         return ExitCode.NOTHING_FINISHED
     return ExitCode.COMPLETE if units.valid == units.requested else ExitCode.PARTIAL

@@ -16,14 +16,10 @@ from ai_psychiatrist.evaluation.runs.results import write_results
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.pipelines import revalidation
 from ai_psychiatrist.pipelines import run as pipeline_run
-from ai_psychiatrist.pipelines.revalidation import Rules, StepChanges
-from ai_psychiatrist.pipelines.run_folder import (
-    KIND,
-    accumulating,
-    following_steps,
-    kept_pipeline,
-    pipeline_checkers,
-)
+from ai_psychiatrist.pipelines.checker import Checker, pipeline_checkers
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.pipelines.revalidation import StepChanges
+from ai_psychiatrist.pipelines.run_folder import KIND
 from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
@@ -67,8 +63,24 @@ def revalidate(
     now rejected are listed, and stay valid unless --demote is given.
     """
     with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
+        checked = (
+            PipelineRun.of(ledger)
+            if rules is None
+            else PipelineRun(store=ledger, config=load_pipeline(rules))
+        )
+        is_pipeline = ledger.about.get("kind") == KIND
+        checkers: Mapping[str, Checker] = (
+            pipeline_checkers(checked.config)
+            if is_pipeline
+            else checkers_for(ledger, checked.config)
+        )
         changes = revalidation.revalidate(
-            ledger, _rules_of(ledger, rules), steps=step, is_dry_run=is_dry_run, demotes=demotes
+            checked,
+            checkers,
+            # Some steps of an assessment have no rules of their own.
+            steps=step or (None if is_pipeline else tuple(checkers)),
+            is_dry_run=is_dry_run,
+            demotes=demotes,
         )
         changed = 0 if is_dry_run else _write_results(ledger)
         accounts = ledger.counts_by_step()
@@ -88,7 +100,7 @@ def _write_results(ledger: RunStore) -> int:
     Metrics and report go first: whatever happens, none is left that says something else.
     """
     if (ledger.folder / pipeline_run.SUMMARY_NAME).exists():
-        pipeline_run.write_results(ledger, kept_pipeline(ledger.folder))
+        pipeline_run.write_results(PipelineRun.of(ledger))
         return 0
 
     folder = RunFolder(ledger.folder)
@@ -103,20 +115,6 @@ def _write_results(ledger: RunStore) -> int:
     elif had_metrics:
         measure_run(folder.path)
     return changed
-
-
-def _rules_of(ledger: RunStore, path: Path | None) -> Rules:
-    """Return the rules of a pipeline's steps, which follow each other, or of the agents."""
-    config = kept_pipeline(ledger.folder) if path is None else load_pipeline(path)
-    if ledger.about.get("kind") == KIND:
-        return Rules(
-            checkers=pipeline_checkers(config),
-            next_steps=following_steps(ledger.steps),
-            context_of=accumulating(ledger, config),
-        )
-
-    checkers = checkers_for(ledger, config)
-    return Rules(checkers=checkers, steps=tuple(checkers))
 
 
 def _print_text(

@@ -10,9 +10,8 @@ import typer
 from ai_psychiatrist.cli.run_source import open_or_create_run
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.pipelines.checker import PipelineChecker
-from ai_psychiatrist.pipelines.contexts import AccumulatedContexts
 from ai_psychiatrist.pipelines.intake import Intake
-from ai_psychiatrist.pipelines.run_folder import following_steps, kept_pipeline
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.jsonl.options import Earlier
@@ -38,19 +37,12 @@ def recording(
     process works on the run, or it was made with another pipeline.
     """
     with open_or_create_run(run, config) as ledger, ledger.lock():
-        pipeline = kept_pipeline(run)
-        contexts = AccumulatedContexts.of(ledger, pipeline)
-        intake = Intake(
-            run=ledger,
-            step=validator.name,
-            checker=PipelineChecker(validator=validator),
-            limits=pipeline.retry,
-            next_step=following_steps(ledger.steps).get(validator.name),
-        )
-
+        recorded = PipelineRun.of(ledger)
+        checker = PipelineChecker(validator=validator)
+        intake = Intake(run=recorded, step=validator.name, checker=checker)
         with ledger.transaction():
             yield Recording(
-                take=intake.take, earlier=lambda key: contexts.before(key, validator.name)
+                take=intake.take, earlier=lambda key: recorded.before(key, validator.name)
             )
         _tell(ledger, intake, is_told=is_told)
 

@@ -40,7 +40,7 @@ from ai_psychiatrist.wiring import Services
 from ai_psychiatrist.wiring.runs import run_place
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.batches.rounds import BatchOptions
+    from ai_psychiatrist.llm.batch_rounds import BatchOptions
 
 Watch: TypeAlias = Callable[[int, int], AbstractContextManager[OnUnit]]
 """Told how many units are requested and how many are done already; gives what is told of each."""
@@ -158,17 +158,11 @@ async def make_run(
                     tools, folder, wanted.options, tally=tally, on_unit=on_unit
                 )
         # Libraries of model servers, which a run of the baseline does without.
-        from ai_psychiatrist.evaluation.batches.rounds import Rounds  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.batch_rounds import run_in_rounds  # noqa: PLC0415
 
-        rounds = Rounds(
-            tools=tools,
-            folder=folder,
-            options=wanted.options,
-            batch=wanted.batch,
-            tally=tally,
-            watch=watched,
+        return await run_in_rounds(
+            tools, folder, wanted.options, batch=wanted.batch, tally=tally, watch=watched
         )
-        return await rounds.run()
 
 
 def _refuse_batches(services: Services, wanted: DatasetRun, batch: "BatchOptions") -> None:

@@ -64,6 +64,8 @@ class BatchCall:
     custom_id: str
     """What it has or would have in a batch."""
     answer: BatchAnswer | None
+    is_submitted: bool
+    """Whether it was in a batch before."""
     is_given_up: bool
     """Whether it was submitted as often as allowed, and no batch made it."""
     note: Callable[[EncodedCall], None]

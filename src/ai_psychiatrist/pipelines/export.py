@@ -14,10 +14,8 @@ from ai_psychiatrist.infrastructure.private_files import (
     write_whole,
     writing_to,
 )
-from ai_psychiatrist.pipelines.contexts import ContextOf
-from ai_psychiatrist.store.run_records import CurrentRow
-from ai_psychiatrist.store.runs import RunStore
-from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.store.run_records import CurrentRow, QueuedUnit
 
 _CLASSIC_STAGES: Final = frozenset({FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION})
 
@@ -37,20 +35,16 @@ class StepExport:
 class ExportChoices:
     """How outcomes are written."""
 
-    limits: RetryLimits = field(default_factory=RetryLimits)
-    """The run's bounds on attempts."""
     schemas: Mapping[str, bytes] = field(default_factory=dict)
     """Step → its schema as it was."""
     has_classic_stages: bool = False
     """Whether every failure other than of schema and rules is called `pipeline_internal`."""
-    context_of: ContextOf | None = None
-    """What steps were asked about, where that is more than the run keeps for them."""
     retries_failed: bool = False
     """Whether failed units that may be tried again are queued beside those never asked."""
 
 
 def export_run(
-    ledger: RunStore, out: Path, *, steps: Sequence[str], choices: ExportChoices
+    run: PipelineRun, out: Path, *, steps: Sequence[str], choices: ExportChoices
 ) -> list[StepExport]:
     """Write valid units, failures, the queue and the schemas of the steps into a folder.
 
@@ -59,43 +53,41 @@ def export_run(
     """
     with writing_to(out, field="--out"):
         make_folder(out)
-        return [_export_step(ledger, out, step, choices) for step in steps]
+        return [_export_step(run, out, step, choices) for step in steps]
 
 
-def _export_step(ledger: RunStore, out: Path, step: str, choices: ExportChoices) -> StepExport:
+def _export_step(run: PipelineRun, out: Path, step: str, choices: ExportChoices) -> StepExport:
     valid = failed = 0
     # Before a file is named after it.
-    ledger.units.require_step(step)
+    run.store.units.require_step(step)
     with (
         draft_of(out / f"{step}_validated.jsonl") as valid_lines,
         draft_of(out / f"{step}_failures.jsonl") as failure_lines,
     ):
-        for row in ledger.current(step):
+        for row in run.store.current(step):
             if row.is_valid:
                 valid_lines.write(_line(_valid(row)))
                 valid += 1
             else:
-                failure_lines.write(_line(_failure(row, ledger, choices)))
+                failure_lines.write(_line(_failure(row, run, choices)))
                 failed += 1
     if step in choices.schemas:
         make_subfolder(out / "schemas")
         write_whole(out / "schemas" / f"{step}.json", [choices.schemas[step]])
-    queued = _export_queue(ledger, out, step, choices)
-    return StepExport(step=step, valid=valid, failed=failed, queued=queued)
+    limits = run.config.retry
+    queue = run.store.queue(step, limits, includes_failed=choices.retries_failed)
+    lines = (_line(_queued(unit, run, step)) for unit in queue)
+    write_whole(out / f"{step}_queue.jsonl", lines)
+    return StepExport(step=step, valid=valid, failed=failed, queued=len(queue))
 
 
-def _export_queue(ledger: RunStore, out: Path, step: str, choices: ExportChoices) -> int:
-    queue = ledger.queue(step, choices.limits, includes_failed=choices.retries_failed)
-    with draft_of(out / f"{step}_queue.jsonl") as lines:
-        for unit_id, number in queue:
-            row = ledger.last(unit_id, step, round=number)
-            asked: dict[str, object] = {
-                "unit_id": unit_id,
-                "input": _context(ledger, choices, unit_id, step),
-                "retry_count": 0 if row is None else row.provider_failures + row.other_failures,
-            }
-            lines.write(_line(asked))
-    return len(queue)
+def _queued(unit: QueuedUnit, run: PipelineRun, step: str) -> dict[str, object]:
+    row = run.store.last(unit.unit_id, step, round=unit.round)
+    return {
+        "unit_id": unit.unit_id,
+        "input": _context(run, unit.unit_id, step),
+        "retry_count": 0 if row is None else row.provider_failures + row.other_failures,
+    }
 
 
 def _valid(row: CurrentRow) -> dict[str, object]:
@@ -104,26 +96,26 @@ def _valid(row: CurrentRow) -> dict[str, object]:
     return {**(record.output or {}), "unit_id": record.unit_id, "_metadata": about}
 
 
-def _failure(row: CurrentRow, ledger: RunStore, choices: ExportChoices) -> dict[str, object]:
+def _failure(row: CurrentRow, run: PipelineRun, choices: ExportChoices) -> dict[str, object]:
     record = row.record
     failures = row.provider_failures + row.other_failures
     is_hidden = choices.has_classic_stages and record.stage not in _CLASSIC_STAGES
     return {
         "unit_id": record.unit_id,
         "failure_stage": FailureStage.PIPELINE_INTERNAL if is_hidden else record.stage,
-        "input": _context(ledger, choices, record.unit_id, record.step),
+        "input": _context(run, record.unit_id, record.step),
         "raw_response": record.raw,
         "errors": record.errors,
         "retry_count": max(failures - 1, 0),
         "attempts": row.attempts,
-        "exhausted": row.is_exhausted(choices.limits),
+        "exhausted": row.is_exhausted(run.config.retry),
         "round": record.round,
     }
 
 
-def _context(ledger: RunStore, choices: ExportChoices, unit_id: str, step: str) -> object:
+def _context(run: PipelineRun, unit_id: str, step: str) -> object:
     """Return what a step was asked about: an object where it is one, else the text."""
-    content = (choices.context_of or ledger.units.step_context)(unit_id, step)
+    content = run.context(unit_id, step)
     if content is None:
         return None
     text = content.decode("utf-8", "surrogateescape")

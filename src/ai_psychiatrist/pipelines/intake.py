@@ -2,24 +2,23 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
-from ai_psychiatrist.pipelines.checker import PipelineChecker, judged
-from ai_psychiatrist.pipelines.contexts import write_context
+from ai_psychiatrist.pipelines.checker import PipelineChecker, judged, write_context
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.store.run_records import AttemptRecord, Origin
-from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.checks.verdict import Verdict
-from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
-from ai_psychiatrist.validation.jsonl.options import Earlier
-from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome, unit_id_of
 from ai_psychiatrist.validation.reply.parse import parse_line
 
 _NOT_ASKED: Final = "not_asked"
@@ -33,12 +32,9 @@ _UNTOLD: Final = {"path": "$", "pointer": "", "rule": "untold", "message": "unto
 class Intake:
     """Takes what came for one step; the caller holds the run's lock and a transaction."""
 
-    run: RunStore
+    run: PipelineRun
     step: str
     checker: PipelineChecker
-    limits: RetryLimits
-    next_step: str | None = None
-    """The step that valid units are asked for next."""
     recorded: int = 0
     """Attempts that were added."""
     known: int = 0
@@ -67,8 +63,8 @@ class Intake:
         attempts are used up stays as it is. Raises `InputError` when the unit was asked with
         another input before.
         """
-        row = self.run.last(unit_id, self.step)
-        if row is not None and row.is_exhausted(self.limits):
+        row = self.run.store.last(unit_id, self.step)
+        if row is not None and row.is_exhausted(self.run.config.retry):
             self.exhausted += 1
             return
         if row is not None and row.is_valid:
@@ -89,19 +85,18 @@ class Intake:
         self._add([judged(attempt, verdict, self.checker)], context)
         self.recorded += 1
 
-    def take_outcomes(self, path: Path, *, earlier: Earlier | None = None) -> None:
+    def take_outcomes(self, path: Path) -> None:
         """Add every record of a file, each as the last attempt of its unit.
 
         The retries that a record counts become attempts without an answer, so that they stay
         counted. Failures keep their stage; valid units are judged by the run's rules, with what
-        `earlier` knows of them. Raises `InputError` naming the line when one cannot be used.
+        its earlier steps know of them. Raises `InputError` naming the line when one cannot be used.
         """
         for line in read_outcomes(path):
-            known = None if earlier is None else earlier(line.unit_id)
-            self._take_outcome(line, known)
+            self._take_outcome(line)
 
-    def _take_outcome(self, line: "ImportedLine", known: Mapping[str, object] | None) -> None:
-        row = self.run.last(line.unit_id, self.step)
+    def _take_outcome(self, line: "ImportedLine") -> None:
+        row = self.run.store.last(line.unit_id, self.step)
         first = 1 if row is None else row.newest_attempt + 1
         counted = 0 if row is None else row.provider_failures + row.other_failures
         earlier = max(line.retry_count - counted, 0)
@@ -111,12 +106,13 @@ class Intake:
             attempt=first + earlier,
             origin=Origin.IMPORT,
             stage=line.stage,
-            errors=line.errors,
+            errors=[{**_UNTOLD, **error} for error in line.errors or ()],
             raw=line.raw,
         )
         if line.stage is None:
             # What failed was judged by another program, under rules that are not known here.
-            verdict = self.checker.check(line.unit_id, line.raw or "", write_context(known))
+            context = write_context(self.run.before(line.unit_id, self.step))
+            verdict = self.checker.check(line.unit_id, line.raw or "", context)
             record = judged(record, verdict, self.checker)
         if row is not None:
             is_same = (row.record.stage, row.record.raw) == (record.stage, record.raw)
@@ -130,29 +126,28 @@ class Intake:
 
     def _add(self, attempts: Sequence[AttemptRecord], context: Mapping[str, object] | None) -> None:
         """Ask for a unit with its input, record its attempts, and ask for its next step."""
-        last = attempts[-1]
+        unit_id, store = attempts[-1].unit_id, self.run.store
         # Units of a pipeline have an input at each step and none of their own.
-        self.run.units.add(last.unit_id, context_digest="")
+        store.units.add(unit_id, context_digest="")
         content = write_context(context)
         if content is not None:
-            self.run.units.add_input(last.unit_id, last.step, content)
-        self.run.request(last.unit_id, last.step)
+            store.units.add_input(unit_id, self.step, content)
+        store.request(unit_id, self.step)
         self.run.record(attempts)
-        if last.stage is None and self.next_step is not None:
-            self.run.request(last.unit_id, self.next_step)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedLine:
-    """One record of an outcome."""
+class ImportedLine(BaseModel):
+    """One record of an outcome; read in the order of its fields."""
+
+    model_config = ConfigDict(strict=True, frozen=True, hide_input_in_errors=True)
 
     unit_id: str
-    stage: FailureStage | None
+    stage: FailureStage | None = Field(default=None, strict=False)
     """`None` for a valid unit, whose answer is judged by the rules of the run."""
-    raw: str | None = field(repr=False)
-    context: Mapping[str, object] | None = field(default=None, repr=False)
-    errors: tuple[dict[str, object], ...] = field(default=(), repr=False)
-    retry_count: int = 0
+    context: dict[str, object] | None = Field(default=None, repr=False)
+    retry_count: int = Field(default=0, ge=0, le=_MOST_RETRIES)
+    errors: list[dict[str, object]] | None = Field(default=None, repr=False)
+    raw: str | None = Field(repr=False)
 
 
 def read_outcomes(path: Path) -> Iterator[ImportedLine]:
@@ -177,40 +172,37 @@ def _record(line: Line) -> ImportedLine:
         value = parse_line(line.content, DEFAULT_LIMITS).value
     except OutputRejected as rejection:
         raise _unusable(line, f"is no JSON object ({rejection.code.value})") from None
-    unit_id = value.get(UNIT_ID)
-    if isinstance(unit_id, bool) or not isinstance(unit_id, str | int) or unit_id == "":
-        raise _unusable(line, f"has no {UNIT_ID!r} that is a text or a whole number")
+    unit_id = unit_id_of(value)
+    told: dict[str, object] = {"unit_id": None if unit_id is None else str(unit_id)}
     if _STAGE in value:
-        return _failure(line, str(unit_id), value)
-    raw = value.get(RAW_TEXT, line.content.decode("utf-8"))
-    if not isinstance(raw, str):
-        raise _unusable(line, f"has a {RAW_TEXT!r} that is no text")
-    return ImportedLine(unit_id=str(unit_id), stage=None, raw=raw)
+        raw = value.get("raw_response")
+        told |= {
+            # There is no failure without a stage.
+            "stage": value[_STAGE] or "",
+            "context": value.get("input"),
+            "retry_count": value.get(RETRY_COUNT, 0),
+            "errors": value.get("errors"),
+            # Other programs keep some answers parsed.
+            "raw": raw if raw is None or isinstance(raw, str) else _JSON.encode(raw),
+        }
+    else:
+        raw = value.get(RAW_TEXT, line.content.decode("utf-8"))
+        told["raw"] = False if raw is None else raw
+    try:
+        return ImportedLine.model_validate(told)
+    except ValidationError as error:
+        raise _unusable(line, _PROBLEMS[str(error.errors()[0]["loc"][0])]) from None
 
 
-def _failure(line: Line, unit_id: str, value: Mapping[str, object]) -> ImportedLine:
-    stage, context, raw = value[_STAGE], value.get("input"), value.get("raw_response")
-    retries, errors = value.get(RETRY_COUNT, 0), value.get("errors")
-    if stage not in list(FailureStage):
-        known = ", ".join(FailureStage)
-        raise _unusable(line, f"has an unknown {_STAGE!r}; there are {known}")
-    if context is not None and not isinstance(context, dict):
-        raise _unusable(line, "has an 'input' that is no object")
-    if type(retries) is not int or not 0 <= retries <= _MOST_RETRIES:
-        raise _unusable(line, f"has a {RETRY_COUNT!r} that is no number from 0 to {_MOST_RETRIES}")
-    told = [] if errors is None else errors
-    if not isinstance(told, list) or not all(isinstance(error, dict) for error in told):
-        raise _unusable(line, "has 'errors' that are no list of objects")
-    # Other programs keep some answers parsed.
-    text = raw if raw is None or isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
-    return ImportedLine(
-        unit_id=unit_id,
-        stage=FailureStage(str(stage)),
-        raw=text,
-        context=context,
-        errors=tuple({**_UNTOLD, **error} for error in told),
-        retry_count=retries,
-    )
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
+_PROBLEMS: Final = {
+    "unit_id": f"has no {UNIT_ID!r} that is a text or a whole number",
+    "stage": f"has an unknown {_STAGE!r}; there are {', '.join(FailureStage)}",
+    "context": "has an 'input' that is no object",
+    "retry_count": f"has a {RETRY_COUNT!r} that is no number from 0 to {_MOST_RETRIES}",
+    "errors": "has 'errors' that are no list of objects",
+    "raw": f"has a {RAW_TEXT!r} that is no text",
+}
 
 
 def _unusable(line: Line, problem: str) -> InputError:

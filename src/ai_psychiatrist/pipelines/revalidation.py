@@ -8,28 +8,13 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.pipelines.checker import Checker, judged
-from ai_psychiatrist.pipelines.contexts import ContextOf
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.store.run_records import AttemptRecord, CurrentRow, Origin
-from ai_psychiatrist.store.runs import RunStore
-from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
+from ai_psychiatrist.validation.checks.refusals import refusal
 
 _CUT: Final = frozenset({"parse_truncated", "parse_reply_too_large"})
 _VALID: Final = "valid"
 """Stands beside the failure stages in the table of old and new outcomes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What is applied, and where to."""
-
-    checkers: Mapping[str, Checker]
-    """By step."""
-    steps: Sequence[str] | None = None
-    """The steps that have to have rules; all of the run's when not given."""
-    next_steps: Mapping[str, str] = field(default_factory=dict)
-    """Step → the one that units are requested for that pass it now."""
-    context_of: ContextOf | None = None
-    """Gives what a step was asked about, where that is more than the run keeps for it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,8 +41,8 @@ class StepChanges:
 
 
 def revalidate(
-    run: RunStore,
-    rules: Rules,
+    run: PipelineRun,
+    checkers: Mapping[str, Checker],
     *,
     steps: Sequence[str] | None = None,
     is_dry_run: bool = False,
@@ -66,58 +51,62 @@ def revalidate(
     """Check every answer of the steps again and append an attempt where the outcome changed.
 
     Each step is one transaction. A valid unit that is now rejected is reported, and made a failure
-    only with `demotes`. `steps`: these alone. The caller holds the run's lock.
+    only with `demotes`; one that now passes is queued for the step that follows. `checkers`: by
+    step. `steps`: these alone. The caller holds the run's lock.
 
     Raises `InputError` when the run keeps no answers, and `ConfigurationError` when a step has no
     rules; both before anything is written.
     """
-    chosen = steps or rules.steps or run.steps
-    if not run.keeps_raw:
+    chosen = steps or run.store.steps
+    if not run.store.keeps_raw:
         msg = "the run was made without raw text (--no-raw): there are no answers to check again"
         raise InputError(msg, field="RUN")
     for step in chosen:
-        if step not in rules.checkers:
+        if step not in checkers:
             msg = f"step {step!r} has no rules: nothing is checked again; name a step that has"
             raise ConfigurationError(msg)
-    return [_checked_again(run, rules, step, is_dry_run, demotes) for step in chosen]
+    return [
+        _checked_again(run, checkers[step], step, is_dry_run=is_dry_run, demotes=demotes)
+        for step in chosen
+    ]
 
 
 def _checked_again(
-    run: RunStore,
-    rules: Rules,
-    step: str,
-    is_dry_run: bool,  # noqa: FBT001  as the caller was given them
-    demotes: bool,  # noqa: FBT001
+    run: PipelineRun, checker: Checker, step: str, *, is_dry_run: bool, demotes: bool
 ) -> StepChanges:
     changes, outcomes = StepChanges(step=step), Counter[tuple[str, str]]()
-    following = rules.next_steps.get(step)
-    with run.transaction():
-        for row in run.current(step):
+    has_following = run.following(step) is not None
+    with run.store.transaction():
+        for row in run.store.current(step):
             old = row.record
             # A reply that is cut is not whole, which no rule can see in its text.
             if old.raw is None or any(error.get("rule") in _CUT for error in old.errors):
                 changes.without_answer += 1
                 continue
-            record = _judged_again(run, rules, row, old.raw)
+            record = _judged_again(run, checker, row, old.raw)
             outcomes[old.stage or _VALID, record.stage or _VALID] += 1
-            if row.is_valid and not _is_demoted(changes, row, record, demotes):
+            if row.is_valid and record.is_valid:
+                changes.changed_outputs += record.output != old.output
                 continue
+            if row.is_valid:
+                changes.regressions.append(old.unit_id)
+                # A crash says nothing about the answer.
+                if not demotes or record.stage == FailureStage.PIPELINE_INTERNAL:
+                    continue
+                changes.demoted += 1
             if _finding(record) == _finding(old):
                 continue
-            is_promoted = record.stage is None
             changes.changed += 1
-            changes.promoted += is_promoted
-            changes.queued += is_promoted and following is not None
+            changes.promoted += record.is_valid
+            changes.queued += record.is_valid and has_following
             if not is_dry_run:
                 run.record([record])
-                if is_promoted and following is not None:
-                    run.request(old.unit_id, following, round=old.round)
     changes.outcomes = dict(sorted(outcomes.items()))
     return changes
 
 
-def _judged_again(run: RunStore, rules: Rules, row: CurrentRow, raw: str) -> AttemptRecord:
-    old, checker = row.record, rules.checkers[row.record.step]
+def _judged_again(run: PipelineRun, checker: Checker, row: CurrentRow, raw: str) -> AttemptRecord:
+    old = row.record
     attempt = AttemptRecord(
         unit_id=old.unit_id,
         step=old.step,
@@ -126,32 +115,13 @@ def _judged_again(run: RunStore, rules: Rules, row: CurrentRow, raw: str) -> Att
         origin=Origin.REVALIDATE,
         raw=raw,
     )
-    context = (rules.context_of or run.units.step_context)(old.unit_id, old.step)
+    context = run.context(old.unit_id, old.step)
     try:
         verdict = checker.check(old.unit_id, raw, context)
     except Exception as error:  # noqa: BLE001 - one unit's crash must not cost the others
-        crash = UnitError(
-            rule="internal_error", message=f"the rules failed: {type(error).__name__}"
-        )
-        verdict = Verdict(value=None, stage=FailureStage.PIPELINE_INTERNAL, errors=(crash,))
+        message = f"the rules failed: {type(error).__name__}"
+        verdict = refusal(FailureStage.PIPELINE_INTERNAL, "internal_error", message)
     return judged(attempt, verdict, checker)
-
-
-def _is_demoted(
-    changes: StepChanges,
-    row: CurrentRow,
-    record: AttemptRecord,
-    demotes: bool,  # noqa: FBT001
-) -> bool:
-    """Note what became of a valid unit and return whether it is to be a failure now."""
-    if record.stage is None:
-        changes.changed_outputs += record.output != row.record.output
-        return False
-    changes.regressions.append(record.unit_id)
-    # A crash says nothing about the answer.
-    is_demoted = demotes and record.stage != FailureStage.PIPELINE_INTERNAL
-    changes.demoted += is_demoted
-    return is_demoted
 
 
 def _finding(record: AttemptRecord) -> tuple[str | None, list[tuple[object, object]]]:

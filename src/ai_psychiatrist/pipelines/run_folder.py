@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -14,15 +13,14 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, 
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
-from ai_psychiatrist.pipelines.checker import PipelineChecker
-from ai_psychiatrist.pipelines.contexts import AccumulatedContexts, ContextOf, write_context
+from ai_psychiatrist.pipelines.checker import write_context
 from ai_psychiatrist.pipelines.units import DeclaredUnit
 from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.lock import run_lock
+from ai_psychiatrist.store.run_batches import BY_BATCHES
 from ai_psychiatrist.store.run_file import holds_run, make_private_folder
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
-from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.document import with_line_feeds
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
@@ -64,6 +62,8 @@ class PipelineRequest:
     is_resumed: bool = False
     retries_failed: bool = False
     """Whether units that a model failed are asked again, with all attempts once more."""
+    is_by_batches: bool = False
+    """Whether batches answer its calls from the beginning."""
     cipher: Cipher | None = None
 
 
@@ -186,28 +186,6 @@ def refuse_other_pipeline(ledger: RunStore, config: PipelineConfig | None) -> No
         raise InputError(msg, field="RUN")
 
 
-def pipeline_checkers(config: PipelineConfig) -> dict[str, PipelineChecker]:
-    """Return the rules of every step that has some, and none for expressions without any."""
-    return {
-        step.name: PipelineChecker(validator=StepValidator(step))
-        for step in config.steps
-        if step.expressions is not None or (step.rules is not None and step.schema is not None)
-    }
-
-
-def checker_of(ledger: RunStore, step: str) -> PipelineChecker:
-    """Return the rules that a pipeline's run has for a step.
-
-    Raises `ConfigurationError` when it has none.
-    """
-    return PipelineChecker(validator=StepValidator(kept_pipeline(ledger.folder).step(step)))
-
-
-def following_steps(steps: Sequence[str]) -> dict[str, str]:
-    """Return for each step the one that comes after it."""
-    return dict(pairwise(steps))
-
-
 def schemas_of(config: PipelineConfig) -> dict[str, bytes]:
     """Return step → the file of its schema byte for byte, for the steps that have one."""
     return {
@@ -215,22 +193,16 @@ def schemas_of(config: PipelineConfig) -> dict[str, bytes]:
     }
 
 
-def accumulating(ledger: RunStore, config: PipelineConfig) -> ContextOf | None:
-    """Return what gives the steps of a pipeline's run their contexts; `None` for other runs."""
-    if ledger.about.get("kind") != KIND:
-        return None
-    return AccumulatedContexts.of(ledger, config).at
-
-
 def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> RunStore:
     if request.is_resumed:
         return RunStore.open(request.folder, cipher=request.cipher)
+    about = {PROMPT_KEY: make_prompt_key(), SEED: str(request.seed or 0), _MODELS: models}
     return create_pipeline_run(
         request.folder,
         request.config,
         cipher=request.cipher,
         steps=steps,
-        about={PROMPT_KEY: make_prompt_key(), SEED: str(request.seed or 0), _MODELS: models},
+        about=about | ({BY_BATCHES: "yes"} if request.is_by_batches else {}),
     )
 
 

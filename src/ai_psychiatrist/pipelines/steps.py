@@ -18,8 +18,7 @@ from ai_psychiatrist.llm.definition import AgentDefinition, Prompt
 from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.runner import AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.pipelines.checker import PipelineChecker
-from ai_psychiatrist.pipelines.run_folder import pipeline_checkers
+from ai_psychiatrist.pipelines.checker import PipelineChecker, pipeline_checkers
 from ai_psychiatrist.pipelines.turn import RawReply, Step, Turn
 from ai_psychiatrist.validation.checks.expression_step import not_found
 from ai_psychiatrist.validation.checks.refusals import refusal

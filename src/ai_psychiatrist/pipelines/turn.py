@@ -1,11 +1,12 @@
 """A step, and one unit's turn at it: what is known, which calls are kept, and what comes of it."""
 
 import asyncio
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Final
+from enum import Enum
+from typing import TYPE_CHECKING, Final
 
 from pydantic import ConfigDict
 
@@ -15,14 +16,17 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.llm.calls import CallBudget, CallStore, Judgement
 from ai_psychiatrist.llm.endpoints import CallRetries, is_passing, reached_no_model
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
-from ai_psychiatrist.pipelines.checker import PipelineChecker, judged
-from ai_psychiatrist.pipelines.contexts import read_context
+from ai_psychiatrist.pipelines.checker import PipelineChecker, judged, read_context
 from ai_psychiatrist.store.run_records import AttemptRecord, KeptCall, Origin
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
 from ai_psychiatrist.validation.checks.refusals import refusal
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batch_rounds import UnitBatches
+    from ai_psychiatrist.llm.batches import BatchCall
 
 _TOLD_ERRORS: Final = 10
 _CODES: Final = {
@@ -75,23 +79,27 @@ class Turn(CallStore):
     """Before this turn."""
     calls: Sequence[ModelCall] = field(repr=False)
     """Made in this turn before it was cut short, in order."""
+    batches: "UnitBatches | None" = None
+    """What answers the calls that are not kept; `None` where models are asked live."""
     records: list[AttemptRecord] = field(default_factory=list)
     """What came of the turn; empty while nothing did."""
     left_for: str = ""
     """Why nothing is decided: the last call's failure code or HTTP status; else empty."""
-    _found: defaultdict[str, deque[ModelCall]] = field(
-        init=False, repr=False, default_factory=lambda: defaultdict(deque)
-    )
-    _kept: Counter[str] = field(init=False, repr=False, default_factory=Counter)
-    _digest: str = field(init=False, default="")
+    _known: dict[tuple[str, int], ModelCall] = field(init=False, repr=False)
+    """By digest and number; calls that reached no model have none."""
+    _numbers: Counter[str] = field(init=False, default_factory=Counter)
+    """Of the next call of each digest."""
+    _place: tuple[str, int] = field(init=False, default=("", 0))
+    """Digest and number of the call that is made."""
+    _batched: "BatchCall | None" = field(init=False, default=None)
+    """The call that is sent next, where a batch answers it."""
+    _skipped: Counter[tuple[str, int]] = field(init=False, default_factory=Counter)
+    """How many answers of batches said that no model was reached, by digest and number."""
     _unreached: int = field(init=False, default=0)
     _verdict: Verdict | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        for call in self.calls:
-            self._kept[call.digest] += 1
-            if not reached_no_model(call.code, call.http_status):
-                self._found[call.digest].append(call)
+        self._known = {(call.digest, call.occurrence): call for call in self.calls}
 
     @property
     def known(self) -> dict[str, object]:
@@ -107,9 +115,13 @@ class Turn(CallStore):
 
     def retries(self, waits_seconds: tuple[float, ...]) -> CallRetries:
         """Return when a call that gave no reply is made again."""
+        known = len(self.calls)
+        if self.batches is not None:
+            # The next batch is the wait.
+            waits_seconds, known = (0.0,) * len(waits_seconds), known + self.batches.submissions
         longest = waits_seconds[-1:] or (0.0,)
         # Calls that reach no model come on top of those that fail, and kept ones wait for nothing.
-        more = longest * (len(waits_seconds) + len(self.calls))
+        more = longest * (len(waits_seconds) + known)
         return CallRetries(
             waits_seconds=(*waits_seconds, *more), applies_to=self._may_be_called_again
         )
@@ -130,27 +142,40 @@ class Turn(CallStore):
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:  # noqa: ARG002
         """Return the next call of this digest that was made before."""
-        self._digest = digest
-        return self._found[digest].popleft() if self._found[digest] else None
+        place = self._place = digest, self._numbers[digest]
+        self._batched = None
+        kept = self._known.get(place)
+        if kept is not None:
+            self._numbers[digest] += 1
+        elif self.batches is not None:
+            self._batched = self.batches.expect(*place, skipped=self._skipped[place])
+        return kept
 
     def admitted(self) -> AbstractAsyncContextManager[None]:
-        """Take a call from the run's budget; raises `ModelCallFailed` when none is left."""
-        self.budget.spend()
+        """Take a call from the run's budget; raises `ModelCallFailed` when none is left.
+
+        What was in a batch was taken before, and stays taken until a batch answers it.
+        """
+        if self._batched is None or not self._batched.is_submitted:
+            self.budget.spend()
         return nullcontext()
 
     async def keep(self, call: ModelCall) -> None:
         """Put a call on disk, unless it reached no model: it is to be made when the run resumes."""
-        if reached_no_model(call.code, call.http_status):
-            self.budget.give_back()
+        if self._reached_no_model(call.code, call.http_status):
+            if self._batched is None:
+                self.budget.give_back()
+            self._skipped[self._place] += 1
             return
-        kept = replace(call, occurrence=self._kept[call.digest])
-        self._kept[call.digest] += 1
+        digest, number = self._place
+        self._numbers[digest] += 1
+        kept = replace(call, occurrence=number)
         await self.writer.write(KeptCall(self.unit_id, self.attempt, kept))
 
     def judged(self, judgement: Judgement) -> None:
         """Note a reply, or a call without one; a call that reached no model is no attempt."""
         called = judgement.attempt
-        if reached_no_model(called.code, called.http_status):
+        if self._reached_no_model(called.code, called.http_status):
             self._unreached += 1
             self.left_for = str(called.http_status or called.code)
             return
@@ -182,11 +207,21 @@ class Turn(CallStore):
             self.note(None, refusal(stage, failure.value, "the call failed in the program"))
 
     def _may_be_called_again(self, failure: ModelCallFailed) -> bool:
-        if self._found[self._digest]:
+        digest, _ = self._place
+        if (digest, self._numbers[digest]) in self._known:
             return True
-        is_unreached = reached_no_model(failure.code, failure.http_status)
-        failures = self._unreached if is_unreached else self.provider_failures
-        return is_passing(failure) and failures < self.limits.provider_attempts
+        if not is_passing(failure):
+            return False
+        if not self._reached_no_model(failure.code, failure.http_status):
+            return self.provider_failures < self.limits.provider_attempts
+        if self._batched is not None:
+            return not self._batched.is_given_up
+        return self._unreached < self.limits.provider_attempts
+
+    def _reached_no_model(self, code: Enum | None, http_status: int | None) -> bool:
+        """Return whether the call that ended so is no attempt; no batch made one given up."""
+        is_given_up = self._batched is not None and self._batched.is_given_up
+        return is_given_up or reached_no_model(code, http_status)
 
 
 def _without_answer(judgement: Judgement) -> Verdict:

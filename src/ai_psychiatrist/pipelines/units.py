@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE
+from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.config.document import read_document
 from ai_psychiatrist.validation.config.pipeline_file import Items, Processing
 from ai_psychiatrist.validation.config.problem import unusable_file
 from ai_psychiatrist.validation.jsonl.context import read_contexts
+from ai_psychiatrist.validation.jsonl.unit import unit_id_of
 
 _REPETITION: Final = "{}__rep{:04d}"
 """How the id of a repeated unit ends."""
@@ -84,21 +85,17 @@ def _items(document: object, items: Items, key: str | None) -> Iterator[Declared
         if not isinstance(item, dict):
             msg = f"{place} is no mapping of fields"
             raise ConfigurationError(msg)
-        name = item.get(items.name_field)
-        if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+        name = unit_id_of({UNIT_ID: item.get(items.name_field)})
+        if name is None:
             msg = f"{place} has no {items.name_field!r} that is a text or a whole number"
             raise ConfigurationError(msg)
-        _refuse_other_types(item, place)
+        try:
+            json.dumps(item, allow_nan=False)
+        except (TypeError, ValueError):
+            msg = f"{place} holds a value that JSON has not, such as a date: write it in quotes"
+            raise ConfigurationError(msg) from None
         kept = {inner: value for inner, value in item.items() if inner not in SET_ASIDE}
         yield DeclaredUnit(unit_id=str(name), fields=kept)
-
-
-def _refuse_other_types(item: dict[str, object], place: str) -> None:
-    try:
-        json.dumps(item, allow_nan=False)
-    except (TypeError, ValueError):
-        msg = f"{place} holds a value that JSON has not, such as a date: write it in quotes"
-        raise ConfigurationError(msg) from None
 
 
 def _crossed(names: list[str], factors: tuple[DeclaredUnit, ...]) -> DeclaredUnit:

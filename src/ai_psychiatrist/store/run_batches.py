@@ -1,19 +1,23 @@
 """The batches that a run submitted to providers: what is in each, and what became of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, exists, func, not_, select, update
 
 from ai_psychiatrist.domain.model_call import BatchAnswer
 from ai_psychiatrist.store.database import Found, Value, written
 from ai_psychiatrist.store.errors import refusing_damage
 from ai_psychiatrist.store.run_rows import RunRows, is_of, now, own
-from ai_psychiatrist.store.run_schema import adding, batch_calls, batches, units
+from ai_psychiatrist.store.run_schema import adding, batch_calls, batches, calls, units
 from ai_psychiatrist.store.run_units import RunUnits
+
+BY_BATCHES: Final = "by_batches"
+"""What a ledger says of itself whose run was begun by batches."""
 
 
 class BatchEvent(StrEnum):
@@ -106,6 +110,16 @@ _OF_UNIT: Final = _CALLS.where(own(batch_calls, "attempt"), own(units, "unit_id"
 _WAITING: Final = _CALLS.where(
     batch_calls.c.status.is_(None), func.coalesce(batches.c.event, "").not_in(_OVER)
 ).with_only_columns(units.c.unit_id)
+_CALL: Final = ("unit", "attempt", "digest", "occurrence")
+_UNKEPT: Final = (
+    select(units.c.unit_id, *(batch_calls.c[name] for name in _CALL))
+    .join_from(batch_calls, units, is_of(batch_calls))
+    .where(
+        own(batch_calls),
+        not_(exists().where(own(calls), *(calls.c[name] == batch_calls.c[name] for name in _CALL))),
+    )
+    .distinct()
+)
 _ADD_BATCH: Final = adding(batches)
 _ADD_CALL: Final = adding(batch_calls)
 
@@ -208,6 +222,10 @@ class RunBatches:
     def waiting_calls(self) -> int:
         """Return how many calls are in batches that may still give results."""
         return sum(batch.calls for batch in self.waited_for())
+
+    def unkept(self) -> Counter[str]:
+        """Return unit → how many of its calls were to be submitted and are not kept as made."""
+        return Counter(row.unit_id for row in self._rows.all(_UNKEPT))
 
     def waiting_units(self) -> set[str]:
         """Return the units that have a call without a result in a batch that is waited for."""

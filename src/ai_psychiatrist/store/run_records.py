@@ -53,6 +53,11 @@ class AttemptRecord:
     ruleset_digest: str = ""
     schema_digest: str = ""
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether it passed."""
+        return self.stage is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentRow:
@@ -69,7 +74,7 @@ class CurrentRow:
     @property
     def is_valid(self) -> bool:
         """Whether the last attempt passed."""
-        return self.record.stage is None
+        return self.record.is_valid
 
     @property
     def is_retryable(self) -> bool:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tests.fakes.pipeline_folder import changed, written
+from tests.fakes.pipeline_folder import changed, declared, written
 from tests.fakes.runs import attempt, new_run
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.pipelines.export import ExportChoices, export_run
 from ai_psychiatrist.pipelines.intake import Intake
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.pipelines.run_folder import (
-    checker_of,
     create_pipeline_run,
     kept_pipeline,
     refuse_other_pipeline,
@@ -57,7 +57,8 @@ def failure(unit_id: str = "u1", **fields: object) -> dict[str, object]:
 def pipeline_run(tmp_path: Path) -> RunStore:
     """Return a new run of a small pipeline with the step `rate`."""
     (tmp_path / "pipeline").mkdir()
-    config = load_pipeline(written(tmp_path / "pipeline"))
+    text = changed("processing:\n", "processing:\n  validation_retry: {max_attempts: 2}\n")
+    config = load_pipeline(written(tmp_path / "pipeline", text))
     return create_pipeline_run(tmp_path / "run", config)
 
 
@@ -73,7 +74,8 @@ def exported(
     ledger: RunStore, out: Path, *, step: str = "rate", **choices: object
 ) -> tuple[Sequence[dict[str, object]], Sequence[dict[str, object]]]:
     """Export one step and return its valid units and its failures."""
-    export_run(ledger, out, steps=[step], choices=ExportChoices(**choices))  # type: ignore[arg-type]
+    run = declared(ledger, out.with_name(f"declared-{len(list(out.parent.iterdir()))}"))
+    export_run(run, out, steps=[step], choices=ExportChoices(**choices))  # type: ignore[arg-type]
     return lines(out / f"{step}_validated.jsonl"), lines(out / f"{step}_failures.jsonl")
 
 
@@ -82,7 +84,7 @@ def test_a_failure_is_written_with_everything_that_is_known_of_it(tmp_path: Path
         ledger.units.add_input("u1", "score", b'{"topic": "sleep"}')
         ledger.record([attempt("u1", "parse", raw="no\u2028thing \ud83d")])
         ledger.record([attempt("u1", "validation", number=2, raw="{}")])
-        _, (record,) = exported(ledger, tmp_path / "out", step="score", limits=LIMITS)
+        _, (record,) = exported(ledger, tmp_path / "out", step="score")
     assert record == {
         "unit_id": "u1",
         "failure_stage": "validation",
@@ -144,11 +146,11 @@ def test_the_queue_holds_what_is_still_to_be_asked(tmp_path: Path) -> None:
     with new_run(tmp_path / "run", ["new", "soft", "spent"], context=b"{}") as ledger:
         ledger.record([attempt("soft", "parse"), attempt("spent", "parse")])
         ledger.record([attempt("spent", "parse", number=2)])
-        exported(ledger, tmp_path / "out", step="score", limits=LIMITS)
+        exported(ledger, tmp_path / "out", step="score")
         assert lines(tmp_path / "out" / "score_queue.jsonl") == [
             {"unit_id": "new", "input": {}, "retry_count": 0}
         ]
-        exported(ledger, tmp_path / "out", step="score", limits=LIMITS, retries_failed=True)
+        exported(ledger, tmp_path / "out", step="score", retries_failed=True)
         assert lines(tmp_path / "out" / "score_queue.jsonl") == [
             {"unit_id": "new", "input": {}, "retry_count": 0},
             {"unit_id": "soft", "input": {}, "retry_count": 1},
@@ -164,7 +166,7 @@ def test_schemas_come_out_byte_for_byte(tmp_path: Path) -> None:
 
 def test_exported_files_are_the_owners_alone_and_no_draft_is_left(tmp_path: Path) -> None:
     with new_run(tmp_path / "run", ["u1"]) as ledger:
-        exported(ledger, tmp_path / "out", step="score", limits=LIMITS)
+        exported(ledger, tmp_path / "out", step="score")
     files = sorted((tmp_path / "out").iterdir())
     assert [file.name for file in files] == [
         "score_failures.jsonl",
@@ -272,7 +274,7 @@ def test_an_answer_that_names_another_unit_counts_for_the_one_that_was_asked(
 ) -> None:
     raw = '{"unit_id": "yyy", "score": 2, "tone": "warm"}'
     with pipeline_run as ledger:
-        verdict = checker_of(ledger, "rate").check("u1", raw, b'{"threshold": 1}')
+        verdict = PipelineRun.of(ledger).checker("rate").check("u1", raw, b'{"threshold": 1}')
     assert verdict.is_valid
     assert verdict.value == {"score": 2, "tone": "warm"}
     assert [warning.rule for warning in verdict.warnings] == ["unit_id_mismatch"]
@@ -290,7 +292,7 @@ def test_rules_see_the_input_that_the_run_holds(
     pipeline_run: RunStore, context: bytes | None, *, is_valid: bool
 ) -> None:
     with pipeline_run as ledger:
-        verdict = checker_of(ledger, "rate").check("u1", GOOD, context)
+        verdict = PipelineRun.of(ledger).checker("rate").check("u1", GOOD, context)
     assert verdict.is_valid is is_valid
 
 
@@ -338,7 +340,8 @@ def test_a_pipeline_whose_files_lie_elsewhere_makes_no_run(tmp_path: Path) -> No
 
 def intake(ledger: RunStore) -> Intake:
     """Return what takes answers for the step `rate`."""
-    return Intake(run=ledger, step="rate", checker=checker_of(ledger, "rate"), limits=LIMITS)
+    run = PipelineRun.of(ledger)
+    return Intake(run=run, step="rate", checker=run.checker("rate"))
 
 
 GOOD = '{"score": 2, "tone": "warm"}'
@@ -360,7 +363,9 @@ def test_an_answer_is_the_next_attempt_of_a_unit_that_is_not_finished(
     with pipeline_run as ledger:
         taken = intake(ledger)
         for raw in answers:
-            taken.take_answer("u1", raw, checker_of(ledger, "rate").check("u1", raw, None))
+            taken.take_answer(
+                "u1", raw, PipelineRun.of(ledger).checker("rate").check("u1", raw, None)
+            )
         assert [made.stage for made in ledger.history("u1", "rate")] == stages
         assert taken.recorded + taken.known + taken.exhausted == len(answers)
         assert ledger.counts("rate").balances

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.checkers import AtMost
+from tests.fakes.pipeline_folder import declared
 from tests.fakes.runs import attempt, new_run
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.pipelines.revalidation import Rules, StepChanges, revalidate
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.pipelines.revalidation import StepChanges, revalidate
+from ai_psychiatrist.pipelines.run_folder import KIND
 from ai_psychiatrist.store.run_records import Origin
 from ai_psychiatrist.store.runs import RunStore
 
@@ -25,7 +28,9 @@ def run(tmp_path: Path) -> Path:
 
 def scored(run: Path, scores: Mapping[str, int], *, limit: int) -> RunStore:
     """Return a run of three steps in which scores above the limit failed at the first."""
-    ledger = new_run(run, scores, steps=("score", "sum", "tell"), context=b"context")
+    about, context = {"kind": KIND}, b'{"topic":"sleep"}'
+    steps = ("score", "sum", "tell")
+    ledger = new_run(run, scores, steps=steps, context=context, about=about)
     apply(ledger, AtMost(limit=limit), scores)
     return ledger
 
@@ -44,22 +49,23 @@ def apply(ledger: RunStore, rules: AtMost, scores: Mapping[str, int]) -> None:
 
 
 def again(
-    ledger: RunStore,
-    rules: AtMost,
-    *,
-    is_dry_run: bool = False,
-    demotes: bool = False,
-    next_steps: Mapping[str, str] | None = None,
+    ledger: RunStore, rules: AtMost, *, is_dry_run: bool = False, demotes: bool = False
 ) -> StepChanges:
     """Apply rules again to the first step."""
     (changes,) = revalidate(
-        ledger,
-        Rules(checkers={"score": rules}, next_steps=next_steps or {}),
+        of_pipeline(ledger),
+        {"score": rules},
         steps=["score"],
         is_dry_run=is_dry_run,
         demotes=demotes,
     )
     return changes
+
+
+def of_pipeline(ledger: RunStore) -> PipelineRun:
+    """Return a run with a pipeline."""
+    folder = ledger.folder.parent
+    return declared(ledger, folder / f"pipeline-{len(list(folder.iterdir()))}")
 
 
 def stages(ledger: RunStore, step: str = "score") -> dict[str, str | None]:
@@ -109,7 +115,7 @@ def test_a_step_without_rules_is_refused_and_the_ledger_is_the_same_byte_for_byt
         RunStore.open(run) as ledger,
         pytest.raises(ConfigurationError, match="'sum' has no rules"),
     ):
-        revalidate(ledger, Rules(checkers={"score": AtMost(limit=9)}), steps=["score", "sum"])
+        revalidate(of_pipeline(ledger), {"score": AtMost(limit=9)}, steps=["score", "sum"])
     assert (run / "ledger.sqlite").read_bytes() == before
 
 
@@ -117,10 +123,10 @@ def test_a_dry_run_shows_the_changes_and_makes_none(run: Path) -> None:
     scored(run, {"u1": 5, "u2": 1}, limit=3).close()
     before = (run / "ledger.sqlite").read_bytes()
     with RunStore.open(run) as ledger:
-        shown = again(ledger, AtMost(limit=5), is_dry_run=True, next_steps={"score": "sum"})
+        shown = again(ledger, AtMost(limit=5), is_dry_run=True)
     assert (run / "ledger.sqlite").read_bytes() == before
     with RunStore.open(run) as ledger:
-        assert again(ledger, AtMost(limit=5), next_steps={"score": "sum"}) == shown
+        assert again(ledger, AtMost(limit=5)) == shown
 
 
 @pytest.mark.parametrize(
@@ -144,7 +150,7 @@ def test_an_answer_that_is_no_object_stays_a_parse_failure_with_its_text(
 
 def test_a_valid_unit_that_is_still_valid_is_left_alone(run: Path) -> None:
     with scored(run, {"u1": 1}, limit=3) as ledger:
-        assert again(ledger, AtMost(limit=3), next_steps={"score": "sum"}).changed == 0
+        assert again(ledger, AtMost(limit=3)).changed == 0
         assert len(ledger.history("u1", "score")) == 1
         assert ledger.counts("sum").requested == 0
 
@@ -153,16 +159,16 @@ def test_a_second_time_changes_nothing(run: Path) -> None:
     scores = {f"u{number}": number for number in range(12)}
     rules = AtMost(limit=6, crashes_on=frozenset({"u9"}))
     with scored(run, scores, limit=3) as ledger:
-        assert again(ledger, rules, next_steps={"score": "sum"}).changed > 0
+        assert again(ledger, rules).changed > 0
         accounts = ledger.counts_by_step()
-        second = again(ledger, rules, next_steps={"score": "sum"})
+        second = again(ledger, rules)
         assert (second.changed, second.promoted, second.queued) == (0, 0, 0)
         assert ledger.counts_by_step() == accounts
 
 
 def test_a_promoted_unit_is_queued_for_the_step_that_follows_and_for_no_other(run: Path) -> None:
     with scored(run, {"u1": 5, "u2": 1}, limit=3) as ledger:
-        changes = again(ledger, AtMost(limit=5), next_steps={"score": "sum", "sum": "tell"})
+        changes = again(ledger, AtMost(limit=5))
         assert changes.queued == 1
         assert ledger.counts("sum").pending == 1
         assert ledger.counts("tell").requested == 0
@@ -208,7 +214,7 @@ def test_rules_see_what_the_step_was_asked_about(run: Path) -> None:
     rules = AtMost(limit=5)
     with scored(run, {"u1": 5}, limit=3) as ledger:
         again(ledger, rules)
-    assert rules.contexts == {"u1": b"context"}
+    assert rules.contexts == {"u1": b'{"topic":"sleep"}'}
 
 
 def test_a_second_answer_on_record_is_not_overwritten(run: Path) -> None:
@@ -234,8 +240,9 @@ def test_a_run_without_raw_text_is_refused(run: Path) -> None:
 _KILLED = """
 import os, pathlib, signal, sys
 from ai_psychiatrist.store.runs import RunStore
-from ai_psychiatrist.pipelines.revalidation import Rules, revalidate
+from ai_psychiatrist.pipelines.revalidation import revalidate
 from tests.fakes.checkers import AtMost
+from tests.fakes.pipeline_folder import declared
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -256,10 +263,9 @@ class Killed(RunStore):
         if sys.argv[2] == "before the end":
             die()
 
-revalidate(
-    Killed.open(pathlib.Path(sys.argv[1])),
-    Rules(checkers={"score": Killing(limit=99)}, next_steps={"score": "sum"}), steps=["score"],
-)
+run = pathlib.Path(sys.argv[1])
+pipeline = declared(Killed.open(run), run.with_name("killed"))
+revalidate(pipeline, {"score": Killing(limit=99)}, steps=["score"])
 """
 
 
@@ -272,7 +278,7 @@ def test_a_kill_between_the_writes_leaves_all_or_nothing(run: Path, boundary: st
     with RunStore.open(run) as ledger:
         assert set(stages(ledger).values()) == {"validation"}
         assert ledger.counts("sum").requested == 0
-        changes = again(ledger, AtMost(limit=99), next_steps={"score": "sum"})
+        changes = again(ledger, AtMost(limit=99))
         assert changes.promoted == 10
         assert ledger.counts("score").valid == ledger.counts("sum").pending == 10
 
@@ -280,12 +286,12 @@ def test_a_kill_between_the_writes_leaves_all_or_nothing(run: Path, boundary: st
 def test_many_units_are_written_in_batches(run: Path) -> None:
     scores = {f"u{number}": 5 for number in range(1201)}
     with scored(run, scores, limit=3) as ledger:
-        assert again(ledger, AtMost(limit=5), next_steps={"score": "sum"}).promoted == 1201
+        assert again(ledger, AtMost(limit=5)).promoted == 1201
         assert ledger.counts("sum").pending == 1201
 
 
 def test_all_steps_are_looked_at_when_none_is_named(run: Path) -> None:
     rules = AtMost(limit=5)
     with scored(run, {"u1": 5}, limit=3) as ledger:
-        changes = revalidate(ledger, Rules(checkers=dict.fromkeys(ledger.steps, rules)))
+        changes = revalidate(of_pipeline(ledger), dict.fromkeys(ledger.steps, rules))
     assert [change.step for change in changes] == ["score", "sum", "tell"]

@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.fakes.pipeline_folder import declared
 from tests.fakes.runs import attempt, call, keep, new_run, recalled
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.model_call import RequestMessage
-from ai_psychiatrist.pipelines.contexts import AccumulatedContexts
 from ai_psychiatrist.pipelines.export import ExportChoices, export_run
 from ai_psychiatrist.store.errors import LedgerUnusable
 from ai_psychiatrist.store.runs import RunStore
@@ -25,7 +25,7 @@ _TERMS = {"steps": ["score"], "keeps_raw": True, "about": {}}
 def made(folder: Path, *statements: str) -> Path:
     """Return the folder of a run with one answer, after somebody has changed its file."""
     run = folder / "run"
-    with new_run(run, ["u1"]) as ledger:
+    with new_run(run, ["u1"], steps=("score", "sum")) as ledger:
         ledger.record([attempt("u1")])
     with closing(sqlite3.connect(run / "ledger.sqlite")) as database:
         triggers = dict(
@@ -52,13 +52,12 @@ def test_a_step_whose_name_could_be_a_path_is_refused_by_its_number(
 
 
 def test_a_step_that_the_run_does_not_have_names_no_file(tmp_path: Path) -> None:
-    with (
-        RunStore.open(made(tmp_path)) as ledger,
-        pytest.raises(InputError, match="has no step"),
-    ):
-        export_run(ledger, tmp_path / "out", steps=["../x"], choices=ExportChoices())
+    with RunStore.open(made(tmp_path)) as ledger:
+        run = declared(ledger, tmp_path / "pipeline")
+        with pytest.raises(InputError, match="has no step"):
+            export_run(run, tmp_path / "out", steps=["../x"], choices=ExportChoices())
     assert list((tmp_path / "out").iterdir()) == []
-    assert {path.name for path in tmp_path.iterdir()} == {"run", "out"}
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "out", "pipeline"}
 
 
 @pytest.mark.parametrize(
@@ -118,8 +117,10 @@ def test_a_damaged_context_is_neither_a_traceback_nor_an_unknown_unit(
 ) -> None:
     run = made(tmp_path)
     change_units(run, value)
-    with RunStore.open(run) as ledger, pytest.raises(LedgerUnusable, match="a row is damaged"):
-        AccumulatedContexts(ledger=ledger, protected=frozenset()).at("u1", "score")
+    with RunStore.open(run) as ledger:
+        declared_run = declared(ledger, tmp_path / "pipeline")
+        with pytest.raises(LedgerUnusable, match="a row is damaged"):
+            declared_run.before("u1", "sum")
 
 
 def test_a_model_whose_name_is_no_text_is_damage(tmp_path: Path) -> None:

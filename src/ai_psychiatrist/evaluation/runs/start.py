@@ -27,13 +27,12 @@ from ai_psychiatrist.pipelines.run_folder import (
     use_prompt_key,
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.store.run_batches import BY_BATCHES
 from ai_psychiatrist.store.run_places import RunPlace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 
 RUN_KIND: Final = "assessment"
-BY_BATCHES: Final = "by_batches"
-"""What a ledger says of itself whose run was begun by batches."""
 _BATCH: Final = 200
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -11,6 +12,9 @@ from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.run_records import KeptCall
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.store.runs import RunStore
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batch_rounds import UnitBatches
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,16 +30,24 @@ class UnitCalls(CallStore):
     judgements: list[Judgement] = field(default_factory=list)
     paid: int = 0
     """How many calls were made, and not found."""
-    pending: int = 0
-    """How many calls the next batch has to answer; until then the unit has not ended."""
     patience_seconds: float = 0.0
     """How long a call waits to be kept for a database that is away."""
     error: AssessmentServiceError | None = None
     """Why a call could not be kept: the unit is not to end without it."""
+    batches: "UnitBatches | None" = None
+    """What answers the calls that are not found; `None` where models are asked live."""
+
+    @property
+    def pending(self) -> int:
+        """How many calls the next batch has to answer; until then the unit has not ended."""
+        return 0 if self.batches is None else self.batches.pending
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:
         """Return a call that was made before."""
-        return self.known.get((digest, occurrence))
+        kept = self.known.get((digest, occurrence))
+        if kept is None and self.batches is not None:
+            self.batches.expect(digest, occurrence)
+        return kept
 
     async def keep(self, call: ModelCall) -> None:
         """Put the call on disk."""

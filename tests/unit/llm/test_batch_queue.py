@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.models.test import TestModel
 
-from ai_psychiatrist.evaluation.batches.submission import BatchQueue, QueuedCall
+from ai_psychiatrist.llm.batch_rounds import BatchQueue, QueuedCall
 from ai_psychiatrist.llm.batches import BatchModels, EncodedCall
 from ai_psychiatrist.llm.settings import BatchSettings
 from ai_psychiatrist.store.run_batches import BatchRequestRow
