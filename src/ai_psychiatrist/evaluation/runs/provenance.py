@@ -35,6 +35,16 @@ _SEVERAL: Final = ("addresses", "weights", "served_models")
 """Name → values of which each may be met again; what only one of two records knows is no change."""
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts", "calls", *_SEVERAL)
 """What a run goes on with under another one when that is accepted."""
+OF_ONE_RUN: Final = (
+    *(name for name in _MUST_AGREE if name != "shard"),
+    "variant",
+    "repeat",
+    "changes",
+    *(name for name in _MAY_CHANGE if name not in ("addresses", "served_models")),
+    "git_dirty",
+)
+"""What shards of one run were begun with alike; each may ask servers of its own."""
+_MAY_BE_UNKNOWN: Final = (*_MAY_CHANGE, "git_dirty")
 _CHANGES: Final = "changes"
 _MOST_TOLD: Final = 8
 _GIT_SECONDS: Final = 5.0
@@ -104,18 +114,13 @@ def gone_on_with(
     last["served_models"] = all_of([one.get("served_models") for one in served])
     others = before.get("other_served_models")
     now = dict(now) | {"served_models": all_of([last["served_models"], others])}
-    other = [name for name in _MUST_AGREE if last.get(name) != now.get(name)]
+    other = [name for name in _MUST_AGREE if _is_other(name, last, now)]
     changed = [name for name in _MAY_CHANGE if _is_other(name, last, now)]
     if other or (changed and not accepts_changed):
-        names = ", ".join([*other, *changed]).replace("_", " ")
-        told = [
-            f"{name}: {then} → {here}"
-            for name, (then, here) in made_otherwise(last, now, parts=[*other, *changed]).items()
-        ]
-        values = f" ({'; '.join(told[:_MOST_TOLD])})" if told else ""
+        parts = begun_otherwise(last, now, names=[*other, *changed])
         cure = "" if other else ", go on all the same with --accept-changed"
         msg = (
-            f"the run was begun with other {names}{values}; its results would not be of one kind. "
+            f"the run was begun with other {parts}; its results would not be of one kind. "
             f"Restore them (run.json has them){cure}, or start a new run in another folder"
         )
         raise ArtifactMismatch(msg)
@@ -124,6 +129,19 @@ def gone_on_with(
     kept = [name for name in _MAY_CHANGE if name != "served_models" or name in changed]
     change = {name: now[name] for name in kept if name in now}
     return dict(before) | {_CHANGES: [*changes_of(before), change]}
+
+
+def begun_otherwise(
+    one: Mapping[str, object], other: Mapping[str, object], *, names: Sequence[str]
+) -> str:
+    """Return in words which of some parts two records have otherwise; "" where they are alike."""
+    parts = [name for name in names if _is_other(name, one, other)]
+    told = [
+        f"{name}: {before} → {now}"
+        for name, (before, now) in made_otherwise(one, other, parts=parts).items()
+    ]
+    values = f" ({'; '.join(told[:_MOST_TOLD])})" if told else ""
+    return f"{', '.join(parts).replace('_', ' ')}{values}"
 
 
 def is_judged_together(settings: object) -> bool:
@@ -198,7 +216,7 @@ def _is_other(name: str, before: Mapping[str, object], now: Mapping[str, object]
     if name in _SEVERAL:
         known, met = all_of([one]), all_of([other])
         return any(value not in known[key] for key in known.keys() & met for value in met[key])
-    return one != other and None not in (one, other)
+    return one != other and not (name in _MAY_BE_UNKNOWN and None in (one, other))
 
 
 def _git_state() -> dict[str, object]:
