@@ -4,7 +4,7 @@ import platform
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,9 +14,9 @@ from ai_psychiatrist.agents.prompts.tasks import TASKS, prompt_digests
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.llm.providers import provider_of
 
 SCHEMA_VERSION: Final = 1
 _MUST_AGREE: Final = (
@@ -46,6 +46,25 @@ OF_ONE_RUN: Final = (
 """What shards of one run were begun with alike; each may ask servers of its own."""
 _MAY_BE_UNKNOWN: Final = (*_MAY_CHANGE, "git_dirty")
 _CHANGES: Final = "changes"
+_PARTS: Final = (
+    "mode",
+    "references",
+    "models",
+    "addresses",
+    "weights",
+    "served_models",
+    "reader",
+    "variant",
+    "prompts",
+    "settings",
+    "calls",
+    "version",
+)
+_CALLS: Final = "calls."
+_ADDRESSES: Final = "addresses."
+_OF_OLD: Final = {"settings.judge.calls": "four"}
+"""What holds where a record says nothing."""
+_SHOWN_CHARACTERS: Final = 60
 _MOST_TOLD: Final = 8
 _GIT_SECONDS: Final = 5.0
 
@@ -241,3 +260,62 @@ def _git(*arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
+
+
+def made_otherwise(
+    first: Mapping[str, object],
+    second: Mapping[str, object],
+    *,
+    parts: Collection[str] = _PARTS,
+) -> dict[str, tuple[str, str]]:
+    """Return name → both values, such as `settings.judge.calls` → `four`, `one`.
+
+    `first`, `second`: the records of two runs. `parts`: of them. A value that only one of them has
+    is `none` in the other.
+    """
+    one, other = (
+        {
+            _told(name): text
+            for part in _PARTS
+            if part in parts and part in record
+            for name, text in _values(part, record[part])
+        }
+        for record in (first, second)
+    )
+    sides = {
+        name: (one.get(name, missing), other.get(name, missing))
+        for name in dict.fromkeys([*one, *other])
+        for missing in (_OF_OLD.get(name, "none"),)
+    }
+    return {name: both for name, both in sides.items() if both[0] != both[1]}
+
+
+def _told(name: str) -> str:
+    """Name the setting behind what shapes calls: its variable is what a reader can change."""
+    if name.startswith(_CALLS):
+        variable, dot, rest = name.removeprefix(_CALLS).partition(".")
+        return f"{variable.upper()}{dot}{rest}"
+    provider = provider_of(name.removeprefix(_ADDRESSES))
+    if name.startswith(_ADDRESSES) and provider is not None:
+        return f"{provider.url_variable} ({name})"
+    return name
+
+
+def _values(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Yield the values of a part of a record, with dots between a name and what is inside it."""
+    if isinstance(value, Mapping):
+        for inner in value:
+            yield from _values(f"{name}.{inner}", value[inner])
+    else:
+        yield name, _written(value)
+
+
+def _written(value: object) -> str:
+    match value:
+        case None:
+            text = "none"
+        case list():
+            text = ", ".join(map(str, value)) or "none"
+        case _:
+            text = str(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"

@@ -18,9 +18,8 @@ from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
 from ai_psychiatrist.evaluation.pricing.ceiling import PaidCalls, Purse
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
-from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
 from ai_psychiatrist.evaluation.runs.served_models import ServedModels
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, stage_of_unit
+from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP, broken_rules, stage_of_unit
 from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, record_unit
 from ai_psychiatrist.evaluation.scores.prediction import (
