@@ -33,7 +33,7 @@ from ai_psychiatrist.store.run_file import FILE_NAME, holds_run
 from ai_psychiatrist.store.runs import RunStore
 
 MOST_SHARDS: Final = 400
-"""A merge has a few files of each open at once."""
+"""A merge holds the lock of each, which is two open files, and a process may have 1,024."""
 _FORM: Final = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 _FIELD: Final = "RUN"
 _MERGED: Final = "merged_shards"
@@ -104,6 +104,7 @@ class _Part(NamedTuple):
     """Its record, but for its number, and what its ledger alone says."""
     run: RunStore
     units: Mapping[str, RunUnit]
+    pending: int
 
 
 def merge_shards(
@@ -170,6 +171,7 @@ def _merged(
             for done, part in enumerate(parts):
                 on_progress(done, len(parts))
                 _append(run, part)
+                part.run.close()
         units = {unit_id: unit for part in parts for unit_id, unit in part.units.items()}
         write_units(out.units, (units[unit_id] for unit_id in run.units.ids()))
         _write_files(out, parts)
@@ -212,9 +214,12 @@ def _opened(held: ExitStack, folder: RunFolder, cipher: Cipher | None) -> _Part:
             "it; copy the shard here again, or make it anew"
         )
         raise InputError(msg, field=_FIELD)
+    pending = run.counts(ASSESSMENT_STEP).pending
+    # It is opened again when its turn comes: all at once are more files than a process may have.
+    run.close()
     own_terms = shard.of, run.steps, not run.keeps_raw
     terms = record | dict(zip(_OF_THE_LEDGER, own_terms, strict=True))
-    return _Part(shard, folder, terms, run, units)
+    return _Part(shard, folder, terms, run, units, pending)
 
 
 @contextmanager
@@ -248,11 +253,10 @@ def _faults(parts: Sequence[_Part], missing: Sequence[str], *, is_partial: bool)
         named = ", ".join(missing)
         yield f"shards are missing: {named}; name their folders too, or add --partial"
     for part in parts:
-        pending = part.run.counts(ASSESSMENT_STEP).pending
-        if pending and not is_partial:
+        if part.pending and not is_partial:
             yield (
-                f"{part.folder.path} has {pending} of {len(part.units)} units still to do; go on "
-                "with it (--resume), or add --partial"
+                f"{part.folder.path} has {part.pending} of {len(part.units)} units still to do; go "
+                "on with it (--resume), or add --partial"
             )
     if len(set().union(*(part.units for part in parts))) < sum(len(part.units) for part in parts):
         yield "some units are in more than one folder; name the shards of one dataset"
