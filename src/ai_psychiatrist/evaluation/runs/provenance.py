@@ -170,7 +170,7 @@ def is_judged_together(settings: object) -> bool:
 
 
 def mode_of(record: Mapping[str, object]) -> str | None:
-    """Return the mode of a run, `None` where it is not told; earlier records write a hyphen."""
+    """Return the mode of a run, `None` where it is unknown; earlier records write a hyphen."""
     mode = record.get("mode")
     return mode.replace("-", "_") if isinstance(mode, str) else None
 

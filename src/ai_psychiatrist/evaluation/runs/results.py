@@ -79,7 +79,7 @@ class CarriedFailures:
 
 
 def carried_failures(ledger: RunStore) -> CarriedFailures:
-    """Count what the complete units carry, such as quotes that nobody said."""
+    """Count the failures of complete units, such as quotes that are in no transcript."""
     carried = CarriedFailures()
     for row in ledger.current(ASSESSMENT_STEP):
         output = row.record.output if row.is_valid else None
@@ -245,6 +245,6 @@ def _without_verdict(found: ItemPrediction) -> ItemPrediction:
 
 
 def _without_votes(found: ItemPrediction) -> ItemPrediction:
-    """Take out a belief that re-scorings are pooled in; what is left cannot be told from it."""
+    """Take out a score distribution that pools re-scorings: it cannot be divided."""
     is_voted = found.belief is not None and BeliefSource.RESCORING in found.belief.sources
     return replace(found, belief=None) if is_voted else found

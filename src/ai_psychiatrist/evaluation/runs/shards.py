@@ -88,9 +88,9 @@ class Shard(NamedTuple):
         return (number - 1) * self.of + self.number
 
     def prompt_key(self, dataset_digest: str) -> str:
-        """Return the key of prompts that all parts share which one installation begins.
+        """Return the key of prompts, the same for all shards that one installation begins.
 
-        Parts then ask to the letter alike, and a merged run can be gone on with.
+        Their prompts are then equal to the letter, so that a merged run can be resumed.
         """
         return keyed_digest(f"shards:{self.of}:{dataset_digest}", length=64)
 
@@ -120,7 +120,8 @@ def merge_shards(
     `is_partial`: whether shards, or units of them, may be missing; the record of the run names the
     shards as `missing_shards`. Raises `InputError` for shards that make no whole run, that were
     begun with other inputs, are damaged or are being worked on, and for a folder that is in use;
-    the folder holds no run then.
+    the folder holds no run then. `on_progress`: each shard is a step when it is checked, and when
+    it is copied.
     """
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError("a folder is named twice; name each shard once", field=_FIELD)
@@ -147,7 +148,10 @@ def _merged(
     on_progress: OnProgress,
 ) -> RunState:
     with ExitStack() as held:
-        opened = [_opened(held, folder, cipher) for folder in folders]
+        opened = []
+        for done, folder in enumerate(folders):
+            on_progress(done, 2 * len(folders))
+            opened.append(_opened(held, folder, cipher))
         parts = sorted(opened, key=lambda part: part.shard)
         first, of = parts[0], parts[0].shard.of
         whole = {Shard(of, number + 1) for number in range(of)}
@@ -168,8 +172,8 @@ def _merged(
             )
         )
         with run.transaction():
-            for done, part in enumerate(parts):
-                on_progress(done, len(parts))
+            for done, part in enumerate(parts, start=len(parts)):
+                on_progress(done, 2 * len(parts))
                 _append(run, part)
                 part.run.close()
         units = {unit_id: unit for part in parts for unit_id, unit in part.units.items()}
@@ -196,7 +200,7 @@ def _merged(
 
 
 def _opened(held: ExitStack, folder: RunFolder, cipher: Cipher | None) -> _Part:
-    """Hold a shard and open it; raises `InputError` for what is none and for a damaged one."""
+    """Lock a shard and check it; raises `InputError` for what is none and for a damaged one."""
     record = folder.require_run()
     if "shard" not in record:
         msg = f"{folder.path} is no shard: it was made without --shard, or is merged already"
@@ -211,7 +215,7 @@ def _opened(held: ExitStack, folder: RunFolder, cipher: Cipher | None) -> _Part:
     if [*units] != run.units.ids():
         msg = (
             f"{folder.units} is damaged: its lines are not those of the units in the ledger beside "
-            "it; copy the shard here again, or make it anew"
+            "it; copy the shard here again, or run it again"
         )
         raise InputError(msg, field=_FIELD)
     pending = run.counts(ASSESSMENT_STEP).pending
@@ -224,7 +228,7 @@ def _opened(held: ExitStack, folder: RunFolder, cipher: Cipher | None) -> _Part:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Say of which folder or file an error is."""
+    """Put the folder or file that an error is about in front of it."""
     try:
         yield
     except InputError as error:
@@ -263,7 +267,7 @@ def _faults(parts: Sequence[_Part], missing: Sequence[str], *, is_partial: bool)
 
 
 def _clear_half_merged(out: RunFolder, cipher: Cipher | None) -> None:
-    """Remove what a merge left that was killed: of a run it is none yet."""
+    """Remove the ledger that a killed merge left: without a record it is no run yet."""
     if holds_run(out.path):
         with RunStore.open(out.path, cipher=cipher) as left:
             if _MERGED not in left.about:
@@ -287,7 +291,7 @@ def _append(run: RunStore, part: _Part) -> None:
 
 
 def _write_files(out: RunFolder, parts: Sequence[_Part]) -> None:
-    """Write what stands beside the ledgers, and no result: labels, times, costs, certificates."""
+    """Write the files that are not results: labels, times, costs, contracts, certificates."""
     labels: dict[str, Labels] = {}
     sessions: list[object] = []
     for part in parts:
@@ -312,7 +316,7 @@ def _write_files(out: RunFolder, parts: Sequence[_Part]) -> None:
 
 
 def _record(parts: Sequence[_Part]) -> dict[str, object]:
-    """Return what one process would have written of its servers and machines as well."""
+    """Return what one process would have recorded, with the servers and machines of all."""
     records = [part.terms for part in parts]
     machines = {
         name: ", ".join(sorted({str(record.get(name)) for record in records}))

@@ -1,4 +1,4 @@
-"""Where a unit failed: told from the codes of its model calls, or from rules that it breaks."""
+"""Where a unit failed: by the codes of its model calls, or by the rules that it breaks."""
 
 from collections.abc import Sequence
 from typing import Final
