@@ -38,10 +38,9 @@ from ai_psychiatrist.evaluation.datasets.dataset import (
     SpeakerFilter,
 )
 from ai_psychiatrist.evaluation.measuring import measure_run, report_run
-from ai_psychiatrist.evaluation.runs.merge import merge_shards
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.shard import Shard
+from ai_psychiatrist.evaluation.runs.shards import Shard, merge_shards
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ai_psychiatrist.evaluation.runs.shards import merge_shards
 from ai_psychiatrist.store.lock import run_lock
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
@@ -205,6 +206,10 @@ def test_shard_that_is_named_twice_is_refused(folder: Path) -> None:
     shutil.copytree(folder / "parts/1", folder / "copy")
     done = evaluate(folder, "merge", *SHARDS, "copy", "--out", "new")
     assert (done.code, "shard 1/3 is named twice" in done.err) == (2, True)
+    same = evaluate(folder, "merge", *SHARDS, "parts/../parts/1", "--out", "new")
+    assert (same.code, "a folder is named twice" in same.err) == (2, True)
+    itself = evaluate(folder, "merge", *SHARDS, "--out", "parts/1")
+    assert (itself.code, "parts/1 holds runs already" in itself.err) == (2, True)
 
 
 def test_other_configurations_are_refused_with_the_fields(folder: Path) -> None:
@@ -243,7 +248,7 @@ def test_unfinished_shard_is_refused_and_gone_on_with_where_it_was_merged(folder
 def test_shard_that_is_worked_on_is_refused(folder: Path) -> None:
     with run_lock(folder / "parts/2"):
         done = evaluate(folder, "merge", *SHARDS, "--out", "new")
-    assert (done.code, "shard 2/3 (2) is being worked on" in done.err) == (2, True)
+    assert (done.code, "parts/2: the run is active" in done.err) == (2, True)
 
 
 def test_damaged_shards_are_refused(folder: Path) -> None:
@@ -251,7 +256,7 @@ def test_damaged_shards_are_refused(folder: Path) -> None:
     kept = units.read_bytes()
     units.write_bytes(kept.splitlines(keepends=True)[0])
     lost = evaluate(folder, "merge", *SHARDS, "--out", "new")
-    assert (lost.code, "units.jsonl is damaged" in lost.err) == (2, True)
+    assert (lost.code, "parts/2/units.jsonl is damaged" in lost.err) == (2, True)
     units.write_bytes(kept)
     ledger = folder / "parts/3/ledger.sqlite"
     content = bytearray(ledger.read_bytes())
@@ -260,12 +265,83 @@ def test_damaged_shards_are_refused(folder: Path) -> None:
     )
     ledger.write_bytes(content)
     broken = evaluate(folder, "merge", *SHARDS, "--out", "new")
-    assert (broken.code, "shard 3/3 (3)" in broken.err) == (2, True), broken.err
+    assert (broken.code, "parts/3: the ledger cannot be used" in broken.err) == (2, True), (
+        broken.err
+    )
     assert not (folder / "new/run.json").exists()
     shutil.rmtree(folder / "parts/3")
     shutil.copytree(folder / "merged", folder / "other")
     again = evaluate(folder, "merge", "parts/1", "parts/2", "--partial", "--out", "new")
     assert (again.code, "shards missing: 3/3" in again.err) == (1, True), again.err
+
+
+def bytes_of(ledger: Path, table: str, column: str) -> tuple[int, bytes]:
+    """Return where a page of a table begins in the file, and the longest content of a column."""
+    with closing(sqlite3.connect(ledger)) as opened:
+        (root,) = opened.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
+        ).fetchone()
+        (size,) = opened.execute("PRAGMA page_size").fetchone()
+        query = f"SELECT {column} FROM {table} ORDER BY length({column}) DESC LIMIT 1"  # noqa: S608
+        (content,) = opened.execute(query).fetchone()
+    return (root - 1) * size, content
+
+
+@pytest.mark.parametrize("table", ["run_units", "run_attempts", "run_calls", "run_requests"])
+def test_flipped_bit_in_a_page_of_an_unsealed_shard_is_seen(folder: Path, table: str) -> None:
+    ledger = folder / "parts/2/ledger.sqlite"
+    page, _ = bytes_of(ledger, table, "unit")
+    content = bytearray(ledger.read_bytes())
+    # How many cells the page holds.
+    content[page + 4] ^= 1
+    ledger.write_bytes(content)
+    done = evaluate(folder, "merge", *SHARDS, "--out", "new")
+    assert (done.code, "parts/2: the ledger cannot be used" in done.err) == (2, True), done.err
+    assert not (folder / "new/run.json").exists()
+
+
+def test_flipped_bit_in_words_that_can_be_told_is_seen(folder: Path) -> None:
+    """In the text of an interview, of which there is a digest, and where JSON no longer is any."""
+    ledger = folder / "parts/2/ledger.sqlite"
+    kept = ledger.read_bytes()
+    for table, column in (
+        ("run_units", "context"),
+        ("run_attempts", "body"),
+        ("run_calls", "body"),
+    ):
+        _, content = bytes_of(ledger, table, column)
+        # What is longer than a page lies in several.
+        at = kept.index(content[:64])
+        ledger.write_bytes(kept[:at] + bytes([kept[at] ^ 1]) + kept[at + 1 :])
+        done = evaluate(folder, "merge", *SHARDS, "--out", "new")
+        assert (done.code, "error: parts/2: " in done.err) == (2, True), done.err
+        assert "damaged" in done.err
+        assert not (folder / "new/run.json").exists()
+
+
+def test_ledgers_of_shards_are_open_one_after_the_other(folder: Path) -> None:
+    """Four hundred shards are to be merged by a process that may have 1,024 files open."""
+    seen: list[tuple[int, int, set[str]]] = []
+
+    def on_progress(done: int, total: int) -> None:
+        files = (file.readlink() for file in Path("/proc/self/fd").iterdir() if file.exists())
+        opened = {file.parent.name for file in files if "ledger.sqlite" in file.name}
+        seen.append((done, total, opened))
+
+    merge_shards([folder / shard for shard in SHARDS], folder / "new", on_progress=on_progress)
+    assert seen == [(step, 6, set() if step < 3 else {"new"}) for step in range(6)]
+
+
+def test_merge_that_was_killed_is_begun_again(folder: Path) -> None:
+    """What it leaves is a ledger without units, beside no record of a run."""
+    shutil.copytree(folder / "merged", folder / "new")
+    (folder / "new/run.json").unlink()
+    done = evaluate(folder, "merge", *SHARDS, "--out", "new")
+    assert done.code == 1, done.err
+    assert files_of(folder / "new") == files_of(folder / "merged")
+    (folder / "whole/run.json").unlink()
+    refused = evaluate(folder, "merge", *SHARDS, "--out", "whole")
+    assert (refused.code, "whole holds a ledger" in refused.err) == (2, True)
 
 
 def test_what_is_no_shard_is_not_merged(folder: Path) -> None:

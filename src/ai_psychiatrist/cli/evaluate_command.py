@@ -65,7 +65,7 @@ from ai_psychiatrist.evaluation.replication import (
 )
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.shard import Shard
+from ai_psychiatrist.evaluation.runs.shards import Shard
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 

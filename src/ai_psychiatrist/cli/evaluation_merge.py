@@ -7,8 +7,9 @@ import typer
 
 from ai_psychiatrist.cli.evaluation_run import conclude
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.run_source import run_cipher
-from ai_psychiatrist.evaluation.runs.merge import Merged, merge_shards
+from ai_psychiatrist.evaluation.runs.shards import merge_shards
 
 EXAMPLES = """
 Examples:
@@ -42,18 +43,19 @@ def merge(
 ) -> None:
     """Make one run of the shards of `evaluate run --shard`: one ledger, one account."""
     with refusing_bad_input():
-        runs = merge_shards(shards, out, is_partial=partial, cipher=run_cipher())
-        codes = {_told(run, is_one=len(runs) == 1) for run in runs}
+        with step_progress("merging") as on_progress:
+            runs = merge_shards(
+                shards, out, is_partial=partial, cipher=run_cipher(), on_progress=on_progress
+            )
+        codes = set()
+        for run, state in runs.items():
+            if len(runs) > 1:
+                typer.echo(f"{run.path.name}:", err=True)
+            code, missing = conclude(state), run.require_run().get("missing_shards")
+            if isinstance(missing, list):
+                typer.echo(f"shards missing: {', '.join(missing)}", err=True)
+                code = max(code, ExitCode.PARTIAL)
+            codes.add(code)
     what = "report" if len(runs) == 1 else "compare"
     typer.echo(f"next: ai-psychiatrist evaluate {what} {out}", err=True)
     raise typer.Exit(codes.pop() if len(codes) == 1 else ExitCode.PARTIAL)
-
-
-def _told(run: Merged, *, is_one: bool) -> ExitCode:
-    if not is_one:
-        typer.echo(f"{run.folder.name}:", err=True)
-    code = conclude(run.state)
-    if not run.missing:
-        return code
-    typer.echo(f"shards missing: {', '.join(map(str, run.missing))}", err=True)
-    return max(code, ExitCode.PARTIAL)

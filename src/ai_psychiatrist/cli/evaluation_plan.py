@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan, together
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.shard import Shard
+from ai_psychiatrist.evaluation.runs.shards import Shard
 from ai_psychiatrist.interface.dataset_costs import price_list
 from ai_psychiatrist.interface.dataset_plan import for_planning, measured_units, planned_run
 from ai_psychiatrist.wiring import Services, bootstrap

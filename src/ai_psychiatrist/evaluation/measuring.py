@@ -12,11 +12,10 @@ from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_sp
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
-from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
-from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
-from ai_psychiatrist.evaluation.runs.name import RunName, name_of
+from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
 from ai_psychiatrist.evaluation.runs.units_file import read_participants, read_units
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines

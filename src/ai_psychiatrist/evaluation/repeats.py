@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.measuring import figures_of_run
-from ai_psychiatrist.evaluation.runs.comparability import refuse_incomparable
-from ai_psychiatrist.evaluation.runs.name import RunName, name_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics

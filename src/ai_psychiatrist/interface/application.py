@@ -154,7 +154,7 @@ class Application:
         place, path = named_path(folder, field="folder"), named_path(dataset, field="dataset")
         # A fifth of all imports, of which an assessment needs nothing.
         from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
-        from ai_psychiatrist.evaluation.runs.shard import Shard  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.shards import Shard  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
         from ai_psychiatrist.interface.evaluating import evaluated  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import bindparam, exists, func, not_, select, update
 
 from ai_psychiatrist.domain.model_call import BatchAnswer
-from ai_psychiatrist.store.database import Found, Value, written
+from ai_psychiatrist.store.database import Found, Value
 from ai_psychiatrist.store.errors import refusing_damage
 from ai_psychiatrist.store.run_rows import RunRows, is_of, now, own
 from ai_psychiatrist.store.run_schema import adding, batch_calls, batches, calls, units
@@ -130,16 +130,14 @@ class RunBatches:
     def __init__(self, rows: RunRows, run_units: RunUnits) -> None:
         self._rows, self._units = rows, run_units
 
-    def intend(
-        self, model: str, group: str, requests: Sequence[BatchRequestRow], *, at: str | None = None
-    ) -> int:
-        """Note what is about to be submitted, and return the batch's number. `at`: else now."""
+    def intend(self, model: str, group: str, requests: Sequence[BatchRequestRow]) -> int:
+        """Note what is about to be submitted, and return the batch's number."""
         with self._rows.transaction():
             batch: dict[str, Value] = {
                 "model": model,
                 "kin": group,
                 "calls": len(requests),
-                "recorded_at": at or now(),
+                "recorded_at": now(),
                 "event": None,
                 "short_looks": 0,
                 "handle": None,
@@ -187,16 +185,6 @@ class RunBatches:
             count = sum(map(self._add_result, results))
             self.note(number, event, short_looks=event is BatchEvent.SHORT)
         return count
-
-    def take(self, batch: BatchRow, submitted: Sequence[SubmittedCall]) -> None:
-        """Add a batch of another run with its calls, whose units are here."""
-        with self._rows.transaction():
-            at = written(batch.recorded_at)
-            number = self.intend(batch.model, batch.group, submitted, at=at)
-            for one in submitted:
-                if one.answer is not None:
-                    self._add_result(one.answer)
-            self.note(number, batch.event, handle=batch.handle, short_looks=batch.short_looks)
 
     def all(self) -> list[BatchRow]:
         """Return the batches that were ever about to be submitted, in that order."""

@@ -2,7 +2,8 @@
 
 Every table names its tenant and its run, which are empty in the file of a run's own folder. Ids,
 figures and times stand in the clear; what holds words is in `context`, `body` and `handle`, sealed
-where the run has a key. A unit is known by `unit`, its number in the run, from 1 without gaps.
+where the run has a key. A unit is known by `unit`, its number in the run, from 1; a run that was
+merged without some shards has gaps.
 """
 
 from collections.abc import Sequence

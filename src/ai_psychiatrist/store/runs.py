@@ -24,6 +24,7 @@ from sqlalchemy import (
     not_,
     or_,
     select,
+    text,
 )
 
 from ai_psychiatrist import __version__
@@ -31,7 +32,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.database import Found, Value
-from ai_psychiatrist.store.errors import refusing_damage
+from ai_psychiatrist.store.errors import LedgerUnusable, refusing_damage
 from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.store.run_batches import RunBatches
 from ai_psychiatrist.store.run_calls import RunCalls
@@ -79,6 +80,7 @@ _ATTEMPTS: Final = select(attempts, units.c.unit_id).join_from(attempts, units, 
 _HISTORY: Final = _ATTEMPTS.where(own(attempts, "step", "round"), own(units, "unit_id")).order_by(
     attempts.c.attempt
 )
+_QUICK_CHECK: Final = text("PRAGMA quick_check(1)")
 _ANY_OF_ORIGIN: Final = select(attempts.c.unit).where(own(attempts, "origin")).limit(1)
 
 # A second answer to a unit is kept and never counts.
@@ -311,6 +313,14 @@ class RunStore:
     def counts_by_step(self) -> dict[str, StepCounts]:
         """Return the counts of every step in the steps' order."""
         return {step: self.counts(step) for step in self.steps}
+
+    def require_whole(self) -> None:
+        """Raise `LedgerUnusable` for a file of SQLite with a damaged page or an odd account."""
+        (found,) = self.rows.all(_QUICK_CHECK)
+        balances = all(counts.balances for counts in self.counts_by_step().values())
+        if found[0] != "ok" or not balances:
+            what = "it is damaged"
+            raise LedgerUnusable(what)
 
     def queue(
         self, step: str, limits: RetryLimits, *, includes_failed: bool = True

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.runs.name import name_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_list import name_of
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction

@@ -29,7 +29,7 @@ class RunCost:
 
     @property
     def planned_price(self) -> str:
-        """Which price of the plan stands beside the one of what was used."""
+        """Which price of the plan is compared with that of the calls made."""
         return "batch_usd" if self.has_batches else "live_usd"
 
     def error(self, side: str) -> float | None:

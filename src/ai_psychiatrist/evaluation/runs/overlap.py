@@ -1,28 +1,20 @@
 """Whether the people of a dataset are among those of the references that scoring is shown."""
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
 
 
-class KnownPeople(Protocol):
-    """Who is in the references."""
+def refuse_overlap(dataset: Dataset, shared_with: Callable[[Iterable[Identity]], int]) -> None:
+    """Raise `ArtifactMismatch` where a unit may be of a participant of the references.
 
-    def shared_with(self, others: Iterable[Identity]) -> int:
-        """Return how many of these may be of somebody among them."""
-        ...
-
-
-def refuse_overlap(dataset: Dataset, people: KnownPeople) -> None:
-    """Raise `ArtifactMismatch` where a unit may be of somebody whose words are references.
-
+    `shared_with`: returns how many of some people may be among those of the references.
     Nobody is shown their own words in any case; but scores of a split that is measured are no
     examples for measuring it. Told by participants, sessions and words.
     """
-    shared = people.shared_with(_identities(dataset))
+    shared = shared_with(_identities(dataset))
     if shared:
         msg = (
             f"{shared} of {len(dataset.units)} units may be of participants whose interviews are "

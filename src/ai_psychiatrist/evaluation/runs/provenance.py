@@ -4,7 +4,7 @@ import platform
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,8 +14,8 @@ from ai_psychiatrist.agents.prompts.tasks import Tasks, prompt_digests
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.runs.made_otherwise import made_otherwise
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.llm.providers import provider_of
 
 SCHEMA_VERSION: Final = 1
 _MUST_AGREE: Final = (
@@ -34,7 +34,36 @@ _SEVERAL: Final = ("addresses", "weights", "served_models")
 """Name → values of which each may be met again; what only one of two records knows is no change."""
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts", "calls", *_SEVERAL)
 """What a run goes on with under another one when that is accepted."""
+OF_ONE_RUN: Final = (
+    *(name for name in _MUST_AGREE if name != "shard"),
+    "variant",
+    "repeat",
+    "changes",
+    *(name for name in _MAY_CHANGE if name not in ("addresses", "served_models")),
+    "git_dirty",
+)
+"""What shards of one run were begun with alike; each may ask servers of its own."""
+_MAY_BE_UNKNOWN: Final = (*_MAY_CHANGE, "git_dirty")
 _CHANGES: Final = "changes"
+_PARTS: Final = (
+    "mode",
+    "references",
+    "models",
+    "addresses",
+    "weights",
+    "served_models",
+    "reader",
+    "variant",
+    "prompts",
+    "settings",
+    "calls",
+    "version",
+)
+_CALLS: Final = "calls."
+_ADDRESSES: Final = "addresses."
+_OF_OLD: Final = {"settings.judge.calls": "four"}
+"""What holds where a record says nothing."""
+_SHOWN_CHARACTERS: Final = 60
 _MOST_TOLD: Final = 8
 _GIT_SECONDS: Final = 5.0
 
@@ -105,18 +134,13 @@ def gone_on_with(
     last["served_models"] = all_of([one.get("served_models") for one in served])
     others = before.get("other_served_models")
     now = dict(now) | {"served_models": all_of([last["served_models"], others])}
-    other = [name for name in _MUST_AGREE if last.get(name) != now.get(name)]
+    other = [name for name in _MUST_AGREE if _is_other(name, last, now)]
     changed = [name for name in _MAY_CHANGE if _is_other(name, last, now)]
     if other or (changed and not accepts_changed):
-        names = ", ".join([*other, *changed]).replace("_", " ")
-        told = [
-            f"{name}: {then} → {here}"
-            for name, (then, here) in made_otherwise(last, now, parts=[*other, *changed]).items()
-        ]
-        values = f" ({'; '.join(told[:_MOST_TOLD])})" if told else ""
+        parts = begun_otherwise(last, now, names=[*other, *changed])
         cure = "" if other else ", go on all the same with --accept-changed"
         msg = (
-            f"the run was begun with other {names}{values}; its results would not be of one kind. "
+            f"the run was begun with other {parts}; its results would not be of one kind. "
             f"Restore them (run.json has them){cure}, or start a new run in another folder"
         )
         raise ArtifactMismatch(msg)
@@ -127,6 +151,19 @@ def gone_on_with(
     return dict(before) | {_CHANGES: [*changes_of(before), change]}
 
 
+def begun_otherwise(
+    one: Mapping[str, object], other: Mapping[str, object], *, names: Sequence[str]
+) -> str:
+    """Return in words which of some parts two records have otherwise; "" where they are alike."""
+    parts = [name for name in names if _is_other(name, one, other)]
+    told = [
+        f"{name}: {before} → {now}"
+        for name, (before, now) in made_otherwise(one, other, parts=parts).items()
+    ]
+    values = f" ({'; '.join(told[:_MOST_TOLD])})" if told else ""
+    return f"{', '.join(parts).replace('_', ' ')}{values}"
+
+
 def is_judged_together(settings: object) -> bool:
     """Return whether settings of a record ask for all metrics of the findings in one call."""
     judge = settings.get("judge") if isinstance(settings, Mapping) else None
@@ -134,7 +171,7 @@ def is_judged_together(settings: object) -> bool:
 
 
 def mode_of(record: Mapping[str, object]) -> str | None:
-    """Return the mode of a run, `None` where it is not told; earlier records write a hyphen."""
+    """Return the mode of a run, `None` where it is unknown; earlier records write a hyphen."""
     mode = record.get("mode")
     return mode.replace("-", "_") if isinstance(mode, str) else None
 
@@ -199,7 +236,7 @@ def _is_other(name: str, before: Mapping[str, object], now: Mapping[str, object]
     if name in _SEVERAL:
         known, met = all_of([one]), all_of([other])
         return any(value not in known[key] for key in known.keys() & met for value in met[key])
-    return one != other and None not in (one, other)
+    return one != other and not (name in _MAY_BE_UNKNOWN and None in (one, other))
 
 
 def _git_state() -> dict[str, object]:
@@ -224,3 +261,62 @@ def _git(*arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
+
+
+def made_otherwise(
+    first: Mapping[str, object],
+    second: Mapping[str, object],
+    *,
+    parts: Collection[str] = _PARTS,
+) -> dict[str, tuple[str, str]]:
+    """Return name → both values, such as `settings.judge.calls` → `four`, `one`.
+
+    `first`, `second`: the records of two runs. `parts`: of them. A value that only one of them has
+    is `none` in the other.
+    """
+    one, other = (
+        {
+            _told(name): text
+            for part in _PARTS
+            if part in parts and part in record
+            for name, text in _values(part, record[part])
+        }
+        for record in (first, second)
+    )
+    sides = {
+        name: (one.get(name, missing), other.get(name, missing))
+        for name in dict.fromkeys([*one, *other])
+        for missing in (_OF_OLD.get(name, "none"),)
+    }
+    return {name: both for name, both in sides.items() if both[0] != both[1]}
+
+
+def _told(name: str) -> str:
+    """Name the setting behind what shapes calls: its variable is what a reader can change."""
+    if name.startswith(_CALLS):
+        variable, dot, rest = name.removeprefix(_CALLS).partition(".")
+        return f"{variable.upper()}{dot}{rest}"
+    provider = provider_of(name.removeprefix(_ADDRESSES))
+    if name.startswith(_ADDRESSES) and provider is not None:
+        return f"{provider.url_variable} ({name})"
+    return name
+
+
+def _values(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Yield the values of a part of a record, with dots between a name and what is inside it."""
+    if isinstance(value, Mapping):
+        for inner in value:
+            yield from _values(f"{name}.{inner}", value[inner])
+    else:
+        yield name, _written(value)
+
+
+def _written(value: object) -> str:
+    match value:
+        case None:
+            text = "none"
+        case list():
+            text = ", ".join(map(str, value)) or "none"
+        case _:
+            text = str(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"

@@ -170,7 +170,7 @@ class _ItemRules:
         return quotes if isinstance(quotes, dict) else {}
 
     def _was_sent_back(self, unit_id: str) -> bool:
-        """Return whether the model heard of broken rules before its last reply."""
+        """Return whether broken rules were fed back to the model before its last reply."""
         history = self.ledger.history(unit_id, QUANTITATIVE.name)
         return any(
             error.get("rule") == RejectionCode.RULE_BROKEN

@@ -1,15 +1,72 @@
-"""The runs in a folder, one line each."""
+"""Runs beside others: what each is called, how far it is, and whether two may be compared."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+import orjson
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.runs.name import RunName, name_of
-from ai_psychiatrist.evaluation.runs.provenance import AcceptedChange, accepted_changes
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
+from ai_psychiatrist.evaluation.runs.provenance import AcceptedChange, accepted_changes, mode_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_units
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
+from ai_psychiatrist.infrastructure.digests import plain_digest
+
+_UNKNOWN: Final = "unknown"
+_SHOWN_DIGITS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunName:
+    """What tells a run from another."""
+
+    folder: str
+    model: str
+    """The chain of models; several chains where agents have their own."""
+    mode: str
+    prompts: str
+    """Digest over the prompts of all agents, 12 hex digits."""
+    variant: str | None = None
+    """The name of these prompts among others, where the run is one of several."""
+    repeat: int | None = None
+    """From 1."""
+
+    @property
+    def wording(self) -> str:
+        """The prompts by name, where they have one, and digest."""
+        return self.prompts if self.variant is None else f"{self.variant} {self.prompts}"
+
+    def __str__(self) -> str:
+        """Write it in one line."""
+        repeat = "" if self.repeat is None else f", repeat {self.repeat}"
+        return f"{self.folder} ({self.model}, {self.mode}, prompts {self.wording}{repeat})"
+
+
+def name_of(folder: RunFolder) -> RunName:
+    """Return the name of a run; raises `InputError` for a folder that is none."""
+    record = folder.require_run()
+    chains = _mapping(record.get("models")).values()
+    models = dict.fromkeys(
+        ", then ".join(map(str, chain)) for chain in chains if isinstance(chain, list)
+    )
+    prompts = orjson.dumps(_mapping(record.get("prompts")), option=orjson.OPT_SORT_KEYS)
+    variant, repeat = record.get("variant"), record.get("repeat")
+    return RunName(
+        folder=folder.path.resolve().name,
+        model=" and ".join(models) or _UNKNOWN,
+        mode=mode_of(record) or _UNKNOWN,
+        prompts=plain_digest(prompts.decode()),
+        variant=variant if isinstance(variant, str) else None,
+        repeat=repeat if isinstance(repeat, int) else None,
+    )
+
+
+def _mapping(found: object) -> Mapping[str, object]:
+    return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +123,63 @@ def _listed(run: RunFolder) -> ListedRun:
         failed=len(predictions) - len(complete),
         changes=accepted_changes(record, predictions),
     )
+
+
+def refuse_incomparable(first: RunFolder, second: RunFolder) -> None:
+    """Raise `ArtifactMismatch` that says in what two runs differ beside what was to be compared.
+
+    Datasets and texts are told by their digests, texts and labels unit by unit; that both have the
+    same identifiers says nothing. Raises `InputError` for a folder that is no run.
+    """
+    differences = [
+        *_datasets(first, second),
+        *_shards(first, second),
+        *_units(first, second),
+    ]
+    if differences:
+        msg = (
+            f"{first.path.name!r} and {second.path.name!r} cannot be compared: "
+            f"{'; '.join(differences)}"
+        )
+        raise ArtifactMismatch(msg)
+
+
+def _datasets(first: RunFolder, second: RunFolder) -> Iterator[str]:
+    """Compare what the digest of a dataset covers: its files and the options of reading."""
+    records = [folder.require_run().get("dataset") for folder in (first, second)]
+    one, other = (record if isinstance(record, dict) else {} for record in records)
+    if one.get("digest") == other.get("digest"):
+        return
+    digests = " and ".join(str(each.get("digest"))[:_SHOWN_DIGITS] for each in (one, other))
+    yield f"their datasets differ (digests {digests})"
+    if one.get("speakers") != other.get("speakers"):
+        yield f"they read other speakers ({one.get('speakers')} and {other.get('speakers')})"
+
+
+def _shards(first: RunFolder, second: RunFolder) -> Iterator[str]:
+    """Compare parts: what is in the one alone would count as failed in the other."""
+    for name in ("shard", "missing_shards"):
+        one, other = (folder.require_run().get(name) for folder in (first, second))
+        if one != other:
+            yield (
+                f"they are of different parts of the dataset ({one or 'no'} and {other or 'no'} "
+                f"{name.replace('_', ' ')}); put shards together with evaluate merge"
+            )
+
+
+def _units(first: RunFolder, second: RunFolder) -> Iterator[str]:
+    one, other = read_units(first.units), read_units(second.units)
+    labels, other_labels = read_labels(first.labels), read_labels(second.labels)
+    # Runs of an earlier version list no units.
+    shared = (one or labels).keys() & (other or other_labels).keys()
+    if one and other and not shared:
+        yield "they share no unit"
+    texts = sum(
+        one[unit].text_digest != other[unit].text_digest
+        for unit in shared & one.keys() & other.keys()
+    )
+    if texts:
+        yield f"the texts of {texts} of {len(shared)} shared units differ"
+    differing = sum(labels.get(unit) != other_labels.get(unit) for unit in shared)
+    if differing:
+        yield f"the labels of {differing} of {len(shared)} shared units differ"

@@ -68,7 +68,7 @@ class ServedModels:
 
     @property
     def notes(self) -> Iterator[str]:
-        """Sentences for whoever made the run."""
+        """Sentences for the operator about models that changed."""
         for endpoint in self.changed:
             yield (
                 f"{endpoint} answers as another model than before, and no further unit was begun: "

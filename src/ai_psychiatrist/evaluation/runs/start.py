@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes, write_json
-from ai_psychiatrist.evaluation.runs.shard import Shard
+from ai_psychiatrist.evaluation.runs.shards import Shard
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.unit import source_bytes, unit_source
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units

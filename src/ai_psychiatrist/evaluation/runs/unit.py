@@ -16,9 +16,8 @@ from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.pricing.ceiling import PaidCalls, Purse
-from ai_psychiatrist.evaluation.runs.assessment_check import broken_rules
 from ai_psychiatrist.evaluation.runs.served_models import ServedModels
-from ai_psychiatrist.evaluation.runs.stages import stage_of_unit
+from ai_psychiatrist.evaluation.runs.stages import broken_rules, stage_of_unit
 from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls
 from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit
 from ai_psychiatrist.evaluation.scores.prediction import (

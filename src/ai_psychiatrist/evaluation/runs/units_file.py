@@ -4,15 +4,13 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
-from operator import itemgetter
 from pathlib import Path
-from types import NoneType
 from typing import Annotated, ClassVar, Final
 
 import orjson
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from ai_psychiatrist.evaluation.scores.record_lines import numbered_lines, records_by_unit
+from ai_psychiatrist.evaluation.scores.record_lines import records_by_unit
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
 _FIELD: Final = "units"
@@ -56,44 +54,12 @@ def read_units(path: Path) -> dict[str, RunUnit]:
 
 
 def read_participants(path: Path) -> dict[str, str]:
-    """Read whose each unit is, of those of which the dataset says it; raises as `read_units` does.
-
-    Quickly where all lines are as we write them: without an object for each.
-    """
-    try:
-        return _participants(path) if path.exists() else {}
-    except (KeyError, TypeError, ValueError):
-        units = read_units(path)
+    """Read whose each unit is, where the dataset says it; raises as `read_units` does."""
     return {
         unit_id: str(unit.participant_id)
-        for unit_id, unit in units.items()
+        for unit_id, unit in read_units(path).items()
         if unit.participant_id is not None
     }
-
-
-def _participants(path: Path) -> dict[str, str]:
-    found: dict[str, str | None] = {}
-    count = 0
-    for _, line in numbered_lines(path, field=_FIELD):
-        unit_id, participant, split, digest = _of_line(record := orjson.loads(line))
-        is_ours = len(record) == len(_TYPES) and unit_id != ""
-        kinds = type(unit_id), type(participant), type(split), type(digest)
-        if not (is_ours and all(one in known for one, known in zip(kinds, _TYPES, strict=True))):
-            raise ValueError
-        count += 1
-        found[unit_id] = None if participant is None else str(participant)
-    if count != len(found):
-        raise ValueError
-    return {unit_id: owner for unit_id, owner in found.items() if owner is not None}
-
-
-_of_line = itemgetter("unit_id", "participant_id", "split", "text_digest")
-_TYPES: Final[tuple[set[type], ...]] = (
-    {str},
-    {int, str, NoneType},
-    {str, NoneType},
-    {str, NoneType},
-)
 
 
 @cache

@@ -12,7 +12,7 @@ from ai_psychiatrist.cli.metrics_table import print_metrics
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.runs.name import RunName
+from ai_psychiatrist.evaluation.runs.run_list import RunName
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 
