@@ -145,7 +145,7 @@ def run_in_database(folder: Path) -> str | None:
     path = folder / POINTER_NAME
     try:
         content = read_regular(path, most_bytes=_MOST_POINTER_BYTES)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {reason_of(error)}", field="RUN") from None

@@ -129,8 +129,11 @@ def run_state(tools: RunTools, folder: RunFolder, *, paid_calls: int) -> RunStat
     )
 
 
-def state_of(folder: RunFolder, ledger: RunStore, served: ServedModels | None) -> RunState:
-    """Return where a run stands, as its store and its folder tell it."""
+def state_of(folder: RunFolder, ledger: RunStore, served: ServedModels | None = None) -> RunState:
+    """Return where a run stands, as its store and its folder tell it.
+
+    `served`: tells which models answered.
+    """
     by_step = ledger.counts_by_step()
     dataset = folder.require_run().get("dataset")
     not_read = dataset.get("not_read") if isinstance(dataset, dict) else None

@@ -8,6 +8,7 @@ stand in the order of the dataset.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -15,11 +16,11 @@ from typing import Final, NamedTuple, Self
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetUnit, Labels
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
-from ai_psychiatrist.evaluation.runs.cost_file import read_cost, write_merged_cost
+from ai_psychiatrist.evaluation.runs.cost_file import write_merged_cost
 from ai_psychiatrist.evaluation.runs.provenance import OF_ONE_RUN, all_of, begun_otherwise
-from ai_psychiatrist.evaluation.runs.results import carried_failures, readings, write_results
+from ai_psychiatrist.evaluation.runs.results import write_results
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
-from ai_psychiatrist.evaluation.runs.session import RunState
+from ai_psychiatrist.evaluation.runs.session import RunState, state_of
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
@@ -181,22 +182,9 @@ def _merged(
         _write_files(out, parts)
         write_results(out, run)
         record = _record(parts) | ({"missing_shards": missing} if missing else {})
-        by_step, dataset = run.counts_by_step(), record.get("dataset")
-        not_read = dataset.get("not_read") if isinstance(dataset, dict) else None
-        state = RunState(
-            paid_calls=0,
-            counts=by_step[ASSESSMENT_STEP],
-            carried=carried_failures(run),
-            readings=readings(run),
-            unbalanced_steps=tuple(step for step in by_step if not by_step[step].balances),
-            unreadable=sum(unit.text_digest is None for unit in units.values()),
-            cost=read_cost(out),
-            waiting_calls=run.batches.waiting_calls(),
-            not_read=not_read if isinstance(not_read, dict) else {},
-        )
         # Last, because a folder with this file is a run.
         write_json(out.run, record)
-    return state
+        return replace(state_of(out, run), waiting_calls=run.batches.waiting_calls())
 
 
 def _opened(held: ExitStack, folder: RunFolder, cipher: Cipher | None) -> _Part:
