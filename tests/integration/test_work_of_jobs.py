@@ -10,7 +10,7 @@ import httpx
 
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.wiring import bootstrap
 from ai_psychiatrist.wiring.job_work import JobWork
 from tests.fakes.faults import fault
@@ -45,7 +45,7 @@ def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
 
     async def work() -> RecordState:
         async with bootstrap(settings) as services:
-            assert await services.stores.claim(per_tenant=0) == (job.tenant, job.id)
+            assert await services.stores.claim(per_tenant=0) == job
             return await JobWork(services=services, on_end=on_end)(job)
 
     return asyncio.run(work()), ends

@@ -9,8 +9,7 @@ from pathlib import Path
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.jobs.engine import JobRef
-from ai_psychiatrist.store.jobs import TakenJob
+from ai_psychiatrist.store.jobs import JobRef, TakenJob
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.job_work import JobCalls
 from tests.unit.store.stored import RESULT, figures

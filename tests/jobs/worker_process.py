@@ -5,11 +5,12 @@ import asyncio
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.jobs.engine import Engine, JobRef
+from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.store.stores import Stores
 from tests.jobs.filed_work import FiledWork
 from tests.jobs.places import Place
@@ -35,9 +36,7 @@ def main() -> None:
     stores = place.stores(folder=given.state, dead_seconds=given.reap)
     work = FiledWork(stores=stores, folder=given.folder, calls=given.calls, seconds=given.seconds)
 
-    async def claim() -> JobRef | None:
-        found = await stores.claim(per_tenant=given.per_tenant)
-        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
+    claim = partial(stores.claim, per_tenant=given.per_tenant)
 
     async def worked() -> int:
         engine = Engine(claim=claim, work=work, concurrency=given.concurrency)

@@ -18,10 +18,9 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import begin_assessment
 from ai_psychiatrist.infrastructure.off_loop import run_in_thread
-from ai_psychiatrist.jobs.engine import JobRef
 from ai_psychiatrist.jobs.webhooks.webhooks import callback_to
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.jobs import Callback, NewJob
+from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records

@@ -10,40 +10,17 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
 
 logger = get_logger(__name__)
 
 _LOOK_SECONDS: Final = 0.5
 """How often a process with a free place looks for what others were asked to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRef:
-    """One job of one tenant."""
-
-    tenant: str
-    id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobEnd:
-    """How a job ended, without a word of what it is about."""
-
-    job: JobRef
-    state: RecordState
-    """A last one."""
-    reason: str | None = None
-    """Code of what failed."""
-    created_at: datetime
-    """When it was asked for."""
-    ended_at: datetime
-    """Both as they are stored."""
 
 
 Work: TypeAlias = Callable[[JobRef], Awaitable[RecordState]]

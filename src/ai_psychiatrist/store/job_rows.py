@@ -28,7 +28,8 @@ from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
     MOST_TAKEN,
-    EndedJob,
+    JobEnd,
+    JobRef,
     LeftByFailure,
     NewJob,
     TakenJob,
@@ -63,6 +64,30 @@ _TAKE: Final = _CHANGE.where(_IS_WAITING, select(queue).where(_IS_CLAIMED).exist
 _WAITS_AGAIN: Final = _CHANGE.where(_IS_RUNNING)
 _FREED: Final = update(queue).where(_IS_CLAIMED).values(runner=None)
 _LEFT_QUEUE: Final = delete(queue).where(_IS_QUEUED)
+_HIDDEN_LEFT: Final = delete(queue).where(
+    queue.c.tenant == OF_TENANT,
+    select(records)
+    .where(
+        records.c.tenant == queue.c.tenant,
+        records.c.id == queue.c.record_id,
+        records.c.swept_at.is_not(None),
+    )
+    .exists(),
+)
+_LEFT_OUT: Final = (
+    select(jobs.c.record_id, jobs.c.asked_by)
+    .join_from(records, jobs, jobs.c.record_id == records.c.id)
+    .where(
+        IS_OWN,
+        jobs.c.tenant == OF_TENANT,
+        _IS_WAITING | _IS_RUNNING,
+        ~select(queue)
+        .where(queue.c.tenant == records.c.tenant, queue.c.record_id == records.c.id)
+        .exists(),
+    )
+    .order_by(records.c.seq)
+)
+"""Jobs without an end that nobody will do: they were hidden, and are not any more."""
 _LAST_TURNS: Final = select(
     *(
         func.coalesce(
@@ -172,6 +197,18 @@ class JobRows:
         asked = {"record_id": record_id, "asked_by": asked_by, "at": self.now()}
         self.database.add(queue, {**asked, "turn": turn, "runner": runner})
 
+    def leave_hidden(self) -> None:
+        """Take jobs out of the queue that are hidden, inside the transaction that hides them."""
+        self.database.run(_HIDDEN_LEFT)
+
+    def enqueue_left_out(self) -> None:
+        """Let jobs wait for their turn again that were hidden, inside the transaction."""
+        for row in self.database.all(_LEFT_OUT):
+            self.database.run(
+                _WAITS_AGAIN, of_record=row.record_id, state=RecordState.WAITING.value
+            )
+            self.enqueue(row.record_id, row.asked_by)
+
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
         """Take a job that waits and that the queue gave to a process, or return how far it is.
 
@@ -203,9 +240,7 @@ class JobRows:
             if self._put_back(record_id, runner):
                 self.database.run(_COUNT_TAKEN, of_record=record_id, further=-1)
 
-    def finish(
-        self, record_id: str, runner: str, result: bytes, figures: Figures
-    ) -> EndedJob | None:
+    def finish(self, record_id: str, runner: str, result: bytes, figures: Figures) -> JobEnd | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
         seal = self.rows.seal_of(record_id)
         with self.database.writing():
@@ -217,7 +252,7 @@ class JobRows:
 
     def fail(
         self, record_id: str, runner: str, reason: str, left: LeftByFailure | None = None
-    ) -> EndedJob | None:
+    ) -> JobEnd | None:
         """Say why a job has no result; `None` where it was this process's no more."""
         with self.database.writing():
             if not self.is_run_by(record_id, runner):
@@ -234,7 +269,7 @@ class JobRows:
         with self.rows.readable(record_id):
             return self.rows.take(record_id, REQUEST, self.rows.seal_of(record_id))
 
-    def cancel(self, record_id: str) -> EndedJob | None:
+    def cancel(self, record_id: str) -> JobEnd | None:
         """End a job; `None` where that was done before.
 
         Raises `RequestConflict` for one that has ended.
@@ -249,12 +284,12 @@ class JobRows:
                 case _:
                     raise RequestConflict("job_over")
 
-    def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[EndedJob, ...]:
+    def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[JobEnd, ...]:
         """Let wait again what a process claimed or took, all `but` what it still does.
 
         Returns those that were given up instead, because their process died each time.
         """
-        given_up: list[EndedJob] = []
+        given_up: list[JobEnd] = []
         with self.database.writing():
             for row in self.database.all(_LEFT_BY, of_runner=runner):
                 if row.id in but:
@@ -323,7 +358,7 @@ class JobRows:
         state: RecordState,
         reason: str | None = None,
         columns: Mapping[str, Value] = {},
-    ) -> EndedJob:
+    ) -> JobEnd:
         record_id, now = str(row.id), self.now()
         ended = {"state": state.value, "reason": reason, **columns}
         self.database.run(_CHANGE, of_record=record_id, **ended)
@@ -333,8 +368,8 @@ class JobRows:
         self.database.run(_CALLS_GONE, of_record=record_id)
         self.tell(record_id, WHOLE, state.value)
         make_due(self.database, record_id, now)
-        return EndedJob(
-            id=record_id,
+        return JobEnd(
+            job=JobRef(self.database.tenant, record_id),
             state=state,
             reason=reason,
             created_at=datetime.fromisoformat(row.created_at),

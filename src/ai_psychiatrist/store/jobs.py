@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
@@ -16,6 +16,13 @@ GIVEN_UP: Final = "given_up"
 """Code of a job whose process died so often."""
 DANGER: Final = "danger"
 """The stage of the signs of danger; its outcome is their level."""
+
+
+class JobRef(NamedTuple):
+    """One job of one tenant."""
+
+    tenant: str
+    id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +71,18 @@ class LeftByFailure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndedJob:
-    """A job that has just ended."""
+class JobEnd:
+    """How a job ended, without a word of what it is about."""
 
-    id: str
+    job: JobRef
     state: RecordState
-    reason: str | None
+    """A last one."""
+    reason: str | None = None
     """Code of what failed."""
     created_at: datetime
+    """When it was asked for."""
     ended_at: datetime
+    """Both as they are stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

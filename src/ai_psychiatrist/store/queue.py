@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import BindParameter, bindparam, func, select, update
 
 from ai_psychiatrist.store.database import Database
+from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.schema import queue, tenants
 
 _OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -51,13 +52,6 @@ _STATE: Final = select(
 _NO_LIMIT: Final = 2**31 - 1
 
 
-class Queued(NamedTuple):
-    """A job in the queue."""
-
-    tenant: str
-    record_id: str
-
-
 class QueueState(NamedTuple):
     """How much there is to do."""
 
@@ -76,7 +70,7 @@ class Queue:
 
     database: Database
 
-    def claim(self, runner: str, *, per_tenant: int = 0) -> Queued | None:
+    def claim(self, runner: str, *, per_tenant: int = 0) -> JobRef | None:
         """Give a process the job whose turn it is, `None` where none may be begun.
 
         `per_tenant`: most jobs of one tenant at once, in all processes together; 0: any.
@@ -88,10 +82,11 @@ class Queue:
             record_id = connection.scalar(_NEXT, {"of_tenant": tenant})
             if tenant is None or record_id is None:
                 return None
-            names = {"of_tenant": tenant, "of_record": record_id}
-            connection.execute(_TAKEN, {**names, "runner": runner})
+            # First the tenant's row, as who ends or hides a job: neither then waits for the other.
             connection.execute(_SERVED, {"of_tenant": tenant})
-        return Queued(tenant, record_id)
+            names = {"of_tenant": tenant, "of_record": record_id}
+            is_there = connection.execute(_TAKEN, {**names, "runner": runner}).rowcount > 0
+        return JobRef(tenant, record_id) if is_there else None
 
     def runners(self) -> frozenset[str]:
         """Return the processes that say they are doing a job."""
@@ -99,13 +94,13 @@ class Queue:
 
     def tenants_of(self, runner: str, *, but: Container[str] = ()) -> frozenset[str]:
         """Return whose jobs a process has claimed, all `but` those with these ids."""
-        return frozenset(job.tenant for job in self._taken_by(runner) if job.record_id not in but)
+        return frozenset(job.tenant for job in self._taken_by(runner) if job.id not in but)
 
     def state(self) -> QueueState:
         """Return how much there is to do."""
         (row,) = self.database.across_tenants(_STATE)
         return QueueState(row.rows - row.running, row.running, row.oldest)
 
-    def _taken_by(self, runner: str) -> Iterator[Queued]:
+    def _taken_by(self, runner: str) -> Iterator[JobRef]:
         for row in self.database.across_tenants(_TAKEN_BY, of_runner=runner):
-            yield Queued(row.tenant, row.record_id)
+            yield JobRef(row.tenant, row.record_id)

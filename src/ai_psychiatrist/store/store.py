@@ -113,7 +113,7 @@ class Store:
         """Interviews, from their first question to their report."""
         self.erasing = Erasing(database=own, keys=self.keys, now=self._now)
         """What is removed because somebody asks for it."""
-        self.expiry = Expiry(database=own, erasing=self.erasing, clock=clock)
+        self.expiry = Expiry(database=own, erasing=self.erasing, jobs=self.jobs, clock=clock)
         """What is hidden and removed because it was kept as long as it may be."""
         self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""

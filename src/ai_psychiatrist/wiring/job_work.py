@@ -23,11 +23,11 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef, OnEnd
+from ai_psychiatrist.jobs.engine import OnEnd
 from ai_psychiatrist.jobs.news import News
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.job_rows import sealed_call
-from ai_psychiatrist.store.jobs import EndedJob, LeftByFailure, TakenJob
+from ai_psychiatrist.store.jobs import JobEnd, JobRef, LeftByFailure, TakenJob
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import figures_of
 from ai_psychiatrist.store.store import Store
@@ -88,17 +88,6 @@ class JobCalls(CallStore):
         """Note nothing: the result has an account of all calls."""
 
 
-def end_of(tenant: str, ended: EndedJob) -> JobEnd:
-    """Return what is told of a job that has just ended."""
-    return JobEnd(
-        job=JobRef(tenant=tenant, id=ended.id),
-        state=ended.state,
-        reason=ended.reason,
-        created_at=ended.created_at,
-        ended_at=ended.ended_at,
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWork:
     """Does jobs of any tenant: the `jobs.engine.Work` of an engine, many at once.
@@ -140,7 +129,7 @@ class _Run:
         try:
             ended = await self._ended()
             if ended is not None:
-                await self.work.on_end(end_of(self.job.tenant, ended))
+                await self.work.on_end(ended)
                 return ended.state
             summary = await self.records.ask(lambda store: store.summary(self.job.id))
         except NotFound:
@@ -151,7 +140,7 @@ class _Run:
             raise
         return summary.state if summary.state.is_last else RecordState.RUNNING
 
-    async def _ended(self) -> EndedJob | None:
+    async def _ended(self) -> JobEnd | None:
         """Take the job and do it; `None` for one that is not, or no longer, this process's."""
         try:
             taken = await self.records.ask(lambda store: store.jobs.take(self.job.id, self.runner))
@@ -162,7 +151,7 @@ class _Run:
         except ArtifactMismatch as error:
             return await self._failed(_reason_of(error))
 
-    async def _watched(self, taken: TakenJob) -> EndedJob | None:
+    async def _watched(self, taken: TakenJob) -> JobEnd | None:
         """Do the job; its calls stop once it is cancelled or erased."""
         making = asyncio.create_task(self._assessed(taken))
         watching = asyncio.create_task(self._until_unwanted())
@@ -232,7 +221,7 @@ class _Run:
     def _tell(self, stage: str, store: Store) -> None:
         store.jobs.tell(self.job.id, stage, "finished")
 
-    async def _stored(self, making: "asyncio.Task[Assessment]") -> EndedJob | None:
+    async def _stored(self, making: "asyncio.Task[Assessment]") -> JobEnd | None:
         """Store what came of it; raises `StoreUnusable`, and then the job is gone on with."""
         try:
             result = making.result()
@@ -254,7 +243,7 @@ class _Run:
             lambda store: store.jobs.finish(self.job.id, self.runner, content, figures)
         )
 
-    async def _failed(self, reason: str, left: LeftByFailure | None = None) -> EndedJob | None:
+    async def _failed(self, reason: str, left: LeftByFailure | None = None) -> JobEnd | None:
         return await self.records.ask(
             lambda store: store.jobs.fail(self.job.id, self.runner, reason, left)
         )

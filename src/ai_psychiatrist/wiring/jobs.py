@@ -14,11 +14,12 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import repeating
 from ai_psychiatrist.infrastructure.telemetry.watching import publish
 from ai_psychiatrist.infrastructure.telemetry.work import JobEnded, QueueSeen
-from ai_psychiatrist.jobs.engine import Engine, JobEnd, JobRef
+from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.store.errors import store_unusable
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.store.queue import Queue, QueueState
-from ai_psychiatrist.wiring.job_work import JobWork, end_of
+from ai_psychiatrist.wiring.job_work import JobWork
 from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
@@ -57,7 +58,7 @@ class Jobs:
         if ended is None:
             return
         self.work.news.tell()
-        await self.work.on_end(end_of(job.tenant, ended))
+        await self.work.on_end(ended)
         # Another process that does it looks by itself whether it is still wanted.
         self.engine.cancel(job)
 
@@ -89,8 +90,8 @@ async def _tend_jobs(work: JobWork, engine: Engine) -> None:
     except Exception as error:  # noqa: BLE001  the next time may find all well again
         logger.error("jobs_not_tended", error_type=type(error).__name__)
         return
-    for tenant, ended in given_up:
-        await work.on_end(end_of(tenant, ended))
+    for ended in given_up:
+        await work.on_end(ended)
     engine.wake()
 
 
@@ -104,11 +105,7 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     settings, stores = services.settings, services.stores
     webhooks = Webhooks(settings=settings.jobs_webhook)
     work = JobWork(services=services, on_end=partial(note_end, webhooks))
-
-    async def claim() -> JobRef | None:
-        found = await stores.claim(per_tenant=settings.jobs.per_tenant)
-        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
-
+    claim = partial(stores.claim, per_tenant=settings.jobs.per_tenant)
     engine = Engine(claim=claim, work=work, concurrency=settings.jobs.concurrency)
     async with webhooks.running(stores):
         async with repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS):

@@ -31,12 +31,12 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     RequestWork,
     Work,
 )
-from ai_psychiatrist.jobs.engine import JobEnd, JobRef
 from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
 from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.llm.calls import call_work, note_result
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.wiring import telemetry
 from ai_psychiatrist.wiring.jobs import note_end
 

@@ -14,8 +14,9 @@ from tests.patience import wait_until
 from tests.unit.store.stored import RESULT, figures
 
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.jobs.engine import Engine, JobRef
+from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.store.errors import store_unusable
+from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.stores import Stores
 
 pytestmark = pytest.mark.anyio
@@ -74,10 +75,7 @@ async def reached(condition: Callable[[], object]) -> None:
 async def engine_of(
     work: Held, *, concurrency: int = 1, per_tenant: int = 0
 ) -> AsyncIterator[Engine]:
-    async def claim() -> JobRef | None:
-        found = await work.stores.claim(per_tenant=per_tenant)
-        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
-
+    claim = partial(work.stores.claim, per_tenant=per_tenant)
     engine = Engine(claim=claim, work=work, concurrency=concurrency)
     engine.begin()
     try:
@@ -172,11 +170,7 @@ async def test_a_defect_of_the_work_takes_nothing_with_it(place: Place, stores: 
         tried.append(job.id)
         raise OSError
 
-    async def claim() -> JobRef | None:
-        found = await stores.claim(per_tenant=0)
-        return None if found is None else JobRef(tenant=found.tenant, id=found.record_id)
-
-    engine = Engine(claim=claim, work=broken, concurrency=1)
+    engine = Engine(claim=partial(stores.claim, per_tenant=0), work=broken, concurrency=1)
     with captured_events() as events:
         engine.begin()
         await reached(lambda: len(tried) == 2)

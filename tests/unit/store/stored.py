@@ -96,7 +96,7 @@ def taken(store: OpenedStore, name: str, runner: str) -> TakenJob:
     """Take a job whose turn it is."""
     claimed = Queue(database=store.files).claim(runner)
     assert claimed is not None
-    assert claimed.record_id == name
+    assert claimed.id == name
     found = store.jobs.take(name, runner)
     assert isinstance(found, TakenJob)
     return found

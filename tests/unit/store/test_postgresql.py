@@ -188,6 +188,21 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     assert rows_seen(place, "talks", "SELECT * FROM keys.subjects") == 0
 
 
+def test_hidden_jobs_leave_the_queue_as_in_files(
+    place: URL, database: Database, tmp_path: Path
+) -> None:
+    clock, queued = Clock(), "SELECT * FROM queue WHERE tenant = 'hidden' AND runner IS NULL"
+    store = store_of(database, tmp_path, "hidden", clock)
+    record = replace(new_record("Anna"), id="job", result=None)
+    store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")])
+    assert rows_seen(place, "hidden", queued) == 1
+    clock.now += timedelta(days=366)
+    assert store.sweep(after_jump=True).counts == {"records_hidden": 1}
+    assert rows_seen(place, "hidden", queued) == 0
+    assert store.expiry.undelete("job") == 1
+    assert rows_seen(place, "hidden", queued) == 1
+
+
 def test_the_database_itself_keeps_tenants_apart(
     place: URL, database: Database, tmp_path: Path
 ) -> None:
