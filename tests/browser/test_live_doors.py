@@ -32,7 +32,7 @@ def _key(tmp_path: Path, *scopes: Scope, name: str = "ward") -> str:
         WantedKey(name=name, tenant="local", scopes=frozenset(scopes), lasts_seconds=3600)
     )
     access.close()
-    written: str = made.text.written()
+    written: str = made.text
     return written
 
 

@@ -1,5 +1,6 @@
 """Keys for tests, and a clock that they move."""
 
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -42,6 +43,11 @@ class Access:
         if "_database" in self.__dict__:
             self._database.close()
             del self.__dict__["_database"]
+
+
+def made_up_key() -> str:
+    """Return what is written like a key, and is none."""
+    return f"aip_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
 
 
 def key_for(

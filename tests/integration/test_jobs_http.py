@@ -437,7 +437,7 @@ def test_nobody_else_finds_a_tenants_jobs(tmp_path: Path) -> None:
             with closing(Access(tmp_path)) as access:
                 made = access.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
             opened = stack.enter_context(client_at(app.url))
-            opened.headers["Authorization"] = f"Bearer {made.text.written()}"
+            opened.headers["Authorization"] = f"Bearer {made.text}"
             return opened
 
         owner, stranger, reader = holder(ALL), holder(ALL, "other"), holder(frozenset({Scope.READ}))

@@ -46,7 +46,7 @@ class Doors:
         with closing(Access(self._folder)) as access:
             made = access.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
         client = self._stack.enter_context(client_at(self._url))
-        client.headers["Authorization"] = f"Bearer {made.text.written()}"
+        client.headers["Authorization"] = f"Bearer {made.text}"
         return client
 
 

@@ -15,8 +15,14 @@ from ai_psychiatrist.access.keys import NOTED_EVERY_SECONDS, Clock, Key, key_of
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.domain.normal_form import nfkc
-from ai_psychiatrist.store.access_rows import AccessRows
-from ai_psychiatrist.store.database import Database, Found
+from ai_psychiatrist.store.access_rows import (
+    ADD_SESSION,
+    END_SESSION,
+    MAKE_ROOM,
+    NOTE_SESSION_USE,
+    SESSION,
+)
+from ai_psychiatrist.store.database import Database
 
 LIFE_SECONDS: Final = 12 * 3600
 """From the login on, however much it is used."""
@@ -74,34 +80,40 @@ class SessionStore:
 
         `takes_raters`: whether a name alone is enough, as where no key is asked for.
         """
-        rows, now, digest = AccessRows(self.database()), int(self.clock()), _digest(token)
-        row = rows.session(digest, oldest=now - LIFE_SECONDS, idle=now - IDLE_SECONDS)
-        found = None if row is None else _principal(row, now, takes_raters=takes_raters)
-        if row is not None and found is not None and now - row.last_used_at >= NOTED_EVERY_SECONDS:
-            with suppress(StoreUnusable):
-                rows.use_session(digest, now)
-        return found
+        database, now, digest = self.database(), int(self.clock()), _digest(token)
+        for row in database.across_tenants(SESSION, of_token=digest, **_bounds(now)):
+            if row.rater is not None:
+                principal = local_rater(row.rater) if takes_raters else None
+            else:
+                key = key_of(row)
+                principal = key.principal if key.is_live(now) else None
+            if principal is not None and now - row.last_used_at >= NOTED_EVERY_SECONDS:
+                with suppress(StoreUnusable):
+                    database.change(NOTE_SESSION_USE, of_token=digest, of_now=now)
+            return principal
+        return None
 
     def end(self, token: str) -> None:
         """End a session, if there is one."""
-        AccessRows(self.database()).end_session(_digest(token))
+        self.database().change(END_SESSION, of_token=_digest(token))
 
     def _add(
         self, principal: Principal, *, key_id: str | None = None, rater: str | None = None
     ) -> str:
-        token, now = secrets.token_urlsafe(_TOKEN_BYTES), int(self.clock())
-        AccessRows(self.database()).add_session(
-            oldest=now - LIFE_SECONDS,
-            idle=now - IDLE_SECONDS,
-            most_of_one=MOST_OF_ONE,
-            most=MOST_SESSIONS,
-            tenant=principal.tenant,
-            token_digest=_digest(token),
-            key_id=key_id,
-            rater=rater,
-            began_at=now,
-            used_at=now,
-        )
+        database, now = self.database(), int(self.clock())
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        most = {"of_most_of_one": MOST_OF_ONE - 1, "of_most": MOST_SESSIONS - 1}
+        with database.among_tenants():
+            database.change(MAKE_ROOM, of_key=key_id, of_rater=rater, **most, **_bounds(now))
+            database.change(
+                ADD_SESSION,
+                tenant=principal.tenant,
+                token_digest=_digest(token),
+                key_id=key_id,
+                rater=rater,
+                began_at=now,
+                used_at=now,
+            )
         return token
 
 
@@ -129,11 +141,9 @@ def is_forgery_token(given: str, session_token: str) -> bool:
     return hmac.compare_digest(given.encode(), forgery_token(session_token).encode())
 
 
-def _principal(row: Found, now: int, *, takes_raters: bool) -> Principal | None:
-    if row.rater is not None:
-        return local_rater(row.rater) if takes_raters else None
-    key = key_of(row)
-    return key.principal if key.is_live(now) else None
+def _bounds(now: int) -> dict[str, int]:
+    """Return when a session began, and was used last, that has just ended."""
+    return {"of_oldest": now - LIFE_SECONDS, "of_idle": now - IDLE_SECONDS}
 
 
 def _digest(token: str) -> bytes:

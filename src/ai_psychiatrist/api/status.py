@@ -76,7 +76,7 @@ def _problem_of_state(services: Services) -> str | None:
     except (ConfigurationError, StoreUnusable):
         return "assessments_unavailable"
     try:
-        services.keys.knows("")
+        services.sessions.find("", takes_raters=False)
     except StoreUnusable:
         return "entrance_unusable"
     try:

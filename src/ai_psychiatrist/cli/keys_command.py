@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import orjson
 import typer
 
-from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, require_usable
+from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey
 from ai_psychiatrist.cli.audited import audited, audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
@@ -109,7 +109,6 @@ def create(
                 scopes=frozenset(scope or ()),
                 lasts_seconds=lasts,
             )
-            require_usable(wanted)
             with audited(stores, wanted.tenant, "key_created") as changed:
                 made = keys.create(wanted)
                 changed.record_id = made.key.id
@@ -161,9 +160,9 @@ def _stores() -> Iterator[Stores]:
 def _show_made(made: MadeKey, *, is_json: bool) -> None:
     with writing_output():
         if is_json:
-            typer.echo(orjson.dumps({**asdict(_described(made.key)), "key": made.text.written()}))
+            typer.echo(orjson.dumps({**asdict(_described(made.key)), "key": made.text}))
             return
-        typer.echo(made.text.written())
+        typer.echo(made.text)
         typer.echo(
             f"Copy the key {made.key.id} now: it will not be shown again. Callers send it in the "
             "header Authorization: Bearer, or X-API-Key.",
