@@ -9,14 +9,28 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import starmap
 from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
-from ai_psychiatrist.store.audit_rows import AuditHead, AuditRow, AuditRows, audited_tenants
+from ai_psychiatrist.store.audit_rows import (
+    BEGIN_HEAD,
+    HEAD,
+    HEAD_LOCKED,
+    LATEST,
+    LATEST_OF,
+    MOVE_HEAD,
+    ROWS,
+    ROWS_FROM,
+    TENANTS,
+    AuditHead,
+    AuditRow,
+)
 from ai_psychiatrist.store.database import Database, TenantDatabase, written
+from ai_psychiatrist.store.schema import audit
 
 Action: TypeAlias = Literal[
     "assessment_made",
@@ -124,56 +138,75 @@ class AuditLog:
     Every method but `check` raises `StoreUnusable`.
     """
 
-    rows: AuditRows
-    tenant: str
+    database: TenantDatabase
     key: bytes = field(repr=False)
+
+    @property
+    def tenant(self) -> str:
+        """Whose log it is."""
+        return self.database.tenant
 
     def append(self, *, actor: str, action: Action, outcome: str, record_id: str = "") -> None:
         """Add a row; it is on the disk when this returns.
 
         A log whose end does not fit its head takes no row: it would cover up what happened.
         """
-        with self.rows.database.writing():
-            head = self.rows.locked_head()
-            if head is not None or self.rows.latest(1):
-                end = self._checked_end(head)
-                self._add(end, actor=actor, action=action, outcome=outcome, record_id=record_id)
-                return
-        # Committed before the first row: rows without a head then always mean that the head was
-        # taken away, also where a power cut leaves only one of SQLite's two files written.
-        self.rows.begin(self._signed(self._origin))
-        self.append(actor=actor, action=action, outcome=outcome, record_id=record_id)
+        if not self.is_begun():
+            # Committed before the first row: rows without a head then always mean that the head
+            # was taken away, also where a power cut leaves only one of SQLite's two files written.
+            self.database.run(BEGIN_HEAD, **asdict(self._signed(self._origin)))
+        with self.database.writing():
+            end = self._checked_end(self._head(is_locked=True))
+            row = AuditRow(
+                n=end.n + 1,
+                previous=end.digest,
+                at=written(datetime.now(UTC)),
+                # Ids are ours; anything else that it may be does not get into the log.
+                actor=actor if _ACTOR.fullmatch(actor) else self._name_of(actor),
+                action=action,
+                object=self._name_of(record_id) if record_id else "",
+                outcome=outcome,
+                digest="",
+                seal="",
+            )
+            head = AuditHead(row.n, _digest(row))
+            sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
+            self.database.add(audit, asdict(sealed))
+            self.database.run(MOVE_HEAD, **asdict(self._signed(head)))
 
     def accept(self) -> None:
         """Take the last row that is there for the end, as after a restore from a backup.
 
         What was added since the backup is then missing, and only a head kept elsewhere tells.
         """
-        with self.rows.database.writing():
-            last = self.rows.latest(1)
-            if last and not self._is_own(last[-1].seal, "row", last[-1].digest):
-                raise _unusable("the audit log was written by another installation")
-            head = self._signed(_head_at(last[-1]) if last else self._origin)
-            self.rows.begin(head)
-            self.rows.move(head)
+        with self.database.writing():
+            end = self._origin
+            for row in self.latest(1):
+                if not self._is_own(row.seal, "row", row.digest):
+                    raise _unusable("the audit log was written by another installation")
+                end = _head_at(row)
+            for statement in (BEGIN_HEAD, MOVE_HEAD):
+                self.database.run(statement, **asdict(self._signed(end)))
+
+    def is_begun(self) -> bool:
+        """Return whether there is a head or a row."""
+        return self._head() is not None or bool(self.latest(1))
 
     def require_whole(self) -> None:
         """Raise `StoreUnusable` where `append` would, as far as reading tells."""
-        with self.rows.database.reading():
-            head = self.rows.head()
-            if head is not None or self.rows.latest(1):
-                self._checked_end(head)
+        with self.database.reading():
+            if self.is_begun():
+                self._checked_end(self._head())
 
     def latest(self, count: int, *, record_id: str | None = None) -> list[AuditRow]:
         """Return the last rows in their order, of one record alone where it is named."""
-        if record_id is None:
-            return self.rows.latest(count)
-        name = self._name_of(record_id)
-        return [row for row in self.rows.all() if row.object == name][-count:]
+        query, name = LATEST if record_id is None else LATEST_OF, self._name_of(record_id or "")
+        rows = self.database.all(query, of_count=count, of_object=name)
+        return [*starmap(AuditRow, reversed(rows))]
 
     def head(self) -> AuditHead | None:
         """Return the head, `None` before the first row."""
-        head = self.rows.head()
+        head = self._head()
         if head is not None and not self._is_signed(head):
             raise _unusable("the head of the audit log was changed, or signed with another key")
         return head
@@ -187,14 +220,14 @@ class AuditLog:
         found: list[Finding] = []
         end = self._origin
         try:
-            head = self.rows.head()
+            head = self._head()
             if head is not None and self._is_signed(head):
                 noted = (*noted, head)
             elif head is not None:
                 found.append(Finding("head forged"))
-            for row in self.rows.all():
+            for row in starmap(AuditRow, self.database.stream(ROWS)):
                 found += self._faults(row, end, noted)
-                end = AuditHead(row.n, row.digest)
+                end = _head_at(row)
         except StoreUnusable:
             return Checked(end, (*found, Finding("unreadable")))
         last = max((one.n for one in noted), default=0)
@@ -209,32 +242,17 @@ class AuditLog:
         """What the first row follows."""
         return AuditHead(0, hashlib.sha256(f"audit of {self.tenant}".encode()).hexdigest())
 
-    def _add(
-        self, end: AuditHead, *, actor: str, action: Action, outcome: str, record_id: str
-    ) -> None:
-        row = AuditRow(
-            n=end.n + 1,
-            previous=end.digest,
-            at=written(datetime.now(UTC)),
-            # Ids are ours; anything else that it may be does not get into the log.
-            actor=actor if _ACTOR.fullmatch(actor) else self._name_of(actor),
-            action=action,
-            object=self._name_of(record_id) if record_id else "",
-            outcome=outcome,
-            digest="",
-            seal="",
-        )
-        head = AuditHead(row.n, _digest(row))
-        sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
-        self.rows.add(sealed, self._signed(head))
+    def _head(self, *, is_locked: bool = False) -> AuditHead | None:
+        row = self.database.one(HEAD_LOCKED if is_locked else HEAD)
+        return None if row is None else AuditHead(row.n, row.digest, row.seal)
 
     def _checked_end(self, head: AuditHead | None) -> AuditHead:
         """Return the last row, which this installation wrote and which the head allows."""
         if head is None:
             raise _unusable("the audit log has rows, and its head is gone")
-        rows = list(self.rows.all(after=max(head.n, 1) - 1))
+        rows = [*starmap(AuditRow, self.database.all(ROWS_FROM, of_n=max(head.n, 1)))]
         named = self._origin if head.n == 0 else next(map(_head_at, rows), None)
-        is_fitting = named is not None and (named.n, named.digest) == (head.n, head.digest)
+        is_fitting = named is not None and str(named) == str(head)
         are_own = all(self._is_own(row.seal, "row", row.digest) for row in rows)
         if not (is_fitting and are_own and self._is_signed(head)):
             raise _unusable("the audit log does not fit its head")
@@ -286,14 +304,13 @@ class AuditLogs:
         """Return the log of a tenant, or of `NO_TENANT`."""
         if tenant != NO_TENANT and not is_tenant(tenant):
             raise InputError(TENANT_CURE, field="tenant")
-        rows = AuditRows(TenantDatabase(self.database(), tenant))
-        return AuditLog(rows=rows, tenant=tenant, key=self.key())
+        return AuditLog(database=TenantDatabase(self.database(), tenant), key=self.key())
 
     def all(self) -> list[AuditLog]:
         """Return the logs that there are, also those of which a head alone is left."""
-        names = audited_tenants(self.database())
+        names = sorted(str(row.tenant) for row in self.database().across_tenants(TENANTS))
         logs = [self.of(name) for name in names if name == NO_TENANT or is_tenant(name)]
-        return [log for log in logs if log.rows.head() or log.rows.latest(1)]
+        return [log for log in logs if log.is_begun()]
 
 
 def _digest(row: AuditRow) -> str:

@@ -282,6 +282,10 @@ class TenantDatabase:
         with self.database.transaction(self.tenant, writes=False) as connection:
             return connection.execute(query, {OF_TENANT.key: self.tenant, **values}).first()
 
+    def stream(self, query: Executable, **values: Value) -> Iterator[Found]:
+        """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
+        return self.database.stream(self.tenant, query, {OF_TENANT.key: self.tenant, **values})
+
     def run(self, statement: Executable, **values: Value) -> int:
         """Change rows, and return how many."""
         with self.database.transaction(self.tenant, writes=True) as connection:
