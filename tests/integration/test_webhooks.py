@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 from structlog.typing import EventDict
 
-from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks, callback_to
+from ai_psychiatrist.jobs.settings import WebhookSettings, callback_host
+from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState
 from ai_psychiatrist.store.interviews import InterviewBounds
-from ai_psychiatrist.store.jobs import NewJob
+from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import StoreLimits
@@ -94,7 +94,7 @@ class Service:
 async def want(records: Records, url: str, settings: WebhookSettings, job: str = JOB) -> None:
     """Store a job whose end is to be told."""
     record = NewRecord(id=job, transcript=parse_transcript("Participant: I sleep badly, canary."))
-    to = callback_to(url, settings)
+    to = Callback(host=callback_host(url, settings), url=url)
     new = NewJob(record=record, request=b"{}", asked_by="ann", callback=to)
     await records.ask(lambda store: store.add_jobs([new]))
 
@@ -342,7 +342,7 @@ _SERVER = """
 import asyncio, sys
 from pathlib import Path
 from tests.integration.test_webhooks import JOB, TENANT, Clock, settings_for, stores_in, want
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
+from ai_psychiatrist.jobs.webhooks import Webhooks
 
 async def main():
     folder, place, is_new = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "new"

@@ -7,7 +7,6 @@ what came of it are kept by whoever gives the engine its work.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.infrastructure.tasks import wait_until_set
 from ai_psychiatrist.store.jobs import JobEnd, JobRef
 
 logger = get_logger(__name__)
@@ -34,6 +34,28 @@ OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 """Is told once the end of a job is stored; raises nothing."""
 Claim: TypeAlias = Callable[[], Awaitable[JobRef | None]]
 """Returns the job whose turn it is, which then is this process's; raises where none can be had."""
+
+
+class News:
+    """Wakes whoever waits in this process for news of jobs.
+
+    It says that there may be something new; what it is, is asked for where it is stored.
+    """
+
+    def __init__(self) -> None:
+        self._news = asyncio.Event()
+
+    def tell(self) -> None:
+        """Wake all who wait."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def wait(self, seconds: float) -> None:
+        """Return when there may be something new, and after so many seconds in any case.
+
+        Of what another process does nobody tells here.
+        """
+        await wait_until_set(self._news, seconds)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,11 +123,8 @@ class Engine:
     async def _take_on(self) -> None:
         while True:
             self._news.clear()
-            if await self._has_taken():
-                continue
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
-                    await self._news.wait()
+            if not await self._has_taken():
+                await wait_until_set(self._news, _LOOK_SECONDS)
 
     async def _has_taken(self) -> bool:
         """Begin a job where there is a place for it, and one to be done."""

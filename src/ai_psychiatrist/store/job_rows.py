@@ -23,7 +23,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value
-from ai_psychiatrist.store.deliveries import expect_end, make_due
+from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
@@ -168,6 +168,7 @@ class JobRows:
 
     database: TenantDatabase
     rows: RecordRows
+    deliveries: DeliveryRows
     now: Callable[[], str]
 
     def insert(self, new: NewJob, subject_id: str, *, seq: int, runner: str | None = None) -> None:
@@ -182,7 +183,7 @@ class JobRows:
         self.enqueue(record_id, new.asked_by, runner=runner)
         self.rows.put(record_id, REQUEST, new.request, seal)
         if new.callback is not None:
-            expect_end(self.database, record_id, new.callback, seal)
+            self.deliveries.expect_end(record_id, new.callback, seal)
         self.tell(record_id, WHOLE, RecordState.WAITING.value)
         if new.record.figures.danger is not None:
             self.tell(record_id, DANGER, new.record.figures.danger.value)
@@ -367,7 +368,7 @@ class JobRows:
         # Nobody goes on with it any more.
         self.database.run(_CALLS_GONE, of_record=record_id)
         self.tell(record_id, WHOLE, state.value)
-        make_due(self.database, record_id, now)
+        self.deliveries.make_due(record_id, now)
         return JobEnd(
             job=JobRef(self.database.tenant, record_id),
             state=state,

@@ -96,12 +96,14 @@ class Store:
         self._rows = RecordRows(database=own, keys=self.keys)
         self.lists = RecordLists(database=own)
         """Lines of many records, without their words."""
-        self.jobs = JobRows(database=own, rows=self._rows, now=self._now)
+        self.deliveries = DeliveryRows(database=own, rows=self._rows)
+        """Webhooks of jobs."""
+        self.jobs = JobRows(
+            database=own, rows=self._rows, deliveries=self.deliveries, now=self._now
+        )
         """Those that are being made, or are to be, with their steps and model calls."""
         self.job_lists = JobLists(database=own)
         """How far jobs are."""
-        self.deliveries = DeliveryRows(database=own, rows=self._rows)
-        """Webhooks of jobs."""
         self.idempotency = IdempotencyRows(database=own, now=self._now)
         """Which request came with which key."""
         self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)

@@ -23,8 +23,7 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.jobs.engine import OnEnd
-from ai_psychiatrist.jobs.news import News
+from ai_psychiatrist.jobs.engine import News, OnEnd
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import JobEnd, JobRef, LeftByFailure, TakenJob

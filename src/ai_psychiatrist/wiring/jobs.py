@@ -11,11 +11,11 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.tasks import repeating
+from ai_psychiatrist.infrastructure.tasks import repeating, wait_until_set
 from ai_psychiatrist.infrastructure.telemetry.watching import publish
 from ai_psychiatrist.infrastructure.telemetry.work import JobEnded, QueueSeen
 from ai_psychiatrist.jobs.engine import Engine
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
+from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.store.queue import Queue, QueueState
@@ -141,9 +141,7 @@ async def run_worker(
             if jobs.engine.away_seconds > stores.place.patience_seconds:
                 raise store_unusable()
             on_alive()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_ALIVE_SECONDS):
-                    await stop.wait()
+            await wait_until_set(stop, _ALIVE_SECONDS)
 
 
 def _counts_given(services: Services) -> AbstractAsyncContextManager[None]:

@@ -31,8 +31,8 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     RequestWork,
     Work,
 )
-from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
+from ai_psychiatrist.jobs.settings import WebhookSettings
+from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.llm.calls import call_work, note_result
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
