@@ -4,7 +4,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from typing import Final
 
 MOST_FAILURES: Final = 10
@@ -48,7 +48,6 @@ def _network(address: str) -> str:
         parsed = ip_address(address)
     except ValueError:
         return "unknown"
-    if isinstance(parsed, IPv4Address):
-        return str(parsed)
-    mapped = parsed.ipv4_mapped
-    return str(mapped or ip_network((parsed, _OWN_NETWORK_BITS), strict=False))
+    plain = getattr(parsed, "ipv4_mapped", None) or parsed
+    bits = plain.max_prefixlen if plain.version == 4 else _OWN_NETWORK_BITS
+    return str(ip_network((plain, bits), strict=False))

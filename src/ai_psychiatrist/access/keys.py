@@ -150,7 +150,7 @@ class KeyStore:
         now, given = int(self.clock()), _WRITTEN.fullmatch(text)
         rows = self.database().across_tenants(KEY, of_key=given[1]) if given else ()
         expected = rows[0].secret_digest if rows else _NO_DIGEST
-        is_same = hmac.compare_digest(_digest(given[2] if given else ""), expected)
+        is_same = hmac.compare_digest(digest_of(given[2] if given else ""), expected)
         key = key_of(rows[0]) if rows and is_same else None
         if key is None or not key.is_live(now):
             # An id that somebody made up is not repeated.
@@ -167,7 +167,7 @@ class KeyStore:
         self.database().change(
             ADD_KEY,
             id=key_id,
-            secret_digest=_digest(secret),
+            secret_digest=digest_of(secret),
             principal=holder.id,
             name=holder.name,
             tenant=holder.tenant,
@@ -196,6 +196,6 @@ def key_of(row: Found) -> Key:
     )
 
 
-def _digest(secret: str) -> bytes:
-    """Return what is kept of a secret; a slow digest is for passwords, which can be guessed."""
+def digest_of(secret: str) -> bytes:
+    """Return what is kept of a random secret; a slow digest is for what can be guessed."""
     return sha256(secret.encode()).digest()

@@ -8,10 +8,9 @@ import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Final
 
-from ai_psychiatrist.access.keys import NOTED_EVERY_SECONDS, Clock, Key, key_of
+from ai_psychiatrist.access.keys import NOTED_EVERY_SECONDS, Clock, Key, digest_of, key_of
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.domain.normal_form import nfkc
@@ -63,24 +62,20 @@ class SessionStore:
 
     def begin(self, key: Key) -> Session:
         """Begin a session of a live key's holder; it ends with the key at the latest."""
-        lasts = LIFE_SECONDS
-        if key.expires_at is not None:
-            lasts = min(lasts, key.expires_at - int(self.clock()))
-        token = self._add(key.principal, key_id=key.id)
-        return Session(token=token, principal=key.principal, lasts_seconds=lasts)
+        left = LIFE_SECONDS if key.expires_at is None else key.expires_at - int(self.clock())
+        return self._begun(key.principal, min(left, LIFE_SECONDS), key_id=key.id)
 
     def begin_local(self, rater: str) -> Session:
         """Begin a session of a rater who gives a name; raises `InputError` for no usable one."""
         principal = local_rater(rater)
-        token = self._add(principal, rater=principal.name)
-        return Session(token=token, principal=principal, lasts_seconds=LIFE_SECONDS)
+        return self._begun(principal, LIFE_SECONDS, rater=principal.name)
 
     def find(self, token: str, *, takes_raters: bool) -> Principal | None:
         """Return whose session it is, if it still lasts.
 
         `takes_raters`: whether a name alone is enough, as where no key is asked for.
         """
-        database, now, digest = self.database(), int(self.clock()), _digest(token)
+        database, now, digest = self.database(), int(self.clock()), digest_of(token)
         for row in database.across_tenants(SESSION, of_token=digest, **_bounds(now)):
             if row.rater is not None:
                 principal = local_rater(row.rater) if takes_raters else None
@@ -95,11 +90,16 @@ class SessionStore:
 
     def end(self, token: str) -> None:
         """End a session, if there is one."""
-        self.database().change(END_SESSION, of_token=_digest(token))
+        self.database().change(END_SESSION, of_token=digest_of(token))
 
-    def _add(
-        self, principal: Principal, *, key_id: str | None = None, rater: str | None = None
-    ) -> str:
+    def _begun(
+        self,
+        principal: Principal,
+        lasts_seconds: int,
+        *,
+        key_id: str | None = None,
+        rater: str | None = None,
+    ) -> Session:
         database, now = self.database(), int(self.clock())
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         most = {"of_most_of_one": MOST_OF_ONE - 1, "of_most": MOST_SESSIONS - 1}
@@ -108,13 +108,13 @@ class SessionStore:
             database.change(
                 ADD_SESSION,
                 tenant=principal.tenant,
-                token_digest=_digest(token),
+                token_digest=digest_of(token),
                 key_id=key_id,
                 rater=rater,
                 began_at=now,
                 used_at=now,
             )
-        return token
+        return Session(token=token, principal=principal, lasts_seconds=lasts_seconds)
 
 
 def local_rater(name: str) -> Principal:
@@ -144,7 +144,3 @@ def is_forgery_token(given: str, session_token: str) -> bool:
 def _bounds(now: int) -> dict[str, int]:
     """Return when a session began, and was used last, that has just ended."""
     return {"of_oldest": now - LIFE_SECONDS, "of_idle": now - IDLE_SECONDS}
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode()).digest()
