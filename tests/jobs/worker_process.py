@@ -11,6 +11,7 @@ from pathlib import Path
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.jobs.engine import Engine
+from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.stores import Stores
 from tests.jobs.filed_work import FiledWork
 from tests.jobs.places import Place
@@ -51,7 +52,7 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _worked(engine: Engine, stores: Stores) -> int:
+async def _worked(engine: Engine[JobRef], stores: Stores) -> int:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     try:

@@ -9,18 +9,18 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from standardwebhooks import Webhook
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.tasks import wait_until_set
+from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.jobs.settings import WebhookSettings, signing_keys
 from ai_psychiatrist.store.database import written
 from ai_psychiatrist.store.deliveries import MOST_TRIES, DeliveryState, DueDelivery
-from ai_psychiatrist.store.stores import Records, Stores
+from ai_psychiatrist.store.stores import Stores
 
 if TYPE_CHECKING:
     import httpx2
@@ -50,44 +50,48 @@ class Webhooks:
     """Longest time of a try."""
     _under_way: Counter[str] = field(default_factory=Counter)
     """By host."""
-    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _engine: Engine[DueDelivery] | None = None
 
     def wake(self) -> None:
         """Look now: something is due."""
-        self._wake.set()
+        if self._engine is not None:
+            self._engine.wake()
 
     @asynccontextmanager
     async def running(self, stores: Stores) -> AsyncIterator[None]:
         """Send what is due while the block runs; what is under way then is tried again later."""
         signers = tuple(map(Webhook, signing_keys(self.settings)))
-        sending = asyncio.create_task(self._send_due(stores, signers))
+        self._engine = Engine(
+            claim=partial(self._claim, stores),
+            work=partial(self._send, stores, signers),
+            concurrency=AT_ONCE * len(self.settings.hosts),
+            look_seconds=self.look_seconds,
+        )
+        self._engine.begin()
         try:
             yield
         finally:
-            sending.cancel()
-            await asyncio.gather(sending, return_exceptions=True)
+            await self._engine.aclose()
 
-    async def _send_due(self, stores: Stores, signers: Sequence[Webhook]) -> None:
-        async with asyncio.TaskGroup() as group:
-            while signers:
-                self._wake.clear()
-                for tenant in await stores.known(due=written(self.now())):
-                    records = stores.records(tenant)
-                    for due in await self._claimed(records):
-                        self._under_way[due.callback.host] += 1
-                        group.create_task(self._send(due, records, signers))
-                await wait_until_set(self._wake, self.look_seconds)
+    async def _claim(self, stores: Stores) -> DueDelivery | None:
+        """Take a webhook to a host at which there is a place, of any tenant."""
+        named, now = self.settings.hosts, self.now()
+        free = [host for host in named if self._under_way[host] < AT_ONCE]
+        for tenant in await stores.known(due=written(now)):
+            try:
+                due = await stores.ask(
+                    tenant, lambda store: store.deliveries.claim(named, free, now=now)
+                )
+            except AssessmentServiceError as error:
+                # One tenant's store that cannot be used keeps nobody else's webhooks.
+                logger.error("webhooks_unavailable", error_type=type(error).__name__)
+                continue
+            if due is not None:
+                self._under_way[due.callback.host] += 1
+                return due
+        return None
 
-    async def _claimed(self, records: Records) -> tuple[DueDelivery, ...]:
-        free = {host: AT_ONCE - self._under_way[host] for host in self.settings.hosts}
-        try:
-            return await records.ask(lambda store: store.deliveries.claim(free, now=self.now()))
-        except AssessmentServiceError as error:
-            # One tenant's store that cannot be used keeps nobody else's webhooks.
-            logger.error("webhooks_unavailable", error_type=type(error).__name__)
-            return ()
-
-    async def _send(self, due: DueDelivery, records: Records, signers: Sequence[Webhook]) -> None:
+    async def _send(self, stores: Stores, signers: Sequence[Webhook], due: DueDelivery) -> None:
         try:
             reason, answer = await self._post(due, signers)
             now, state = self.now(), DeliveryState.PENDING
@@ -97,7 +101,9 @@ class Webhooks:
                 state, at = DeliveryState.DELIVERED, now
             elif reason == _GONE or due.tries >= MOST_TRIES:
                 state, at = DeliveryState.GIVEN_UP, now
-            await records.ask(lambda store: store.deliveries.note(due, state, reason, due=at))
+            await stores.ask(
+                due.tenant, lambda store: store.deliveries.note(due, state, reason, due=at)
+            )
             logger.info(
                 "webhook_tried",
                 assessment_id=due.job_id,
@@ -111,7 +117,6 @@ class Webhooks:
             logger.error("webhooks_unavailable", error_type=type(error).__name__)
         finally:
             self._under_way[due.callback.host] -= 1
-            self.wake()
 
     async def _post(
         self, due: DueDelivery, signers: Sequence[Webhook]

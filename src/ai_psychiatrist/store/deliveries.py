@@ -6,7 +6,7 @@ until it is not needed any longer, and all goes with the job.
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -57,6 +57,7 @@ class DueDelivery:
 
     id: str
     """The same at each try."""
+    tenant: str
     job_id: str
     callback: Callback
     body: bytes = field(repr=False)
@@ -103,10 +104,10 @@ _DUE: Final = (
         _IS_PENDING,
         NOT_ERASED,
         deliveries.c.due <= bindparam("of_now"),
-        deliveries.c.host == bindparam("of_host"),
+        deliveries.c.host.in_(bindparam("of_free", expanding=True)),
     )
     .order_by(deliveries.c.due)
-    .limit(bindparam("most"))
+    .limit(1)
 )
 _NEXT: Final = (
     update(tenants)
@@ -142,25 +143,27 @@ class DeliveryRows:
         row = self.database.one(select(deliveries).where(_IS_ONE), of_record=record_id)
         return None if row is None else Delivery(state=DeliveryState(row.state), tries=row.tries)
 
-    def claim(self, hosts: Mapping[str, int], *, now: datetime) -> tuple[DueDelivery, ...]:
-        """Take webhooks that are due; no other process gets them for as long as a try may take.
+    def claim(
+        self, named: Sequence[str], free: Sequence[str], *, now: datetime
+    ) -> DueDelivery | None:
+        """Take a webhook that is due; no other process gets it for as long as a try may take.
 
-        `hosts`: how many each may get now. Given up are those whose tries were all broken off, as
-        those of which the address cannot be read, and those of a host that was not named for a day.
+        `named`: hosts that may get some; `free`: those that may get one now. Given up are those
+        whose tries were all broken off, as those of which the address cannot be read, and those of
+        a host that was not named for a day.
         """
         at, until, day_before = map(written, (now, now + TRY_TIME, now - UNNAMED_TIME))
-        claimed: list[DueDelivery] = []
         with self.database.writing():
-            self._change(
-                _GIVE_UP, of_now=at, of_day_before=day_before, of_hosts=list(hosts), due=at
-            )
-            for host, most in hosts.items():
-                for row in self.database.all(_DUE, of_now=at, of_host=host, most=most):
-                    tries = {"of_tries": row.tries, "tries": row.tries + 1}
-                    self._change(_AFTER_TRY, of_record=row.record_id, due=until, **tries)
-                    with suppress(ArtifactMismatch):
-                        claimed.append(self._due(row))
-        return tuple(claimed)
+            hosts = {"of_hosts": list(named)}
+            self._change(_GIVE_UP, of_now=at, of_day_before=day_before, due=at, **hosts)
+            row = self.database.one(_DUE, of_now=at, of_free=list(free))
+            if row is None:
+                return None
+            tries = {"of_tries": row.tries, "tries": row.tries + 1}
+            self._change(_AFTER_TRY, of_record=row.record_id, due=until, **tries)
+            with suppress(ArtifactMismatch):
+                return self._due(row)
+        return None
 
     def note(
         self, tried: DueDelivery, state: DeliveryState, reason: str | None, *, due: datetime
@@ -204,6 +207,7 @@ class DeliveryRows:
         url = self.rows.seal_of(row.record_id).take(row.body, row.record_id, deliveries.name)
         return DueDelivery(
             id=row.event_id,
+            tenant=self.database.tenant,
             job_id=row.record_id,
             callback=Callback(host=row.host, url=url.decode()),
             body=_event(row),

@@ -48,8 +48,7 @@ class Jobs:
     """The jobs of all tenants, as a server asks for them."""
 
     work: JobWork
-    engine: Engine
-    webhooks: Webhooks
+    engine: Engine[JobRef]
 
     async def cancel(self, job: JobRef) -> None:
         """End a job; raises `NotFound` and `RequestConflict`. One that was cancelled stays so."""
@@ -80,7 +79,7 @@ class Jobs:
         )
 
 
-async def _tend_jobs(work: JobWork, engine: Engine) -> None:
+async def _tend_jobs(work: JobWork, engine: Engine[JobRef]) -> None:
     """Take back what nobody does any more, and tell of those that were given up."""
     try:
         given_up = await work.services.stores.take_back(engine.under_way)
@@ -111,7 +110,7 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
         async with repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS):
             engine.begin()
             try:
-                yield Jobs(work=work, engine=engine, webhooks=webhooks)
+                yield Jobs(work=work, engine=engine)
             finally:
                 await engine.aclose(patience_seconds=_PATIENCE_SECONDS)
         # What was claimed, and not begun.

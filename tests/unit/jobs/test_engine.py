@@ -74,7 +74,7 @@ async def reached(condition: Callable[[], object]) -> None:
 @asynccontextmanager
 async def engine_of(
     work: Held, *, concurrency: int = 1, per_tenant: int = 0
-) -> AsyncIterator[Engine]:
+) -> AsyncIterator[Engine[JobRef]]:
     claim = partial(work.stores.claim, per_tenant=per_tenant)
     engine = Engine(claim=claim, work=work, concurrency=concurrency)
     engine.begin()

@@ -148,18 +148,18 @@ def test_webhooks_of_all_tenants_are_found_and_each_is_sent_by_one_process(
         store.jobs.cancel("j1")
     assert set(database.tenants(due=written(later))) == {"hook-a", "hook-b"}
 
-    def claimed(store: Store) -> tuple[DueDelivery, ...]:
-        return store.deliveries.claim({to.host: 4}, now=later)
+    def claimed(store: Store) -> DueDelivery | None:
+        return store.deliveries.claim([to.host], [to.host], now=later)
 
     with ThreadPoolExecutor() as pool:
-        (due,) = sum(pool.map(claimed, [stores[0]] * 4), ())
+        (due,) = (one for one in pool.map(claimed, [stores[0]] * 4) if one is not None)
     assert (due.job_id, due.callback) == ("j1", to)
     assert database.tenants(due=written(later)) == ("hook-b",)
     stores[0].deliveries.note(due, DeliveryState.GIVEN_UP, "http_410", due=later)
     assert stores[0].deliveries.redo(now=later) == 1
     stores[0].erasing.erase_subject(stores[0].summary("j1").subject_id)
     assert stores[0].deliveries.one("j2") is None
-    assert claimed(stores[0]) == ()
+    assert claimed(stores[0]) is None
     assert stores[1].deliveries.one("j1") == Delivery(state=DeliveryState.PENDING, tries=0)
 
 
