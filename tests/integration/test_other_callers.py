@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ai_psychiatrist.access.audit import AuditLogs
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.store.audit import AuditLogs
 from ai_psychiatrist.store.database import open_sqlite
 from tests.fakes.exchange import Reply
 from tests.fakes.model_server import ModelServerThread

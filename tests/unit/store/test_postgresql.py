@@ -17,7 +17,6 @@ from tests.fakes.refusals import refused
 from tests.jobs.places import own_database, server_address
 from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
 
-from ai_psychiatrist.access.audit import NO_TENANT, AuditLogs
 from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.access.sessions import MOST_OF_ONE, SessionStore
 from ai_psychiatrist.domain.errors import (
@@ -28,6 +27,7 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
 from ai_psychiatrist.store.database import Database, Value, open_postgresql, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
 from ai_psychiatrist.store.expiry import ClockFault

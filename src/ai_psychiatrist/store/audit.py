@@ -14,23 +14,12 @@ from datetime import UTC, datetime
 from itertools import starmap
 from typing import Final, Literal, TypeAlias
 
+from sqlalchemy import bindparam, select, text, union, update
+
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
-from ai_psychiatrist.store.audit_rows import (
-    BEGIN_HEAD,
-    HEAD,
-    HEAD_LOCKED,
-    LATEST,
-    LATEST_OF,
-    MOVE_HEAD,
-    ROWS,
-    ROWS_FROM,
-    TENANTS,
-    AuditHead,
-    AuditRow,
-)
 from ai_psychiatrist.store.database import Database, TenantDatabase, written
-from ai_psychiatrist.store.schema import audit
+from ai_psychiatrist.store.schema import KEYS, OF_TENANT, audit, audit_heads, tenants
 
 Action: TypeAlias = Literal[
     "assessment_made",
@@ -94,8 +83,65 @@ BEGUN: Final = "begun"
 """Outcome of a change that is about to be made; a second row says how it ended."""
 
 _ACTOR: Final = re.compile(r"[A-Za-z0-9:_.-]{1,128}")
-_HEAD: Final = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
+_WRITTEN_HEAD: Final = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
 _NAME_LENGTH: Final = 32
+
+_OWN: Final = select(*audit.c[1:]).where(audit.c.tenant == OF_TENANT)
+
+_ROWS: Final = _OWN.order_by(audit.c.n)
+_ROWS_FROM: Final = _ROWS.where(audit.c.n >= bindparam("of_n"))
+_LATEST: Final = _OWN.order_by(audit.c.n.desc()).limit(bindparam("of_count"))
+_LATEST_OF: Final = _LATEST.where(audit.c.object == bindparam("of_object"))
+_HEAD: Final = select(*audit_heads.c[1:]).where(audit_heads.c.tenant == OF_TENANT)
+_HEAD_LOCKED: Final = _HEAD.with_for_update()
+"""No other process adds a row until the transaction ends, which writes."""
+_MOVE_HEAD: Final = update(audit_heads).where(audit_heads.c.tenant == OF_TENANT)
+_BEGIN_HEAD: Final = text(
+    f"INSERT INTO {KEYS}.audit_heads (tenant, n, digest, seal) "  # noqa: S608  our own name
+    "VALUES (:of_tenant, :n, :digest, :seal) ON CONFLICT DO NOTHING"
+)
+"""Keeps the first head, unless another process just did."""
+_TENANTS: Final = union(*(select(table.c.tenant) for table in (audit_heads, tenants, audit)))
+"""Whose rows or heads there may be.
+
+In PostgreSQL rows without a head are seen of those tenants alone that stored something.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """What was done, in its place in the chain."""
+
+    n: int
+    """From 1."""
+    previous: str
+    """Digest of the row before; of the first row, a digest of the tenant."""
+    at: str
+    """UTC, ISO 8601."""
+    actor: str
+    """Id of the principal."""
+    action: str
+    object: str
+    """Keyed digest of a record's id; empty where the action has no one record."""
+    outcome: str
+    """`begun`, the status of the answer, or how many logins were refused."""
+    digest: str
+    seal: str
+    """Digest of the digest that only this installation can make."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditHead:
+    """Number and digest of the last row of a log."""
+
+    n: int
+    """0 before the first row."""
+    digest: str
+    seal: str = ""
+    """Signature of the two that only this installation can make; none of a head kept elsewhere."""
+
+    def __str__(self) -> str:
+        return f"{self.n}:{self.digest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +170,7 @@ class Checked:
 
 def noted_head(text: str) -> AuditHead:
     """Read what `audit head` printed; raises `InputError`."""
-    found = _HEAD.fullmatch(text.strip())
+    found = _WRITTEN_HEAD.fullmatch(text.strip())
     if found is None:
         msg = "--head: write it as `ai-psychiatrist audit head` printed it, NUMBER:DIGEST"
         raise InputError(msg, field="--head")
@@ -154,7 +200,7 @@ class AuditLog:
         if not self.is_begun():
             # Committed before the first row: rows without a head then always mean that the head
             # was taken away, also where a power cut leaves only one of SQLite's two files written.
-            self.database.run(BEGIN_HEAD, **asdict(self._signed(self._origin)))
+            self.database.run(_BEGIN_HEAD, **asdict(self._signed(self._origin)))
         with self.database.writing():
             end = self._checked_end(self._head(is_locked=True))
             row = AuditRow(
@@ -172,7 +218,7 @@ class AuditLog:
             head = AuditHead(row.n, _digest(row))
             sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
             self.database.add(audit, asdict(sealed))
-            self.database.run(MOVE_HEAD, **asdict(self._signed(head)))
+            self.database.run(_MOVE_HEAD, **asdict(self._signed(head)))
 
     def accept(self) -> None:
         """Take the last row that is there for the end, as after a restore from a backup.
@@ -185,7 +231,7 @@ class AuditLog:
                 if not self._is_own(row.seal, "row", row.digest):
                     raise _unusable("the audit log was written by another installation")
                 end = _head_at(row)
-            for statement in (BEGIN_HEAD, MOVE_HEAD):
+            for statement in (_BEGIN_HEAD, _MOVE_HEAD):
                 self.database.run(statement, **asdict(self._signed(end)))
 
     def is_begun(self) -> bool:
@@ -200,7 +246,7 @@ class AuditLog:
 
     def latest(self, count: int, *, record_id: str | None = None) -> list[AuditRow]:
         """Return the last rows in their order, of one record alone where it is named."""
-        query, name = LATEST if record_id is None else LATEST_OF, self._name_of(record_id or "")
+        query, name = _LATEST if record_id is None else _LATEST_OF, self._name_of(record_id or "")
         rows = self.database.all(query, of_count=count, of_object=name)
         return [*starmap(AuditRow, reversed(rows))]
 
@@ -225,7 +271,7 @@ class AuditLog:
                 noted = (*noted, head)
             elif head is not None:
                 found.append(Finding("head forged"))
-            for row in starmap(AuditRow, self.database.stream(ROWS)):
+            for row in starmap(AuditRow, self.database.stream(_ROWS)):
                 found += self._faults(row, end, noted)
                 end = _head_at(row)
         except StoreUnusable:
@@ -243,14 +289,14 @@ class AuditLog:
         return AuditHead(0, hashlib.sha256(f"audit of {self.tenant}".encode()).hexdigest())
 
     def _head(self, *, is_locked: bool = False) -> AuditHead | None:
-        row = self.database.one(HEAD_LOCKED if is_locked else HEAD)
+        row = self.database.one(_HEAD_LOCKED if is_locked else _HEAD)
         return None if row is None else AuditHead(row.n, row.digest, row.seal)
 
     def _checked_end(self, head: AuditHead | None) -> AuditHead:
         """Return the last row, which this installation wrote and which the head allows."""
         if head is None:
             raise _unusable("the audit log has rows, and its head is gone")
-        rows = [*starmap(AuditRow, self.database.all(ROWS_FROM, of_n=max(head.n, 1)))]
+        rows = [*starmap(AuditRow, self.database.all(_ROWS_FROM, of_n=max(head.n, 1)))]
         named = self._origin if head.n == 0 else next(map(_head_at, rows), None)
         is_fitting = named is not None and str(named) == str(head)
         are_own = all(self._is_own(row.seal, "row", row.digest) for row in rows)
@@ -308,7 +354,7 @@ class AuditLogs:
 
     def all(self) -> list[AuditLog]:
         """Return the logs that there are, also those of which a head alone is left."""
-        names = sorted(str(row.tenant) for row in self.database().across_tenants(TENANTS))
+        names = sorted(str(row.tenant) for row in self.database().across_tenants(_TENANTS))
         logs = [self.of(name) for name in names if name == NO_TENANT or is_tenant(name)]
         return [log for log in logs if log.is_begun()]
 
