@@ -137,7 +137,7 @@ class KeyStore:
     def revoke(self, key_id: str) -> Key:
         """End a key and its sessions; one that was revoked before stays as it is."""
         database = self.database()
-        with database.among_tenants():
+        with database.among_tenants(is_alone=False):
             database.change(REVOKE_KEY, of_key=key_id, of_now=int(self.clock()))
             database.change(END_SESSIONS_OF_KEY, of_key=key_id)
             return self.get(key_id)

@@ -103,7 +103,7 @@ class SessionStore:
         database, now = self.database(), int(self.clock())
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         most = {"of_most_of_one": MOST_OF_ONE - 1, "of_most": MOST_SESSIONS - 1}
-        with database.among_tenants():
+        with database.among_tenants(is_alone=False):
             database.change(MAKE_ROOM, of_key=key_id, of_rater=rater, **most, **_bounds(now))
             database.change(
                 ADD_SESSION,

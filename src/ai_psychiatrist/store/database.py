@@ -167,12 +167,13 @@ class Database:
         with self._begun(tenant, writes=False, is_alone=False) as connection:
             yield from connection.execution_options(yield_per=_READ_ROWS).execute(query, values)
 
-    def among_tenants(self) -> AbstractContextManager[Connection]:
-        """Change what belongs to no tenant alone; no other such change overlaps with the block.
+    def among_tenants(self, *, is_alone: bool = True) -> AbstractContextManager[Connection]:
+        """Change what belongs to no tenant alone.
 
-        Raises `StoreUnusable`.
+        `is_alone`: whether no other such change may overlap with the block; it then waits for
+        others, which may wait for a tenant. Raises `StoreUnusable`.
         """
-        return self.transaction(_NO_TENANT, writes=True)
+        return self.transaction(_NO_TENANT, writes=True, is_alone=is_alone)
 
     def across_tenants(self, query: Executable, **values: Value) -> Sequence[Found]:
         """Return all rows of a query about what belongs to no tenant alone."""
@@ -180,8 +181,8 @@ class Database:
             return connection.execute(query, values).all()
 
     def change(self, statement: Executable, **values: Value) -> int:
-        """Change rows that belong to no tenant alone, and return how many."""
-        with self.among_tenants() as connection:
+        """Change rows that belong to no tenant alone, whatever others change; return how many."""
+        with self.among_tenants(is_alone=False) as connection:
             return connection.execute(statement, values).rowcount
 
     @contextmanager
