@@ -121,14 +121,15 @@ async def serving(
 ) -> AsyncIterator[Service]:
     now = Clock()
     places = (receiver.place for receiver in receivers)
-    webhooks = Webhooks(
-        settings=settings_for(*places, secret=secret),
-        now=now,
-        look_seconds=0.02,
-        try_seconds=try_seconds,
-    )
     with captured_events() as events, closing(stores_in(folder)) as stores:
-        async with webhooks.running(stores):
+        webhooks = Webhooks(
+            settings=settings_for(*places, secret=secret),
+            stores=stores,
+            now=now,
+            look_seconds=0.02,
+            try_seconds=try_seconds,
+        )
+        async with webhooks.running():
             records = stores.records(TENANT)
             yield Service(webhooks=webhooks, clock=now, records=records, events=events)
     words = ("canary", "token", "127.0.0.1", "/ended")
@@ -347,8 +348,9 @@ from ai_psychiatrist.jobs.webhooks import Webhooks
 async def main():
     folder, place, is_new = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "new"
     stores, settings = stores_in(folder), settings_for(place)
-    webhooks = Webhooks(settings=settings, now=Clock(0 if is_new else 61), look_seconds=0.02)
-    async with webhooks.running(stores):
+    clock = Clock(0 if is_new else 61)
+    webhooks = Webhooks(settings=settings, stores=stores, now=clock, look_seconds=0.02)
+    async with webhooks.running():
         if is_new:
             records = stores.records(TENANT)
             await want(records, f"http://{place}/ended", settings)
@@ -389,8 +391,8 @@ def test_kill_between_store_and_delivery_loses_nothing(tmp_path: Path) -> None:
 
 def test_without_hosts_nothing_is_made(tmp_path: Path) -> None:
     async def run() -> None:
-        webhooks = Webhooks(settings=WebhookSettings())
-        async with webhooks.running(stores_in(tmp_path / "state")):
+        webhooks = Webhooks(settings=WebhookSettings(), stores=stores_in(tmp_path / "state"))
+        async with webhooks.running():
             webhooks.wake()
 
     asyncio.run(run())

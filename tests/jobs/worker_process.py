@@ -60,19 +60,18 @@ async def _worked(engine: Engine[JobRef], stores: Stores) -> int:
     except StoreUnusable:
         _say("away")
         return LOST
-    engine.begin()
-    _say(f"worker {name}")
-    while not stop.is_set():
-        try:
-            await stores.take_back(engine.under_way)
-        except StoreUnusable as error:
-            sys.stderr.write(f"{error}\n")
-        try:
-            async with asyncio.timeout(_TEND_SECONDS):
-                await stop.wait()
-        except TimeoutError:
-            continue
-    await engine.aclose()
+    async with engine.running():
+        _say(f"worker {name}")
+        while not stop.is_set():
+            try:
+                await stores.take_back(engine.under_way)
+            except StoreUnusable as error:
+                sys.stderr.write(f"{error}\n")
+            try:
+                async with asyncio.timeout(_TEND_SECONDS):
+                    await stop.wait()
+            except TimeoutError:
+                continue
     await stores.take_back(())
     stores.close()
     return 0

@@ -6,7 +6,8 @@ what came of it are kept by whoever gives the engine its work.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -84,12 +85,22 @@ class Engine(Generic[UnitT]):
     _context: Context = field(default_factory=copy_context)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _away_since: float | None = None
-    _taking: asyncio.Task[None] | None = None
 
-    def begin(self) -> None:
-        """Take jobs from now on, until `aclose`."""
-        if self.concurrency:
-            self._taking = asyncio.create_task(self._take_on())
+    @asynccontextmanager
+    async def running(self, *, patience_seconds: float = 0.0) -> AsyncIterator[None]:
+        """Take units while the block runs; then let them end for so long, and break them off."""
+        taking = asyncio.create_task(self._take_on())
+        try:
+            yield
+        finally:
+            taking.cancel()
+            await asyncio.gather(taking, return_exceptions=True)
+            tasks = tuple(self._tasks.values())
+            if tasks:
+                await asyncio.wait(tasks, timeout=patience_seconds)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def wake(self) -> None:
         """Look into the queue at once."""
@@ -115,20 +126,8 @@ class Engine(Generic[UnitT]):
         """For how long the queue could not be asked; 0 while it can be."""
         return 0.0 if self._away_since is None else time.monotonic() - self._away_since
 
-    async def aclose(self, *, patience_seconds: float = 0.0) -> None:
-        """Begin nothing more, let jobs end for so long, then break them off."""
-        if self._taking is not None:
-            self._taking.cancel()
-            await asyncio.gather(self._taking, return_exceptions=True)
-        tasks = tuple(self._tasks.values())
-        if tasks:
-            await asyncio.wait(tasks, timeout=patience_seconds)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
     async def _take_on(self) -> None:
-        while True:
+        while self.concurrency:
             self._news.clear()
             if not await self._has_taken():
                 await wait_until_set(self._news, self.look_seconds)

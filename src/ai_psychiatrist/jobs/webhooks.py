@@ -4,12 +4,12 @@ import asyncio
 import random
 import ssl
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from standardwebhooks import Webhook
@@ -43,43 +43,41 @@ class Webhooks:
     """Notifies receivers of the ends of jobs; several processes may do so at once."""
 
     settings: WebhookSettings
+    stores: Stores
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     look_seconds: float = 2.0
     """Between two looks for what other processes have made due."""
     try_seconds: float = 15.0
     """Longest time of a try."""
+    _signers: tuple[Webhook, ...] = field(init=False)
+    _engine: Engine[DueDelivery] = field(init=False)
     _under_way: Counter[str] = field(default_factory=Counter)
     """By host."""
-    _engine: Engine[DueDelivery] | None = None
 
-    def wake(self) -> None:
-        """Look now: something is due."""
-        if self._engine is not None:
-            self._engine.wake()
-
-    @asynccontextmanager
-    async def running(self, stores: Stores) -> AsyncIterator[None]:
-        """Send what is due while the block runs; what is under way then is tried again later."""
-        signers = tuple(map(Webhook, signing_keys(self.settings)))
+    def __post_init__(self) -> None:
+        self._signers = tuple(map(Webhook, signing_keys(self.settings)))
         self._engine = Engine(
-            claim=partial(self._claim, stores),
-            work=partial(self._send, stores, signers),
+            claim=self._claim,
+            work=self._send,
             concurrency=AT_ONCE * len(self.settings.hosts),
             look_seconds=self.look_seconds,
         )
-        self._engine.begin()
-        try:
-            yield
-        finally:
-            await self._engine.aclose()
 
-    async def _claim(self, stores: Stores) -> DueDelivery | None:
+    def wake(self) -> None:
+        """Look now: something is due."""
+        self._engine.wake()
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Send what is due while the block runs; what is under way then is tried again later."""
+        return self._engine.running()
+
+    async def _claim(self) -> DueDelivery | None:
         """Take a webhook to a host at which there is a place, of any tenant."""
         named, now = self.settings.hosts, self.now()
         free = [host for host in named if self._under_way[host] < AT_ONCE]
-        for tenant in await stores.known(due=written(now)):
+        for tenant in await self.stores.known(due=written(now)):
             try:
-                due = await stores.ask(
+                due = await self.stores.ask(
                     tenant, lambda store: store.deliveries.claim(named, free, now=now)
                 )
             except AssessmentServiceError as error:
@@ -91,9 +89,9 @@ class Webhooks:
                 return due
         return None
 
-    async def _send(self, stores: Stores, signers: Sequence[Webhook], due: DueDelivery) -> None:
+    async def _send(self, due: DueDelivery) -> None:
         try:
-            reason, answer = await self._post(due, signers)
+            reason, answer = await self._post(due)
             now, state = self.now(), DeliveryState.PENDING
             asked = None if answer is None else asked_wait(answer.headers.get("Retry-After"), now)
             at = now + timedelta(seconds=wait_after(due.tries, asked))
@@ -101,7 +99,7 @@ class Webhooks:
                 state, at = DeliveryState.DELIVERED, now
             elif reason == _GONE or due.tries >= MOST_TRIES:
                 state, at = DeliveryState.GIVEN_UP, now
-            await stores.ask(
+            await self.stores.ask(
                 due.tenant, lambda store: store.deliveries.note(due, state, reason, due=at)
             )
             logger.info(
@@ -118,9 +116,7 @@ class Webhooks:
         finally:
             self._under_way[due.callback.host] -= 1
 
-    async def _post(
-        self, due: DueDelivery, signers: Sequence[Webhook]
-    ) -> "tuple[str | None, httpx2.Response | None]":
+    async def _post(self, due: DueDelivery) -> "tuple[str | None, httpx2.Response | None]":
         """Return the code of why a webhook was not taken, and what was answered.
 
         What an answer says is not read.
@@ -137,7 +133,7 @@ class Webhooks:
             "Content-Type": "application/json",
             "Webhook-Id": due.id,
             "Webhook-Timestamp": str(int(now.timestamp())),
-            "Webhook-Signature": " ".join(one.sign(due.id, now, body) for one in signers),
+            "Webhook-Signature": " ".join(one.sign(due.id, now, body) for one in self._signers),
         }
         try:
             async with (

@@ -33,14 +33,14 @@ _PATIENCE_SECONDS: Final = 1.0
 _NO_PLACE: Final = "JOBS_CONCURRENCY is 0, with which a worker does nothing: leave it out"
 
 
-async def note_end(webhooks: Webhooks, end: JobEnd) -> None:
-    """Count the end of a job once it is stored, and send its webhook.
+async def note_end(wake: Callable[[], None], end: JobEnd) -> None:
+    """Count the end of a job once it is stored, and wake who sends its webhook.
 
     To be called where the services are active.
     """
     seconds = (end.ended_at - end.created_at).total_seconds()
     publish(JobEnded(state=end.state, reason=end.reason, seconds=seconds))
-    webhooks.wake()
+    wake()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,17 +102,16 @@ async def open_jobs(services: Services) -> AsyncIterator[Jobs]:
     another process or at the next start. To be entered where the services are active.
     """
     settings, stores = services.settings, services.stores
-    webhooks = Webhooks(settings=settings.jobs_webhook)
-    work = JobWork(services=services, on_end=partial(note_end, webhooks))
+    webhooks = Webhooks(settings=settings.jobs_webhook, stores=stores)
+    work = JobWork(services=services, on_end=partial(note_end, webhooks.wake))
     claim = partial(stores.claim, per_tenant=settings.jobs.per_tenant)
     engine = Engine(claim=claim, work=work, concurrency=settings.jobs.concurrency)
-    async with webhooks.running(stores):
-        async with repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS):
-            engine.begin()
-            try:
-                yield Jobs(work=work, engine=engine)
-            finally:
-                await engine.aclose(patience_seconds=_PATIENCE_SECONDS)
+    async with webhooks.running():
+        async with (
+            repeating(partial(_tend_jobs, work, engine), _TEND_SECONDS),
+            engine.running(patience_seconds=_PATIENCE_SECONDS),
+        ):
+            yield Jobs(work=work, engine=engine)
         # What was claimed, and not begun.
         with suppress(StoreUnusable):
             await stores.take_back(())

@@ -31,8 +31,6 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     RequestWork,
     Work,
 )
-from ai_psychiatrist.jobs.settings import WebhookSettings
-from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.llm.calls import call_work, note_result
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
@@ -194,7 +192,7 @@ def test_the_end_of_a_job_is_told_without_its_id() -> None:
         ended_at=begun + timedelta(seconds=3),
     )
     with watched_by(seen.telemetry):
-        asyncio.run(note_end(Webhooks(settings=WebhookSettings.of({})), end))
+        asyncio.run(note_end(lambda: None, end))
     assert seen.ended == [JobEnded(state="failed", reason="backend_failed", seconds=3.0)]
 
 

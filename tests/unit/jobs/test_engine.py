@@ -77,11 +77,8 @@ async def engine_of(
 ) -> AsyncIterator[Engine[JobRef]]:
     claim = partial(work.stores.claim, per_tenant=per_tenant)
     engine = Engine(claim=claim, work=work, concurrency=concurrency)
-    engine.begin()
-    try:
+    async with engine.running():
         yield engine
-    finally:
-        await engine.aclose()
 
 
 async def all_done(work: Held, count: int) -> Sequence[str]:
@@ -172,9 +169,8 @@ async def test_a_defect_of_the_work_takes_nothing_with_it(place: Place, stores: 
 
     engine = Engine(claim=partial(stores.claim, per_tenant=0), work=broken, concurrency=1)
     with captured_events() as events:
-        engine.begin()
-        await reached(lambda: len(tried) == 2)
-        await engine.aclose()
+        async with engine.running():
+            await reached(lambda: len(tried) == 2)
     assert tried == jobs
     assert [event["event"] for event in events] == ["job_broken_off"] * 2
     # They wait again for whoever takes them next.
@@ -207,11 +203,10 @@ async def test_a_store_that_is_away_is_told_once_and_so_is_its_return() -> None:
 
     engine = Engine(claim=claim, work=work, concurrency=1)
     with captured_events() as events:
-        engine.begin()
-        await reached(lambda: len(answers) == 2)
-        assert engine.away_seconds > 0
-        await reached(lambda: not answers)
-        await reached(lambda: engine.away_seconds == 0)
-        await engine.aclose()
+        async with engine.running():
+            await reached(lambda: len(answers) == 2)
+            assert engine.away_seconds > 0
+            await reached(lambda: not answers)
+            await reached(lambda: engine.away_seconds == 0)
     told = ["queue_away", "queue_back", "queue_away", "queue_back"]
     assert [event["event"] for event in events] == told
