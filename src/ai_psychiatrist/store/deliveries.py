@@ -21,7 +21,7 @@ from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
 from ai_psychiatrist.store.jobs import Callback
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import level_of
-from ai_psychiatrist.store.rows import NOT_ERASED, OF_RECORD, RecordRows
+from ai_psychiatrist.store.rows import IS_KEPT, NOT_ERASED, OF_RECORD, RecordRows
 from ai_psychiatrist.store.schema import OF_TENANT, deliveries, jobs, records, tenants
 
 MOST_TRIES: Final = 12
@@ -70,6 +70,9 @@ _IS_OWN: Final = deliveries.c.tenant == OF_TENANT
 _IS_PENDING: Final = _IS_OWN & (deliveries.c.state == DeliveryState.PENDING)
 _IS_GIVEN_UP: Final = _IS_OWN & (deliveries.c.state == DeliveryState.GIVEN_UP)
 _IS_ONE: Final = _IS_OWN & (deliveries.c.record_id == OF_RECORD)
+_IS_OF_RECORD: Final = (records.c.tenant == deliveries.c.tenant) & (
+    records.c.id == deliveries.c.record_id
+)
 _IS_UNNAMED: Final = deliveries.c.host.not_in(bindparam("of_hosts", expanding=True))
 _MAKE_DUE: Final = update(deliveries).where(_IS_ONE, deliveries.c.state == DeliveryState.EXPECTED)
 _AFTER_TRY: Final = update(deliveries).where(
@@ -94,14 +97,11 @@ _DUE: Final = (
         *records.c["state", "reason", "created_at", "danger", "danger_group"],
         *jobs.c["batch_id", "ended_at"],
     )
-    .join_from(
-        deliveries,
-        records,
-        (records.c.tenant == deliveries.c.tenant) & (records.c.id == deliveries.c.record_id),
-    )
+    .join_from(deliveries, records, _IS_OF_RECORD)
     .join(jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id))
     .where(
         _IS_PENDING,
+        IS_KEPT,
         NOT_ERASED,
         deliveries.c.due <= bindparam("of_now"),
         deliveries.c.host.in_(bindparam("of_free", expanding=True)),
@@ -112,7 +112,12 @@ _DUE: Final = (
 _NEXT: Final = (
     update(tenants)
     .where(tenants.c.tenant == OF_TENANT)
-    .values(next_delivery=select(func.min(deliveries.c.due)).where(_IS_PENDING).scalar_subquery())
+    .values(
+        next_delivery=select(func.min(deliveries.c.due))
+        .join_from(deliveries, records, _IS_OF_RECORD)
+        .where(_IS_PENDING, IS_KEPT)
+        .scalar_subquery()
+    )
 )
 
 
@@ -196,11 +201,15 @@ class DeliveryRows:
         ended = deliveries.c.state.in_([DeliveryState.DELIVERED, DeliveryState.GIVEN_UP])
         self.database.run(delete(deliveries).where(_IS_OWN, ended, deliveries.c.due < oldest))
 
+    def note_next(self) -> None:
+        """Note when the first of those is due that are not hidden."""
+        self.database.run(_NEXT)
+
     def _change(self, statement: Executable, **values: Value) -> int:
-        """Change webhooks, and note when the first of all is due then; returns how many."""
+        """Change webhooks, and note when the first is due then; returns how many."""
         with self.database.writing():
             count = self.database.run(statement, **values)
-            self.database.run(_NEXT)
+            self.note_next()
         return count
 
     def _due(self, row: Found) -> DueDelivery:

@@ -243,5 +243,5 @@ class Expiry:
                 table: self.database.run(_BRING_BACK[table].where(one), **kept)
                 for table, one in which.items()
             }
-            self.jobs.enqueue_left_out()
+            self.jobs.take_up_hidden()
         return found

@@ -199,11 +199,13 @@ class JobRows:
         self.database.add(queue, {**asked, "turn": turn, "runner": runner})
 
     def leave_hidden(self) -> None:
-        """Take jobs out of the queue that are hidden, inside the transaction that hides them."""
+        """Leave hidden jobs and their webhooks undone, inside the transaction that hides them."""
         self.database.run(_HIDDEN_LEFT)
+        self.deliveries.note_next()
 
-    def enqueue_left_out(self) -> None:
-        """Let jobs wait for their turn again that were hidden, inside the transaction."""
+    def take_up_hidden(self) -> None:
+        """Have jobs and webhooks done again that were hidden, inside the transaction."""
+        self.deliveries.note_next()
         for row in self.database.all(_LEFT_OUT):
             self.database.run(
                 _WAITS_AGAIN, of_record=row.record_id, state=RecordState.WAITING.value

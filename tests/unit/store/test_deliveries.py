@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.unit.store.stored import RESULT, TRANSCRIPT, OpenedStore, figures, open_store
+from tests.unit.store.stored import RESULT, TRANSCRIPT, Clock, OpenedStore, figures, open_store
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
@@ -279,6 +279,25 @@ def test_erased_job_leaves_no_webhook(store: OpenedStore) -> None:
     assert store.deliveries.one("job-2") is None
     assert claimed(store) == ()
     assert not is_due(store, LATER + DAY)
+
+
+def test_webhook_of_a_hidden_job_waits_and_keeps_no_other(tmp_path: Path) -> None:
+    clock, limits = Clock(), StoreLimits(keep=10 * DAY)
+    with closing(open_store(tmp_path, clock=clock, limits=limits)) as store:
+        expect(store, "old")
+        end(store, "old")
+        clock.now += 6 * DAY
+        expect(store, "new")
+        clock.now += 6 * DAY
+        assert store.sweep().counts == {"records_hidden": 1}
+        later = clock.now + DAY
+        assert not is_due(store, later)
+        end(store, "new")
+        assert [due.job_id for due in claimed(store, later)] == ["new"]
+        assert not is_due(store, later)
+        store.expiry.undelete("old")
+        assert is_due(store, later)
+        assert [due.job_id for due in claimed(store, later)] == ["old"]
 
 
 def test_file_of_an_earlier_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
