@@ -37,7 +37,7 @@ def changed(folder: Path, statement: str) -> None:
 
 
 def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
-    """Return what the work returns, and which ends it told."""
+    """Return how far a job is once it was done, and which ends were told."""
     ends: list[JobEnd] = []
 
     async def on_end(end: JobEnd) -> None:
@@ -46,7 +46,9 @@ def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
     async def work() -> RecordState:
         async with bootstrap(settings) as services:
             assert await services.stores.claim(per_tenant=0) == job
-            return await JobWork(services=services, on_end=on_end)(job)
+            await JobWork(services=services, on_end=on_end)(job)
+            records = services.stores.records(job.tenant)
+            return (await records.ask(lambda store: store.summary(job.id))).state
 
     return asyncio.run(work()), ends
 

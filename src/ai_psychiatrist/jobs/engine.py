@@ -30,7 +30,7 @@ class Unit(Protocol):
 
 UnitT = TypeVar("UnitT", bound=Unit)
 
-Work: TypeAlias = Callable[[UnitT], Coroutine[Any, Any, object]]
+Work: TypeAlias = Callable[[UnitT], Coroutine[Any, Any, None]]
 """Does one unit to its end and stores what comes of it.
 
 Given a job that was broken off it goes on, and pays for no finished call again. It raises nothing
@@ -79,7 +79,7 @@ class Engine(Generic[UnitT]):
     """How often a process with a free place looks for what others were asked to do."""
     under_way: set[str] = field(default_factory=set)
     """The ids of the jobs that this process does, at any moment."""
-    _tasks: dict[UnitT, asyncio.Task[object]] = field(default_factory=dict)
+    _tasks: dict[UnitT, asyncio.Task[None]] = field(default_factory=dict)
     _beside: set[UnitT] = field(default_factory=set)
     """Those that callers wait for."""
     _context: Context = field(default_factory=copy_context)
@@ -158,7 +158,7 @@ class Engine(Generic[UnitT]):
         self._tasks[unit] = task
         task.add_done_callback(partial(self._done, unit))
 
-    def _done(self, unit: UnitT, task: asyncio.Task[object]) -> None:
+    def _done(self, unit: UnitT, task: asyncio.Task[None]) -> None:
         del self._tasks[unit]
         self._beside.discard(unit)
         self.under_way.discard(unit.id)

@@ -99,13 +99,13 @@ class JobWork:
     news: News = field(default_factory=News)
     """Told of each step."""
 
-    async def __call__(self, job: JobRef) -> RecordState:
+    async def __call__(self, job: JobRef) -> None:
         """Do a job to its end."""
         try:
             stores = self.services.stores
             records, runner = stores.records(job.tenant), stores.runner
             with bound_contextvars(assessment_id=job.id):
-                return await _Run(work=self, job=job, records=records, runner=runner).state()
+                await _Run(work=self, job=job, records=records, runner=runner).run()
         finally:
             self.news.tell()
 
@@ -119,25 +119,18 @@ class _Run:
     records: Records
     runner: str
 
-    async def state(self) -> RecordState:
-        """Do the job, tell of its end, and return how far it then is.
-
-        `RUNNING` for one without an end: somebody else has it, or will. `CANCELLED` once it is
-        erased, whether it was begun or not.
-        """
+    async def run(self) -> None:
+        """Do the job and tell of its end; of one that is somebody else's, or erased, of none."""
         try:
             ended = await self._ended()
             if ended is not None:
                 await self.work.on_end(ended)
-                return ended.state
-            summary = await self.records.ask(lambda store: store.summary(self.job.id))
         except NotFound:
-            return RecordState.CANCELLED
+            return
         except asyncio.CancelledError:
             # Of a job that has its end, or is no longer this process's, it changes nothing.
             await self.records.ask(lambda store: store.jobs.put_back(self.job.id, self.runner))
             raise
-        return summary.state if summary.state.is_last else RecordState.RUNNING
 
     async def _ended(self) -> JobEnd | None:
         """Take the job and do it; `None` for one that is not, or no longer, this process's."""

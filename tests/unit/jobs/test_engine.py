@@ -48,14 +48,13 @@ class Held:
     ended: list[str] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
 
-    async def __call__(self, job: JobRef) -> RecordState:
+    async def __call__(self, job: JobRef) -> None:
         self.begun.append(job.id)
         records, runner = self.stores.records(job.tenant), self.stores.runner
         await records.ask(lambda store: store.jobs.take(job.id, runner))
         await self.gates.setdefault(job.id, asyncio.Event()).wait()
         await records.ask(lambda store: store.jobs.finish(job.id, runner, RESULT, figures()))
         self.ended.append(job.id)
-        return RecordState.FINISHED
 
     async def has_begun(self, count: int) -> list[str]:
         """Return what was begun, once so many were, and a moment in which no more should be."""
@@ -163,7 +162,7 @@ async def test_with_no_place_all_is_left_to_others(place: Place, stores: Stores)
 async def test_a_defect_of_the_work_takes_nothing_with_it(place: Place, stores: Stores) -> None:
     jobs, tried = place.store_jobs("a", 2), list[str]()
 
-    async def broken(job: JobRef) -> RecordState:
+    async def broken(job: JobRef) -> None:
         tried.append(job.id)
         raise OSError
 
@@ -198,7 +197,7 @@ async def test_a_store_that_is_away_is_told_once_and_so_is_its_return() -> None:
             raise store_unusable()
         return None
 
-    async def work(_: JobRef) -> RecordState:
+    async def work(_: JobRef) -> None:
         raise AssertionError
 
     engine = Engine(claim=claim, work=work, concurrency=1)
