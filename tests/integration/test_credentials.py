@@ -9,7 +9,7 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.authorization import Required
 from ai_psychiatrist.api.paths import is_open
@@ -74,7 +74,7 @@ def wrong(state_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     revoke(state_dir, revoked)
     elsewhere = key_for(tmp_path_factory.mktemp("other"), *every)
     past = Access(state_dir, lambda: 1_000)
-    lasting = WantedKey(name="old", tenant="local", scopes=every, lasts_seconds=60)
+    lasting = KeyRequest(name="old", tenant="local", scopes=every, lasts_seconds=60)
     expired = past.keys.create(lasting)
     past.close()
     other = secrets.token_urlsafe(32)

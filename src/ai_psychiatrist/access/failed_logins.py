@@ -1,4 +1,4 @@
-"""How often somebody may fail to log in from one address."""
+"""How many logins may fail from one address."""
 
 import time
 from collections import OrderedDict
@@ -24,7 +24,7 @@ class FailedLogins:
     _by_network: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict)
 
     def seconds_to_wait(self, address: str) -> int:
-        """Return how long an address is not heard, 0 while it is."""
+        """Return for how long logins from an address are refused, 0 while they are not."""
         count, since = self._by_network.get(_network(address), (0, 0.0))
         left = since + WINDOW_SECONDS - self.clock()
         return int(left) + 1 if count >= MOST_FAILURES and left > 0 else 0

@@ -63,7 +63,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedKey:
+class KeyRequest:
     """A key to be made; raises `InputError` for one that cannot be."""
 
     name: str
@@ -102,7 +102,7 @@ class KeyStore:
     database: Callable[[], Database]
     clock: Clock = time.time
 
-    def create(self, wanted: WantedKey) -> MadeKey:
+    def create(self, wanted: KeyRequest) -> MadeKey:
         """Make a key for a new holder."""
         key_id = secrets.token_hex(_ID_BYTES)
         holder = Principal(

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import orjson
 import typer
 
-from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey
+from ai_psychiatrist.access.keys import Key, KeyRequest, KeyStore, MadeKey
 from ai_psychiatrist.cli.audited import audited, audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
@@ -102,7 +102,7 @@ def create(
                 made = keys.create_like(like, lasts_seconds=lasts)
                 changed.record_id = made.key.id
         else:
-            wanted = WantedKey(
+            wanted = KeyRequest(
                 name=_wanted_name(name),
                 tenant=LOCAL.tenant if tenant is None else tenant,
                 scopes=frozenset(scope or ()),

@@ -144,7 +144,7 @@ class DeliveryRows:
         self._change(_MAKE_DUE, of_record=record_id, state=DeliveryState.PENDING, due=now)
 
     def one(self, record_id: str) -> Delivery | None:
-        """Return how far the webhook of a job is, `None` where nobody wants one."""
+        """Return how far the webhook of a job is, `None` for a job without one."""
         row = self.database.one(select(deliveries).where(_IS_ONE), of_record=record_id)
         return None if row is None else Delivery(state=DeliveryState(row.state), tries=row.tries)
 

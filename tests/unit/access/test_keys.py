@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.fakes.access import WARD, Access, Clock, made_up_key
 
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.store.database import KEYS_NAME
 
@@ -107,7 +107,7 @@ def test_an_unknown_id_and_a_wrong_secret_are_compared_alike(
 
 
 def test_a_key_lasts_as_long_as_it_was_made_for(access: Access, clock: Clock) -> None:
-    lasting = WantedKey(name="w", tenant="t", scopes=WARD.scopes, lasts_seconds=DAY)
+    lasting = KeyRequest(name="w", tenant="t", scopes=WARD.scopes, lasts_seconds=DAY)
     made = access.keys.create(lasting)
     clock.now += DAY - 1
     assert access.keys.find(made.text) is not None
