@@ -21,7 +21,6 @@ from ai_psychiatrist.access.oidc import (
     PAUSE_SECONDS,
     STALE_SECONDS,
     KeyCache,
-    KeysUnreadable,
     fetch_keys,
     public_keys,
 )
@@ -271,7 +270,7 @@ def test_what_is_no_set_of_public_keys_is_refused(
     issuer: Issuer, status: int, headers: dict[str, str], body: bytes
 ) -> None:
     issuer.status, issuer.headers, issuer.body = status, headers, body
-    with pytest.raises(KeysUnreadable):
+    with pytest.raises(ConfigurationError):
         asyncio.run(fetch_keys(issuer.url))
     assert issuer.asked == 1
 
@@ -284,7 +283,7 @@ def test_keys_are_kept_while_the_issuer_is_down_but_not_for_ever() -> None:
     async def load() -> KeySet:
         loads.append(now[0])
         if is_down:
-            raise KeysUnreadable
+            raise ConfigurationError
         return public_keys(key_set(RSA))
 
     async def is_known(after: float) -> bool:

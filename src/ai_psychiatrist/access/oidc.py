@@ -19,7 +19,7 @@ from joserfc.jws import extract_compact
 from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.domain.access import Principal, Scope, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.given_files import FileTooLarge, read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge, naming_setting, read_regular
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 
@@ -48,14 +48,10 @@ _MALFORMED: Final = (
 _READERS: Final = WorkerThreads(count=2, seconds=10.0)
 
 
-class KeysUnreadable(ConfigurationError):
-    """What should be a set of public keys is none."""
-
-
 def public_keys(written: bytes) -> KeySet:
     """Return the keys of a JWK set that check signatures; the rest of it is left out.
 
-    Raises `KeysUnreadable` when it has no key that can be used.
+    Raises `ConfigurationError` when it has no key that can be used.
     """
     keys: list[Key] = []
     with suppress(*_MALFORMED):
@@ -66,7 +62,7 @@ def public_keys(written: bytes) -> KeySet:
                 if entry.get("use", "sig") == "sig" and _is_strong(public):
                     keys.append(JWKRegistry.import_key(public))
     if not keys:
-        raise KeysUnreadable("the key set of the issuer has no RSA or EC key for signatures")
+        raise ConfigurationError("the key set of the issuer has no RSA or EC key for signatures")
     return KeySet(keys)
 
 
@@ -79,15 +75,13 @@ def _is_strong(public: Mapping[str, str]) -> bool:
 
 
 def read_keys(path: Path) -> KeySet:
-    """Read the keys of a file; raises `KeysUnreadable`."""
-    try:
+    """Read the keys of a file; raises `ConfigurationError`."""
+    with naming_setting("AUTH_OIDC_JWKS_FILE"):
         return public_keys(read_regular(path, most_bytes=MOST_BYTES))
-    except OSError as error:
-        raise KeysUnreadable(f"AUTH_OIDC_JWKS_FILE cannot be read: {reason_of(error)}") from None
 
 
 async def fetch_keys(url: str) -> KeySet:
-    """Fetch the keys, from this address alone; raises `KeysUnreadable`."""
+    """Fetch the keys, from this address alone; raises `ConfigurationError`."""
     written = b""
     try:
         async with (
@@ -107,7 +101,7 @@ async def fetch_keys(url: str) -> KeySet:
             f" {error.response.status_code}" if isinstance(error, httpx2.HTTPStatusError) else ""
         )
         reason = f"{type(error).__name__}{status}"
-        raise KeysUnreadable(f"AUTH_OIDC_JWKS_URL gives no keys: {reason}") from None
+        raise ConfigurationError(f"AUTH_OIDC_JWKS_URL gives no keys: {reason}") from None
 
 
 class KeyCache:
@@ -129,7 +123,7 @@ class KeyCache:
                     self._tried_at = now
                     try:
                         self._keys, self._loaded_at = await self._load(), now
-                    except (KeysUnreadable, TimeoutError) as error:
+                    except (ConfigurationError, TimeoutError) as error:
                         logger.error("token_keys_not_loaded", reason=str(error) or "timed out")
         return self._known(key_id, STALE_SECONDS)
 

@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import naming_setting, read_regular
 from ai_psychiatrist.infrastructure.options import CommaList, Options, is_of_this_machine
 
 LEAST_SECRET_BYTES: Final = 32
@@ -94,11 +94,8 @@ def signing_keys(settings: WebhookSettings) -> tuple[bytes, ...]:
             msg = "set JOBS_WEBHOOK_SECRET or JOBS_WEBHOOK_SECRET_FILE, not both"
             raise ConfigurationError(msg)
         name = "JOBS_WEBHOOK_SECRET_FILE"
-        try:
+        with naming_setting(name):
             text = read_regular(settings.secret_file, most_bytes=4_096)
-        except OSError as error:
-            msg = f"{name} cannot be read: {reason_of(error)}"
-            raise ConfigurationError(msg) from None
     keys = tuple(map(_key, text.split()))
     if len(keys) not in {1, 2} or min(map(len, keys)) < LEAST_SECRET_BYTES:
         msg = (
