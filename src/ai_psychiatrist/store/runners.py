@@ -154,7 +154,8 @@ class TableRunners:
 
     def forget(self, name: str) -> None:
         """Remove the row of a process."""
-        self._database.change(_FORGOTTEN, of_name=name)
+        with self._database.among_tenants() as connection:
+            connection.execute(_FORGOTTEN, {"of_name": name})
         with self._lock:
             self._seen.pop(name, None)
 
@@ -167,12 +168,15 @@ class TableRunners:
                 self.forget(self._own)
 
     def _add(self) -> None:
-        self._database.change(insert(runners), name=self._own, beats=0)
+        with self._database.among_tenants() as connection:
+            connection.execute(insert(runners), {"name": self._own, "beats": 0})
 
     def _beat(self) -> None:
         while not self._ended.wait(BEAT_SECONDS):
             try:
-                if not self._database.change(_BEATEN, of_name=self._own):
+                with self._database.among_tenants() as connection:
+                    is_known = connection.execute(_BEATEN, {"of_name": self._own}).rowcount
+                if not is_known:
                     # Others took this process for dead, and have what it did.
                     self._add()
                 self._look()
