@@ -16,7 +16,6 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.access.audit import AuditLogs
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase, SpanRating
@@ -24,6 +23,7 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.queued import queued
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.store.audit import AuditLogs
 from ai_psychiatrist.store.database import open_sqlite
 from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.listing import PageWanted, Sort

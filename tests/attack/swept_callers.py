@@ -62,4 +62,4 @@ class Callers:
 
 def keys_in(state_dir: Path) -> tuple[str, ...]:
     """Make a key with all scopes and one with each, and return their texts."""
-    return tuple(key_for(state_dir, *scopes).text.written() for scopes in _HOLDERS)
+    return tuple(key_for(state_dir, *scopes).text for scopes in _HOLDERS)

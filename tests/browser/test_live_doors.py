@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.domain.access import Scope
 from tests.browser.site import Person, Site, site_of
 from tests.fakes.access import Access
@@ -29,10 +29,10 @@ def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
 def _key(tmp_path: Path, *scopes: Scope, name: str = "ward") -> str:
     access = Access(tmp_path)
     made = access.keys.create(
-        WantedKey(name=name, tenant="local", scopes=frozenset(scopes), lasts_seconds=3600)
+        KeyRequest(name=name, tenant="local", scopes=frozenset(scopes), lasts_seconds=3600)
     )
     access.close()
-    written: str = made.text.written()
+    written: str = made.text
     return written
 
 

@@ -1,17 +1,18 @@
 """Keys for tests, and a clock that they move."""
 
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 
-from ai_psychiatrist.access.keys import KeyStore, MadeKey, WantedKey
+from ai_psychiatrist.access.keys import KeyRequest, KeyStore, MadeKey
 from ai_psychiatrist.access.sessions import SessionStore
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.store.database import Database, open_sqlite
 
-WARD = WantedKey(name="ward", tenant="clinic-1", scopes=frozenset({Scope.READ, Scope.ASSESS}))
+WARD = KeyRequest(name="ward", tenant="clinic-1", scopes=frozenset({Scope.READ, Scope.ASSESS}))
 
 
 class Clock:
@@ -44,12 +45,17 @@ class Access:
             del self.__dict__["_database"]
 
 
+def made_up_key() -> str:
+    """Return what is written like a key, and is none."""
+    return f"aip_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
+
+
 def key_for(
     state_dir: Path, *scopes: Scope, tenant: str = "local", name: str = "caller"
 ) -> MadeKey:
     """Make a key for a server whose state is kept in a folder."""
     with closing(Access(state_dir)) as access:
-        return access.keys.create(WantedKey(name=name, tenant=tenant, scopes=frozenset(scopes)))
+        return access.keys.create(KeyRequest(name=name, tenant=tenant, scopes=frozenset(scopes)))
 
 
 def revoke(state_dir: Path, made: MadeKey) -> None:

@@ -1,15 +1,15 @@
 """Logging in, and what a page of somebody else cannot make a browser do."""
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from ai_psychiatrist.access.keys import make_key
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.domain.access import Scope
-from tests.fakes.access import key_for, revoke
+from tests.fakes.access import key_for, made_up_key, revoke
 from tests.integration.running_app import client_of, settings_with
 
 TEXT = {"transcript_text": "Participant: I sleep badly every night."}
@@ -50,7 +50,7 @@ def _without_cookies(closed: httpx.Client, unlocked: httpx.Client) -> None:
 
 def log_in(client: httpx.Client, state_dir: Path, *scopes: Scope) -> str:
     """Log in with a new key and return the token that forms have to show."""
-    text = key_for(state_dir, *(scopes or tuple(Scope))).text.written()
+    text = key_for(state_dir, *(scopes or tuple(Scope))).text
     answer = client.post("/v1/session", json={"key": text})
     assert answer.status_code == 201, answer.text
     return str(answer.json()["csrf"])
@@ -65,7 +65,7 @@ def test_a_key_begins_a_session_that_has_its_rights(closed: httpx.Client, state_
 
 
 def test_the_cookie_is_for_this_host_and_no_script(closed: httpx.Client, state_dir: Path) -> None:
-    text = key_for(state_dir, Scope.READ).text.written()
+    text = key_for(state_dir, Scope.READ).text
     given = closed.post("/v1/session", json={"key": text}).headers["set-cookie"]
     value, *flags = given.split("; ")
     assert value.startswith(f"{COOKIE}=")
@@ -77,7 +77,7 @@ def test_the_cookie_is_for_this_host_and_no_script(closed: httpx.Client, state_d
 def test_under_a_name_of_another_machine_the_cookie_is_bound_to_the_host(tmp_path: Path) -> None:
     """The name is a proxy's that has TLS; without it a browser sends such a cookie nowhere."""
     settings = settings_with(tmp_path, AUTH_REQUIRED="true", API_ALLOWED_HOSTS="notes.example")
-    text, host = key_for(tmp_path, Scope.READ).text.written(), {"Host": "notes.example"}
+    text, host = key_for(tmp_path, Scope.READ).text, {"Host": "notes.example"}
     with client_of(settings) as client:
         answer = client.post("/v1/session", json={"key": text}, headers=host)
         given = answer.headers["set-cookie"]
@@ -92,7 +92,7 @@ def test_under_a_name_of_another_machine_the_cookie_is_bound_to_the_host(tmp_pat
 
 def test_a_login_begins_a_session_of_its_own(closed: httpx.Client, state_dir: Path) -> None:
     """Neither a session that somebody else planted nor the one before lives on."""
-    text, planted = key_for(state_dir, Scope.READ).text.written(), make_key().secret
+    text, planted = key_for(state_dir, Scope.READ).text, secrets.token_urlsafe(32)
     tokens = [planted]
     for _ in range(2):
         answer = closed.post(
@@ -118,7 +118,7 @@ def test_logging_out_ends_the_session_on_the_server(closed: httpx.Client, state_
 
 def test_revoking_a_key_ends_its_sessions_at_once(closed: httpx.Client, state_dir: Path) -> None:
     made = key_for(state_dir, *Scope)
-    closed.post("/v1/session", json={"key": made.text.written()})
+    closed.post("/v1/session", json={"key": made.text})
     assert closed.get("/health").status_code == 200
     revoke(state_dir, made)
     assert closed.get("/health").status_code == 401
@@ -134,7 +134,7 @@ def test_a_form_that_does_not_log_in_leads_back(
 
 
 def test_a_form_that_logs_in_leads_to_the_page(closed: httpx.Client, state_dir: Path) -> None:
-    text = key_for(state_dir, Scope.READ).text.written()
+    text = key_for(state_dir, Scope.READ).text
     answer = closed.post("/v1/session", data={"key": f" {text} ", "next": "//evil.example"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert closed.get("/health").status_code == 200
@@ -143,7 +143,7 @@ def test_a_form_that_logs_in_leads_to_the_page(closed: httpx.Client, state_dir: 
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        ({"key": make_key().written()}, "unauthenticated"),
+        ({"key": made_up_key()}, "unauthenticated"),
         ({"key": "aip_"}, "unauthenticated"),
         ({"key": 1}, "invalid_request"),
         ({"key": None}, "unusable_input"),
@@ -228,7 +228,7 @@ def test_a_friendly_page_has_no_session(closed: httpx.Client, state_dir: Path) -
     answer = closed.post("/full_pipeline", json=TEXT, headers={**headers, "X-CSRF-Token": csrf})
     assert answer.status_code == 403
     closed.cookies.clear()
-    by_key = headers | {"X-API-Key": key_for(state_dir, *Scope).text.written()}
+    by_key = headers | {"X-API-Key": key_for(state_dir, *Scope).text}
     assert closed.post("/full_pipeline", json=TEXT, headers=by_key).status_code == 200
 
 
@@ -288,7 +288,7 @@ def test_a_session_that_is_over_is_told_and_never_taken_for_nobody(
     unlocked: httpx.Client,
 ) -> None:
     """Else the ratings of one person would silently become another's."""
-    headers = {"Cookie": f"{COOKIE}={make_key().secret}"}
+    headers = {"Cookie": f"{COOKIE}={secrets.token_urlsafe(32)}"}
     answer = unlocked.get("/health", headers=headers)
     assert answer.status_code == 401
     assert "Max-Age=0" in answer.headers["set-cookie"]
@@ -298,7 +298,7 @@ def test_a_session_that_is_over_is_told_and_never_taken_for_nobody(
 def test_tls_of_the_connection_itself_makes_the_cookie_secure(tmp_path: Path) -> None:
     from starlette.testclient import TestClient  # noqa: PLC0415
 
-    text = key_for(tmp_path, Scope.READ).text.written()
+    text = key_for(tmp_path, Scope.READ).text
     app = create_app(settings_with(tmp_path, AUTH_REQUIRED="true"))
     with TestClient(app, base_url="https://localhost") as client:
         given = client.post("/v1/session", json={"key": text}).headers["set-cookie"]

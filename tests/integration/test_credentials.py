@@ -1,5 +1,6 @@
 """Who may ask for what: every route, with every credential that is none or not enough."""
 
+import secrets
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +9,14 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from ai_psychiatrist.access.keys import WantedKey, make_key
+from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.authorization import Required
 from ai_psychiatrist.api.paths import is_open
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.store.database import KEYS_NAME
-from tests.fakes.access import Access, key_for, revoke
+from tests.fakes.access import Access, key_for, made_up_key, revoke
 from tests.integration.canary import CANARY
 from tests.integration.command import Serving
 from tests.integration.running_app import client_at, client_of, settings_with
@@ -73,19 +74,19 @@ def wrong(state_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     revoke(state_dir, revoked)
     elsewhere = key_for(tmp_path_factory.mktemp("other"), *every)
     past = Access(state_dir, lambda: 1_000)
-    lasting = WantedKey(name="old", tenant="local", scopes=every, lasts_seconds=60)
+    lasting = KeyRequest(name="old", tenant="local", scopes=every, lasts_seconds=60)
     expired = past.keys.create(lasting)
     past.close()
-    other = make_key().secret
+    other = secrets.token_urlsafe(32)
     bearer = {
         "nothing": "",
-        "another scheme": f"Basic {live.text.written()}",
+        "another scheme": f"Basic {live.text}",
         "no secret": f"Bearer aip_{live.key.id}_",
         "another secret": f"Bearer aip_{live.key.id}_{other}",
-        "an unknown id": f"Bearer {make_key().written()}",
-        "expired": f"Bearer {expired.text.written()}",
-        "revoked": f"Bearer {revoked.text.written()}",
-        "of another installation": f"Bearer {elsewhere.text.written()}",
+        "an unknown id": f"Bearer {made_up_key()}",
+        "expired": f"Bearer {expired.text}",
+        "revoked": f"Bearer {revoked.text}",
+        "of another installation": f"Bearer {elsewhere.text}",
         "a token of somebody": "Bearer eyJhbGciOiJub25lIn0.e30.",
     }
     found = {name: {"Authorization": text} for name, text in bearer.items()}
@@ -94,7 +95,7 @@ def wrong(state_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
         "another secret in the other header": {"X-API-Key": f"aip_{live.key.id}_{other}"},
         "a made-up session": {"Cookie": f"aip_session={other}"},
         "a session by the name behind TLS": {"Cookie": f"__Host-session={other}"},
-        "a key as a cookie": {"Cookie": f"aip_session={live.text.written()}"},
+        "a key as a cookie": {"Cookie": f"aip_session={live.text}"},
     }
 
 
@@ -128,7 +129,7 @@ def test_a_key_without_the_scope_is_told_which_one_it_lacks(
     is_one_enough = (method, path) in ONE_ENOUGH
     for lacking in (scopes,) if is_one_enough else [frozenset({one}) for one in scopes]:
         others = frozenset(Scope) - lacking
-        headers = {"X-API-Key": key_for(state_dir, *others).text.written()}
+        headers = {"X-API-Key": key_for(state_dir, *others).text}
         asked = path.replace("{interview_id}", "a" * 32)
         answer = client.request(method, asked, headers=headers, json={})
         assert answer.status_code == 403
@@ -142,20 +143,20 @@ def test_a_key_without_the_scope_is_told_which_one_it_lacks(
 def test_a_key_lets_its_holder_in_by_either_header(
     client: httpx.Client, state_dir: Path, header: str
 ) -> None:
-    text = key_for(state_dir, Scope.ASSESS).text.written()
+    text = key_for(state_dir, Scope.ASSESS).text
     shown = f"bearer {text}" if header == "Authorization" else text
     assert client.post("/full_pipeline", json=TEXT, headers={header: shown}).status_code == 200
 
 
 def test_two_credentials_are_refused(client: httpx.Client, state_dir: Path) -> None:
-    text = key_for(state_dir, Scope.ASSESS).text.written()
+    text = key_for(state_dir, Scope.ASSESS).text
     both = {"Authorization": f"Bearer {text}", "X-API-Key": text}
     answer = client.get("/health", headers=both)
     assert (answer.status_code, answer.json()["code"]) == (400, "credential_unclear")
 
 
 def test_a_credential_in_the_query_lets_nobody_in(client: httpx.Client, state_dir: Path) -> None:
-    text = key_for(state_dir, *Scope).text.written()
+    text = key_for(state_dir, *Scope).text
     for name in ("key", "api_key", "access_token", "X-API-Key", "aip_session"):
         assert client.get("/health", params={name: text}).status_code == 401
 
@@ -176,7 +177,7 @@ def test_models_are_named_only_to_those_who_are_known(tmp_path: Path) -> None:
         MODEL_DEFAULT=f"ollama:{CANARY}",
         MODEL_BUSY_WAITS_SECONDS="0",
     )
-    headers = {"X-API-Key": key_for(tmp_path, Scope.READ).text.written()}
+    headers = {"X-API-Key": key_for(tmp_path, Scope.READ).text}
     with client_of(settings) as client:
         stranger, known = client.get("/readyz"), client.get("/readyz", headers=headers)
     assert (stranger.status_code, known.status_code) == (503, 503)
@@ -202,7 +203,7 @@ def test_a_login_of_a_stranger_is_short(client: httpx.Client) -> None:
 
 def test_a_key_counts_and_ends_while_the_server_runs(client: httpx.Client, state_dir: Path) -> None:
     made = key_for(state_dir, Scope.READ)
-    headers = {"X-API-Key": made.text.written()}
+    headers = {"X-API-Key": made.text}
     assert client.get("/health", headers=headers).status_code == 200
     revoke(state_dir, made)
     assert client.get("/health", headers=headers).status_code == 401
@@ -212,19 +213,19 @@ def test_a_wrong_key_is_wrong_where_none_is_asked_for(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path)) as client:
         for headers, status in (
             ({}, 200),
-            ({"X-API-Key": make_key().written()}, 401),
+            ({"X-API-Key": made_up_key()}, 401),
             ({"X-API-Key": "of-a-proxy"}, 200),
             ({"Authorization": "Basic b2YtYS1wcm94eQ=="}, 200),
-            ({"X-API-Key": key_for(tmp_path, Scope.READ).text.written()}, 200),
+            ({"X-API-Key": key_for(tmp_path, Scope.READ).text}, 200),
         ):
             assert client.get("/health", headers=headers).status_code == status
-        reader = {"X-API-Key": key_for(tmp_path, Scope.READ).text.written()}
+        reader = {"X-API-Key": key_for(tmp_path, Scope.READ).text}
         assert client.post("/full_pipeline", json=TEXT, headers=reader).status_code == 403
 
 
 def test_an_interview_is_there_for_its_own_tenant_alone(tmp_path: Path) -> None:
     one, other, local = (
-        {"X-API-Key": key_for(tmp_path, Scope.ASSESS, tenant=tenant).text.written()}
+        {"X-API-Key": key_for(tmp_path, Scope.ASSESS, tenant=tenant).text}
         for tenant in ("clinic-1", "clinic-2", "local")
     )
     settings = settings_with(tmp_path, AUTH_REQUIRED="true")
@@ -245,8 +246,8 @@ def test_an_entrance_that_cannot_be_read_lets_nobody_in(tmp_path: Path) -> None:
     made = key_for(tmp_path, *Scope)
     (tmp_path / KEYS_NAME).chmod(0o644)
     with client_of(settings_with(tmp_path, AUTH_REQUIRED="true")) as client:
-        answer = client.get("/health", headers={"X-API-Key": made.text.written()})
-        login = client.post("/v1/session", json={"key": made.text.written()})
+        answer = client.get("/health", headers={"X-API-Key": made.text})
+        login = client.post("/v1/session", json={"key": made.text})
     for refused in (answer, login):
         assert (refused.status_code, refused.json()["code"]) == (503, "entrance_unusable")
 
@@ -254,11 +255,12 @@ def test_an_entrance_that_cannot_be_read_lets_nobody_in(tmp_path: Path) -> None:
 def test_no_secret_is_logged_or_kept(tmp_path: Path) -> None:
     """Neither one that works nor one that does not, nor a made-up id, nor a session's token."""
     state = tmp_path / "state"
-    made, strange = key_for(state, *Scope), make_key()
-    wrong = f"aip_{made.key.id}_{strange.secret}"
+    made, strange = key_for(state, *Scope), made_up_key()
+    (_, strange_id, strange_secret), secret = strange.split("_", 2), made.text.split("_", 2)[2]
+    wrong = f"aip_{made.key.id}_{strange_secret}"
     settings = {"AUTH_REQUIRED": "true", "LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json"}
     with Serving(tmp_path, settings) as serving, client_at(serving.url) as client:
-        for text in (made.text.written(), wrong, strange.written(), f"aip_{CANARY}"):
+        for text in (made.text, wrong, strange, f"aip_{CANARY}"):
             client.get("/health", headers={"X-API-Key": text})
             client.get("/health", headers={"Authorization": f"Bearer {text}"})
             client.post("/v1/session", data={"key": text})
@@ -268,8 +270,8 @@ def test_no_secret_is_logged_or_kept(tmp_path: Path) -> None:
     assert [line.get("key_id") for line in lines] == [made.key.id] * 3 + [None] * 6
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     written = b"".join(path.read_bytes() for path in files)
-    for secret in (made.text.secret, strange.secret, strange.id, token, CANARY):
-        assert secret.encode() not in written
+    for unseen in (secret, strange_secret, strange_id, token, CANARY):
+        assert unseen.encode() not in written
     assert "dropped_keys" not in done.err
 
 

@@ -34,7 +34,7 @@ def people(tmp_path: Path) -> Iterator[dict[str, httpx.Client]]:
         found = {}
         for name, made in keys.items():
             client = stack.enter_context(client_at(app.url))
-            client.headers["Authorization"] = f"Bearer {made.text.written()}"
+            client.headers["Authorization"] = f"Bearer {made.text}"
             found[name] = client
         yield found
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.domain.access import Scope
 from tests.fakes.access import Access
 from tests.fakes.faults import fault
@@ -435,9 +435,9 @@ def test_nobody_else_finds_a_tenants_jobs(tmp_path: Path) -> None:
 
         def holder(scopes: frozenset[Scope], tenant: str = "clinic") -> httpx.Client:
             with closing(Access(tmp_path)) as access:
-                made = access.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
+                made = access.keys.create(KeyRequest(name="one", tenant=tenant, scopes=scopes))
             opened = stack.enter_context(client_at(app.url))
-            opened.headers["Authorization"] = f"Bearer {made.text.written()}"
+            opened.headers["Authorization"] = f"Bearer {made.text}"
             return opened
 
         owner, stranger, reader = holder(ALL), holder(ALL, "other"), holder(frozenset({Scope.READ}))

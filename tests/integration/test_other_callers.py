@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.store.audit_rows import AuditRows
-from ai_psychiatrist.store.database import TenantDatabase, open_sqlite
+from ai_psychiatrist.store.audit import AuditLogs
+from ai_psychiatrist.store.database import open_sqlite
 from tests.fakes.exchange import Reply
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import RunningApp, model_at, settings_with, waiting
@@ -60,7 +60,8 @@ def owner(doors: Doors) -> httpx.Client:
 def readings(folder: Path, tenant: str) -> int:
     """Return how many readings of stored transcripts the audit log of a tenant has."""
     with closing(open_sqlite(folder)) as database:
-        rows = AuditRows(TenantDatabase(database, tenant)).latest(1_000)
+        logs = AuditLogs(database=lambda: database, key=lambda: bytes(32))
+        rows = logs.of(tenant).latest(1_000)
     return sum(row.action == "transcript_read" for row in rows)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.phq8 import Item
 from tests.fakes.access import Access
@@ -44,9 +44,9 @@ class Doors:
 
     def client(self, scopes: frozenset[Scope] = ALL, tenant: str = "clinic") -> httpx.Client:
         with closing(Access(self._folder)) as access:
-            made = access.keys.create(WantedKey(name="one", tenant=tenant, scopes=scopes))
+            made = access.keys.create(KeyRequest(name="one", tenant=tenant, scopes=scopes))
         client = self._stack.enter_context(client_at(self._url))
-        client.headers["Authorization"] = f"Bearer {made.text.written()}"
+        client.headers["Authorization"] = f"Bearer {made.text}"
         return client
 
 

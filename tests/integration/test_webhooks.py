@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 from structlog.typing import EventDict
 
-from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks, callback_to
+from ai_psychiatrist.jobs.settings import WebhookSettings, callback_host
+from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState
 from ai_psychiatrist.store.interviews import InterviewBounds
-from ai_psychiatrist.store.jobs import NewJob
+from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import StoreLimits
@@ -94,7 +94,7 @@ class Service:
 async def want(records: Records, url: str, settings: WebhookSettings, job: str = JOB) -> None:
     """Store a job whose end is to be told."""
     record = NewRecord(id=job, transcript=parse_transcript("Participant: I sleep badly, canary."))
-    to = callback_to(url, settings)
+    to = Callback(host=callback_host(url, settings), url=url)
     new = NewJob(record=record, request=b"{}", asked_by="ann", callback=to)
     await records.ask(lambda store: store.add_jobs([new]))
 
@@ -121,14 +121,15 @@ async def serving(
 ) -> AsyncIterator[Service]:
     now = Clock()
     places = (receiver.place for receiver in receivers)
-    webhooks = Webhooks(
-        settings=settings_for(*places, secret=secret),
-        now=now,
-        look_seconds=0.02,
-        try_seconds=try_seconds,
-    )
     with captured_events() as events, closing(stores_in(folder)) as stores:
-        async with webhooks.running(stores):
+        webhooks = Webhooks(
+            settings=settings_for(*places, secret=secret),
+            stores=stores,
+            now=now,
+            look_seconds=0.02,
+            try_seconds=try_seconds,
+        )
+        async with webhooks.running():
             records = stores.records(TENANT)
             yield Service(webhooks=webhooks, clock=now, records=records, events=events)
     words = ("canary", "token", "127.0.0.1", "/ended")
@@ -342,13 +343,14 @@ _SERVER = """
 import asyncio, sys
 from pathlib import Path
 from tests.integration.test_webhooks import JOB, TENANT, Clock, settings_for, stores_in, want
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
+from ai_psychiatrist.jobs.webhooks import Webhooks
 
 async def main():
     folder, place, is_new = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "new"
     stores, settings = stores_in(folder), settings_for(place)
-    webhooks = Webhooks(settings=settings, now=Clock(0 if is_new else 61), look_seconds=0.02)
-    async with webhooks.running(stores):
+    clock = Clock(0 if is_new else 61)
+    webhooks = Webhooks(settings=settings, stores=stores, now=clock, look_seconds=0.02)
+    async with webhooks.running():
         if is_new:
             records = stores.records(TENANT)
             await want(records, f"http://{place}/ended", settings)
@@ -389,8 +391,8 @@ def test_kill_between_store_and_delivery_loses_nothing(tmp_path: Path) -> None:
 
 def test_without_hosts_nothing_is_made(tmp_path: Path) -> None:
     async def run() -> None:
-        webhooks = Webhooks(settings=WebhookSettings())
-        async with webhooks.running(stores_in(tmp_path / "state")):
+        webhooks = Webhooks(settings=WebhookSettings(), stores=stores_in(tmp_path / "state"))
+        async with webhooks.running():
             webhooks.wake()
 
     asyncio.run(run())

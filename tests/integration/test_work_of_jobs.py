@@ -10,8 +10,7 @@ import httpx
 
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.jobs.engine import JobEnd
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.wiring import bootstrap
 from ai_psychiatrist.wiring.job_work import JobWork
 from tests.fakes.faults import fault
@@ -22,13 +21,13 @@ from tests.patience import wait_until
 BODY = {"transcript_text": "Participant: I sleep badly every night."}
 
 
-def begun(settings: Settings) -> Queued:
+def begun(settings: Settings) -> JobRef:
     """Return a job that a server has stored, and that no worker has taken."""
     with client_of(settings) as client:
         answer: httpx.Response = client.post(
             "/v1/assessments", json=BODY, headers={"Prefer": "respond-async"}
         )
-    return Queued(tenant="local", id=answer.json()["job_id"])
+    return JobRef(tenant="local", id=answer.json()["job_id"])
 
 
 def changed(folder: Path, statement: str) -> None:
@@ -37,8 +36,8 @@ def changed(folder: Path, statement: str) -> None:
         file.execute(statement)
 
 
-def done(settings: Settings, job: Queued) -> tuple[RecordState, list[JobEnd]]:
-    """Return what the work returns, and which ends it told."""
+def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
+    """Return how far a job is once it was done, and which ends were told."""
     ends: list[JobEnd] = []
 
     async def on_end(end: JobEnd) -> None:
@@ -47,7 +46,9 @@ def done(settings: Settings, job: Queued) -> tuple[RecordState, list[JobEnd]]:
     async def work() -> RecordState:
         async with bootstrap(settings) as services:
             assert await services.stores.claim(per_tenant=0) == job
-            return await JobWork(services=services, on_end=on_end)(job)
+            await JobWork(services=services, on_end=on_end)(job)
+            records = services.stores.records(job.tenant)
+            return (await records.ask(lambda store: store.summary(job.id))).state
 
     return asyncio.run(work()), ends
 

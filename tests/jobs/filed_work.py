@@ -8,9 +8,7 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.store.jobs import TakenJob
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.store.jobs import JobRef, TakenJob
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.job_work import JobCalls
 from tests.unit.store.stored import RESULT, figures
@@ -26,19 +24,19 @@ class FiledWork:
     calls: int
     seconds: float
 
-    async def __call__(self, job: Queued) -> RecordState:
+    async def __call__(self, job: JobRef) -> None:
         """Do a job to its end."""
         records, runner = self.stores.records(job.tenant), self.stores.runner
         taken = await records.ask(lambda store: store.jobs.take(job.id, runner))
         if not isinstance(taken, TakenJob):
-            return taken
+            return
         try:
             known, seal = await records.ask(lambda store: store.jobs.calls(job.id))
             kept = JobCalls(job_id=job.id, records=records, known=known, seal=seal)
             for number in range(self.calls):
                 if await kept.recall(str(number), 0) is None:
                     if not await records.ask(lambda store: store.jobs.is_run_by(job.id, runner)):
-                        return RecordState.RUNNING
+                        return
                     await self._call(kept, job, str(number))
             ended = await records.ask(
                 lambda store: store.jobs.finish(job.id, runner, RESULT, figures())
@@ -48,16 +46,15 @@ class FiledWork:
         except asyncio.CancelledError:
             await records.ask(lambda store: store.jobs.put_back(job.id, runner))
             raise
-        return RecordState.FINISHED
 
-    async def _call(self, kept: JobCalls, job: Queued, number: str) -> None:
+    async def _call(self, kept: JobCalls, job: JobRef, number: str) -> None:
         self._note("begun", job, number)
         await asyncio.sleep(self.seconds)
         call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest=number, reply="{}")
         await kept.keep(call)
         self._note("finished", job, number)
 
-    def _note(self, what: str, job: Queued, number: str) -> None:
+    def _note(self, what: str, job: JobRef, number: str) -> None:
         line = f"{what} {os.getpid()} {job.tenant}/{job.id} {number}\n".encode()
         account = os.open(self.folder / "account", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:

@@ -5,12 +5,13 @@ import asyncio
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.jobs.engine import Engine
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.stores import Stores
 from tests.jobs.filed_work import FiledWork
 from tests.jobs.places import Place
@@ -36,8 +37,7 @@ def main() -> None:
     stores = place.stores(folder=given.state, dead_seconds=given.reap)
     work = FiledWork(stores=stores, folder=given.folder, calls=given.calls, seconds=given.seconds)
 
-    async def claim() -> Queued | None:
-        return await stores.claim(per_tenant=given.per_tenant)
+    claim = partial(stores.claim, per_tenant=given.per_tenant)
 
     async def worked() -> int:
         engine = Engine(claim=claim, work=work, concurrency=given.concurrency)
@@ -52,7 +52,7 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _worked(engine: Engine, stores: Stores) -> int:
+async def _worked(engine: Engine[JobRef], stores: Stores) -> int:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     try:
@@ -60,19 +60,18 @@ async def _worked(engine: Engine, stores: Stores) -> int:
     except StoreUnusable:
         _say("away")
         return LOST
-    engine.begin()
-    _say(f"worker {name}")
-    while not stop.is_set():
-        try:
-            await stores.take_back(engine.under_way)
-        except StoreUnusable as error:
-            sys.stderr.write(f"{error}\n")
-        try:
-            async with asyncio.timeout(_TEND_SECONDS):
-                await stop.wait()
-        except TimeoutError:
-            continue
-    await engine.aclose()
+    async with engine.running():
+        _say(f"worker {name}")
+        while not stop.is_set():
+            try:
+                await stores.take_back(engine.under_way)
+            except StoreUnusable as error:
+                sys.stderr.write(f"{error}\n")
+            try:
+                async with asyncio.timeout(_TEND_SECONDS):
+                    await stop.wait()
+            except TimeoutError:
+                continue
     await stores.take_back(())
     stores.close()
     return 0

@@ -1,1 +1,1 @@
-"""Who calls: keys, tokens, sessions, limits, and the log of what they did."""
+"""Who calls: keys, tokens, sessions and limits."""

@@ -1,10 +1,10 @@
-"""How often somebody may fail to log in from one address."""
+"""How many logins may fail from one address."""
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 from typing import Final
 
 MOST_FAILURES: Final = 10
@@ -24,7 +24,7 @@ class FailedLogins:
     _by_network: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict)
 
     def seconds_to_wait(self, address: str) -> int:
-        """Return how long an address is not heard, 0 while it is."""
+        """Return for how long logins from an address are refused, 0 while they are not."""
         count, since = self._by_network.get(_network(address), (0, 0.0))
         left = since + WINDOW_SECONDS - self.clock()
         return int(left) + 1 if count >= MOST_FAILURES and left > 0 else 0
@@ -48,7 +48,6 @@ def _network(address: str) -> str:
         parsed = ip_address(address)
     except ValueError:
         return "unknown"
-    if isinstance(parsed, IPv4Address):
-        return str(parsed)
-    mapped = parsed.ipv4_mapped
-    return str(mapped or ip_network((parsed, _OWN_NETWORK_BITS), strict=False))
+    plain = getattr(parsed, "ipv4_mapped", None) or parsed
+    bits = plain.max_prefixlen if plain.version == 4 else _OWN_NETWORK_BITS
+    return str(ip_network((plain, bits), strict=False))

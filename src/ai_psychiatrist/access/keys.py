@@ -12,8 +12,18 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.access import TENANT_CURE, Principal, Scope, is_tenant
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
-from ai_psychiatrist.store.access_rows import AccessRows
+from ai_psychiatrist.infrastructure.logging import get_logger
+from ai_psychiatrist.store.access_rows import (
+    ADD_KEY,
+    END_SESSIONS_OF_KEY,
+    KEY,
+    KEYS,
+    NOTE_KEY_USE,
+    REVOKE_KEY,
+)
 from ai_psychiatrist.store.database import Database, Found
+
+logger = get_logger(__name__)
 
 START: Final = "aip_"
 """What every key begins with, so that one that leaked is found by a search."""
@@ -34,39 +44,11 @@ _NO_DIGEST: Final = bytes(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyText:
-    """A key as its holder has it."""
-
-    id: str
-    """Tells nothing of the secret; it may be logged and listed."""
-    secret: str = field(repr=False)
-
-    @property
-    def secret_digest(self) -> bytes:
-        """What is kept of the secret; a slow digest is for passwords, which can be guessed."""
-        return sha256(self.secret.encode()).digest()
-
-    def written(self) -> str:
-        """Return the text that its holder keeps."""
-        return f"{START}{self.id}_{self.secret}"
-
-
-def make_key() -> KeyText:
-    """Return a new key."""
-    return KeyText(id=secrets.token_hex(_ID_BYTES), secret=secrets.token_urlsafe(_SECRET_BYTES))
-
-
-def read_key(text: str) -> KeyText | None:
-    """Return the key that a text is, if it is written as one."""
-    found = _WRITTEN.fullmatch(text)
-    return found and KeyText(id=found[1], secret=found[2])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
     """What is kept of a key; its secret is not."""
 
     id: str
+    """Tells nothing of the secret; it may be logged and listed."""
     principal: Principal
     created_at: int
     """Seconds since 1970, like the moments below."""
@@ -81,8 +63,8 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedKey:
-    """A key to be made."""
+class KeyRequest:
+    """A key to be made; raises `InputError` for one that cannot be."""
 
     name: str
     tenant: str
@@ -90,13 +72,24 @@ class WantedKey:
     lasts_seconds: int | None = None
     """`None`: until it is revoked."""
 
+    def __post_init__(self) -> None:
+        if not is_tenant(self.tenant):
+            raise InputError(TENANT_CURE, field="tenant")
+        if not (self.name.isprintable() and 0 < len(self.name.strip()) <= _MOST_NAME_CHARACTERS):
+            msg = f"a name is 1-{_MOST_NAME_CHARACTERS} printable characters"
+            raise InputError(msg, field="name")
+        if not self.scopes:
+            msg = f"a key without a scope opens nothing; the scopes are {', '.join(Scope)}"
+            raise InputError(msg, field="scope")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeKey:
     """A new key, and the only sight of its secret."""
 
     key: Key
-    text: KeyText
+    text: str = field(repr=False)
+    """What its holder keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,83 +102,80 @@ class KeyStore:
     database: Callable[[], Database]
     clock: Clock = time.time
 
-    def create(self, wanted: WantedKey) -> MadeKey:
-        """Make a key for a new holder; raises `InputError` for a name or tenant of wrong form."""
-        require_usable(wanted)
-        text = make_key()
-        principal = Principal(
-            id=f"key:{text.id}", name=wanted.name, tenant=wanted.tenant, scopes=wanted.scopes
+    def create(self, wanted: KeyRequest) -> MadeKey:
+        """Make a key for a new holder."""
+        key_id = secrets.token_hex(_ID_BYTES)
+        holder = Principal(
+            id=f"key:{key_id}", name=wanted.name, tenant=wanted.tenant, scopes=wanted.scopes
         )
-        return self._add(text, principal, wanted.lasts_seconds)
+        return self._add(key_id, holder, wanted.lasts_seconds)
 
     def create_like(self, key_id: str, *, lasts_seconds: int | None = None) -> MadeKey:
         """Make a further key for the holder of one, who stays the same rater.
 
         Raises `InputError` where there is no such key or two of the holder's work already.
         """
-        with self._rows.holding(key_id):
-            like = self.get(key_id)
-            of_same = [one for one in self.all() if one.principal.id == like.principal.id]
-            if sum(one.is_live(self.clock()) for one in of_same) >= MOST_LIVE:
+        with self.database().among_tenants():
+            holder = self.get(key_id).principal
+            of_same = [key for key in self.all() if key.principal.id == holder.id]
+            if sum(key.is_live(self.clock()) for key in of_same) >= MOST_LIVE:
                 msg = f"{MOST_LIVE} keys of this holder work already: revoke one first"
                 raise InputError(msg, field="like")
-            return self._add(make_key(), like.principal, lasts_seconds)
+            return self._add(secrets.token_hex(_ID_BYTES), holder, lasts_seconds)
 
     def get(self, key_id: str) -> Key:
         """Return what is kept of a key; raises `InputError` where there is none of this id."""
-        row = self._rows.key(key_id)
-        if row is None:
-            msg = "there is no key of this id: `ai-psychiatrist keys list` shows all"
-            raise InputError(msg, field="id")
-        return key_of(row)
+        for row in self.database().across_tenants(KEY, of_key=key_id):
+            return key_of(row)
+        msg = "there is no key of this id: `ai-psychiatrist keys list` shows all"
+        raise InputError(msg, field="id")
 
     def all(self) -> tuple[Key, ...]:
         """Return all keys, the oldest first."""
-        return tuple(map(key_of, self._rows.keys()))
+        return tuple(map(key_of, self.database().across_tenants(KEYS)))
 
     def revoke(self, key_id: str) -> Key:
         """End a key and its sessions; one that was revoked before stays as it is."""
-        self.get(key_id)
-        self._rows.revoke_key(key_id, int(self.clock()))
-        return self.get(key_id)
+        database = self.database()
+        with database.among_tenants(is_alone=False):
+            database.change(REVOKE_KEY, of_key=key_id, of_now=int(self.clock()))
+            database.change(END_SESSIONS_OF_KEY, of_key=key_id)
+            return self.get(key_id)
 
-    def find(self, given: KeyText) -> Key | None:
-        """Return the live key that a caller shows; an unknown id takes as long as any."""
-        row = self._rows.key(given.id)
-        expected = _NO_DIGEST if row is None else row.secret_digest
-        is_same = hmac.compare_digest(given.secret_digest, expected)
-        if row is None or not is_same:
-            return None
-        key, now = key_of(row), int(self.clock())
-        if not key.is_live(now):
+    def find(self, text: str) -> Key | None:
+        """Return the live key that a caller shows, or log that there is none.
+
+        An unknown id takes as long as a wrong secret.
+        """
+        now, given = int(self.clock()), _WRITTEN.fullmatch(text)
+        rows = self.database().across_tenants(KEY, of_key=given[1]) if given else ()
+        expected = rows[0].secret_digest if rows else _NO_DIGEST
+        is_same = hmac.compare_digest(digest_of(given[2] if given else ""), expected)
+        key = key_of(rows[0]) if rows and is_same else None
+        if key is None or not key.is_live(now):
+            # An id that somebody made up is not repeated.
+            logger.warning("credential_refused", key_id=rows[0].id if rows else None)
             return None
         if key.used_at is None or now - key.used_at >= NOTED_EVERY_SECONDS:
             # The holder is authenticated whether or not the disk takes the note.
             with suppress(StoreUnusable):
-                self._rows.use_key(key.id, now)
+                self.database().change(NOTE_KEY_USE, of_key=key.id, of_now=now)
         return key
 
-    def knows(self, key_id: str) -> bool:
-        """Return whether there is or was a key of this id."""
-        return self._rows.key(key_id) is not None
-
-    @property
-    def _rows(self) -> AccessRows:
-        return AccessRows(self.database())
-
-    def _add(self, text: KeyText, principal: Principal, lasts_seconds: int | None) -> MadeKey:
-        now = int(self.clock())
-        self._rows.add_key(
-            id=text.id,
-            secret_digest=text.secret_digest,
-            principal=principal.id,
-            name=principal.name,
-            tenant=principal.tenant,
-            scopes=" ".join(sorted(principal.scopes)),
+    def _add(self, key_id: str, holder: Principal, lasts_seconds: int | None) -> MadeKey:
+        now, secret = int(self.clock()), secrets.token_urlsafe(_SECRET_BYTES)
+        self.database().change(
+            ADD_KEY,
+            id=key_id,
+            secret_digest=digest_of(secret),
+            principal=holder.id,
+            name=holder.name,
+            tenant=holder.tenant,
+            scopes=" ".join(sorted(holder.scopes)),
             created_at=now,
             expires_at=None if lasts_seconds is None else now + lasts_seconds,
         )
-        return MadeKey(key=self.get(text.id), text=text)
+        return MadeKey(key=self.get(key_id), text=f"{START}{key_id}_{secret}")
 
 
 def key_of(row: Found) -> Key:
@@ -206,13 +196,6 @@ def key_of(row: Found) -> Key:
     )
 
 
-def require_usable(wanted: WantedKey) -> None:
-    """Raise `InputError` for a key that cannot be made."""
-    if not is_tenant(wanted.tenant):
-        raise InputError(TENANT_CURE, field="tenant")
-    if not (wanted.name.isprintable() and 0 < len(wanted.name.strip()) <= _MOST_NAME_CHARACTERS):
-        msg = f"a name is 1-{_MOST_NAME_CHARACTERS} printable characters"
-        raise InputError(msg, field="name")
-    if not wanted.scopes:
-        msg = f"a key without a scope opens nothing; the scopes are {', '.join(Scope)}"
-        raise InputError(msg, field="scope")
+def digest_of(secret: str) -> bytes:
+    """Return what is kept of a random secret; a slow digest is for what can be guessed."""
+    return sha256(secret.encode()).digest()

@@ -19,7 +19,7 @@ from joserfc.jws import extract_compact
 from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.domain.access import Principal, Scope, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.given_files import FileTooLarge, read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge, naming_setting, read_regular
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 
@@ -33,6 +33,7 @@ PAUSE_SECONDS: Final = 60.0
 MOST_BYTES: Final = 262_144
 """Of a set of keys."""
 
+_PUBLIC_PARTS: Final = frozenset({"kty", "kid", "n", "e", "crv", "x", "y"})
 _OF_ID_TOKENS: Final = frozenset({"nonce", "at_hash", "c_hash"})
 """Claims that no access token has: who logs in at another service gets an ID token, too."""
 _MALFORMED: Final = (
@@ -47,36 +48,22 @@ _MALFORMED: Final = (
 _READERS: Final = WorkerThreads(count=2, seconds=10.0)
 
 
-class KeysUnreadable(ConfigurationError):
-    """What should be a set of public keys is none."""
+def public_keys(written: bytes) -> KeySet:
+    """Return the keys of a JWK set that check signatures; the rest of it is left out.
 
-
-class PublicKeys:
-    """The keys of an issuer that check signatures; the rest of its JWK set is left out."""
-
-    def __init__(self, written: bytes) -> None:
-        """Read a JWK set; raises `KeysUnreadable` when it has no key that can be used."""
-        keys: list[Key] = []
-        with suppress(*_MALFORMED):
-            for entry in json.loads(written)["keys"]:
-                with suppress(*_MALFORMED):
-                    # Private parts are not wanted, and not kept.
-                    public = {
-                        name: entry[name]
-                        for name in ("kty", "kid", "n", "e", "crv", "x", "y")
-                        if name in entry
-                    }
-                    if entry.get("use", "sig") == "sig" and _is_strong(public):
-                        keys.append(JWKRegistry.import_key(public))
-        if not keys:
-            raise KeysUnreadable("the key set of the issuer has no RSA or EC key for signatures")
-        self._keys = KeySet(keys)
-
-    def find(self, key_id: str | None) -> Key | None:
-        """Return the key of an id; the only one there is needs none."""
-        with suppress(errors.InvalidKeyIdError):
-            return self._keys.get_by_kid(key_id)
-        return None
+    Raises `ConfigurationError` when it has no key that can be used.
+    """
+    keys: list[Key] = []
+    with suppress(*_MALFORMED):
+        for entry in json.loads(written)["keys"]:
+            with suppress(*_MALFORMED):
+                # Private parts are not wanted, and not kept.
+                public = {name: entry[name] for name in _PUBLIC_PARTS & entry.keys()}
+                if entry.get("use", "sig") == "sig" and _is_strong(public):
+                    keys.append(JWKRegistry.import_key(public))
+    if not keys:
+        raise ConfigurationError("the key set of the issuer has no RSA or EC key for signatures")
+    return KeySet(keys)
 
 
 def _is_strong(public: Mapping[str, str]) -> bool:
@@ -87,16 +74,14 @@ def _is_strong(public: Mapping[str, str]) -> bool:
     )
 
 
-def read_keys(path: Path) -> PublicKeys:
-    """Read the keys of a file; raises `KeysUnreadable`."""
-    try:
-        return PublicKeys(read_regular(path, most_bytes=MOST_BYTES))
-    except OSError as error:
-        raise KeysUnreadable(f"AUTH_OIDC_JWKS_FILE cannot be read: {reason_of(error)}") from None
+def read_keys(path: Path) -> KeySet:
+    """Read the keys of a file; raises `ConfigurationError`."""
+    with naming_setting("AUTH_OIDC_JWKS_FILE"):
+        return public_keys(read_regular(path, most_bytes=MOST_BYTES))
 
 
-async def fetch_keys(url: str) -> PublicKeys:
-    """Fetch the keys, from this address alone; raises `KeysUnreadable`."""
+async def fetch_keys(url: str) -> KeySet:
+    """Fetch the keys, from this address alone; raises `ConfigurationError`."""
     written = b""
     try:
         async with (
@@ -110,23 +95,23 @@ async def fetch_keys(url: str) -> PublicKeys:
                 written += chunk
                 if len(written) > MOST_BYTES:
                     raise FileTooLarge
-        return await _READERS.run(partial(PublicKeys, written))
+        return await _READERS.run(partial(public_keys, written))
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         status = (
             f" {error.response.status_code}" if isinstance(error, httpx2.HTTPStatusError) else ""
         )
         reason = f"{type(error).__name__}{status}"
-        raise KeysUnreadable(f"AUTH_OIDC_JWKS_URL gives no keys: {reason}") from None
+        raise ConfigurationError(f"AUTH_OIDC_JWKS_URL gives no keys: {reason}") from None
 
 
 class KeyCache:
     """The issuer's keys, loaded when they are needed; of many who wait one loads."""
 
     def __init__(
-        self, load: Callable[[], Awaitable[PublicKeys]], clock: Callable[[], float] = time.monotonic
+        self, load: Callable[[], Awaitable[KeySet]], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._load, self._clock, self._lock = load, clock, asyncio.Lock()
-        self._keys: PublicKeys | None = None
+        self._keys = KeySet([])
         self._loaded_at, self._tried_at = -STALE_SECONDS, -PAUSE_SECONDS
 
     async def find(self, key_id: str | None) -> Key | None:
@@ -138,16 +123,16 @@ class KeyCache:
                     self._tried_at = now
                     try:
                         self._keys, self._loaded_at = await self._load(), now
-                    except (KeysUnreadable, TimeoutError) as error:
+                    except (ConfigurationError, TimeoutError) as error:
                         logger.error("token_keys_not_loaded", reason=str(error) or "timed out")
         return self._known(key_id, STALE_SECONDS)
 
     def _known(self, key_id: str | None, oldest_seconds: float) -> Key | None:
-        return (
-            self._keys.find(key_id)
-            if self._keys is not None and self._clock() - self._loaded_at < oldest_seconds
-            else None
-        )
+        if self._clock() - self._loaded_at < oldest_seconds:
+            # The only one there is needs no id.
+            with suppress(errors.InvalidKeyIdError):
+                return self._keys.get_by_kid(key_id)
+        return None
 
 
 class TokenVerifier:

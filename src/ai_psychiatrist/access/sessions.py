@@ -8,15 +8,20 @@ import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Final
 
-from ai_psychiatrist.access.keys import NOTED_EVERY_SECONDS, Clock, Key, key_of
+from ai_psychiatrist.access.keys import NOTED_EVERY_SECONDS, Clock, Key, digest_of, key_of
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.domain.normal_form import nfkc
-from ai_psychiatrist.store.access_rows import AccessRows
-from ai_psychiatrist.store.database import Database, Found
+from ai_psychiatrist.store.access_rows import (
+    ADD_SESSION,
+    END_SESSION,
+    MAKE_ROOM,
+    NOTE_SESSION_USE,
+    SESSION,
+)
+from ai_psychiatrist.store.database import Database
 
 LIFE_SECONDS: Final = 12 * 3600
 """From the login on, however much it is used."""
@@ -57,52 +62,59 @@ class SessionStore:
 
     def begin(self, key: Key) -> Session:
         """Begin a session of a live key's holder; it ends with the key at the latest."""
-        lasts = LIFE_SECONDS
-        if key.expires_at is not None:
-            lasts = min(lasts, key.expires_at - int(self.clock()))
-        token = self._add(key.principal, key_id=key.id)
-        return Session(token=token, principal=key.principal, lasts_seconds=lasts)
+        left = LIFE_SECONDS if key.expires_at is None else key.expires_at - int(self.clock())
+        return self._begun(key.principal, min(left, LIFE_SECONDS), key_id=key.id)
 
     def begin_local(self, rater: str) -> Session:
         """Begin a session of a rater who gives a name; raises `InputError` for no usable one."""
         principal = local_rater(rater)
-        token = self._add(principal, rater=principal.name)
-        return Session(token=token, principal=principal, lasts_seconds=LIFE_SECONDS)
+        return self._begun(principal, LIFE_SECONDS, rater=principal.name)
 
     def find(self, token: str, *, takes_raters: bool) -> Principal | None:
         """Return whose session it is, if it still lasts.
 
         `takes_raters`: whether a name alone is enough, as where no key is asked for.
         """
-        rows, now, digest = AccessRows(self.database()), int(self.clock()), _digest(token)
-        row = rows.session(digest, oldest=now - LIFE_SECONDS, idle=now - IDLE_SECONDS)
-        found = None if row is None else _principal(row, now, takes_raters=takes_raters)
-        if row is not None and found is not None and now - row.last_used_at >= NOTED_EVERY_SECONDS:
-            with suppress(StoreUnusable):
-                rows.use_session(digest, now)
-        return found
+        database, now, digest = self.database(), int(self.clock()), digest_of(token)
+        for row in database.across_tenants(SESSION, of_token=digest, **_bounds(now)):
+            if row.rater is not None:
+                principal = local_rater(row.rater) if takes_raters else None
+            else:
+                key = key_of(row)
+                principal = key.principal if key.is_live(now) else None
+            if principal is not None and now - row.last_used_at >= NOTED_EVERY_SECONDS:
+                with suppress(StoreUnusable):
+                    database.change(NOTE_SESSION_USE, of_token=digest, of_now=now)
+            return principal
+        return None
 
     def end(self, token: str) -> None:
         """End a session, if there is one."""
-        AccessRows(self.database()).end_session(_digest(token))
+        self.database().change(END_SESSION, of_token=digest_of(token))
 
-    def _add(
-        self, principal: Principal, *, key_id: str | None = None, rater: str | None = None
-    ) -> str:
-        token, now = secrets.token_urlsafe(_TOKEN_BYTES), int(self.clock())
-        AccessRows(self.database()).add_session(
-            oldest=now - LIFE_SECONDS,
-            idle=now - IDLE_SECONDS,
-            most_of_one=MOST_OF_ONE,
-            most=MOST_SESSIONS,
-            tenant=principal.tenant,
-            token_digest=_digest(token),
-            key_id=key_id,
-            rater=rater,
-            began_at=now,
-            used_at=now,
-        )
-        return token
+    def _begun(
+        self,
+        principal: Principal,
+        lasts_seconds: int,
+        *,
+        key_id: str | None = None,
+        rater: str | None = None,
+    ) -> Session:
+        database, now = self.database(), int(self.clock())
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        most = {"of_most_of_one": MOST_OF_ONE - 1, "of_most": MOST_SESSIONS - 1}
+        with database.among_tenants(is_alone=False):
+            database.change(MAKE_ROOM, of_key=key_id, of_rater=rater, **most, **_bounds(now))
+            database.change(
+                ADD_SESSION,
+                tenant=principal.tenant,
+                token_digest=digest_of(token),
+                key_id=key_id,
+                rater=rater,
+                began_at=now,
+                used_at=now,
+            )
+        return Session(token=token, principal=principal, lasts_seconds=lasts_seconds)
 
 
 def local_rater(name: str) -> Principal:
@@ -129,12 +141,6 @@ def is_forgery_token(given: str, session_token: str) -> bool:
     return hmac.compare_digest(given.encode(), forgery_token(session_token).encode())
 
 
-def _principal(row: Found, now: int, *, takes_raters: bool) -> Principal | None:
-    if row.rater is not None:
-        return local_rater(row.rater) if takes_raters else None
-    key = key_of(row)
-    return key.principal if key.is_live(now) else None
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode()).digest()
+def _bounds(now: int) -> dict[str, int]:
+    """Return when a session began, and was used last, that has just ended."""
+    return {"of_oldest": now - LIFE_SECONDS, "of_idle": now - IDLE_SECONDS}

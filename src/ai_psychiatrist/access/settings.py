@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.infrastructure.options import (
@@ -30,6 +30,17 @@ def _safe_address(url: str) -> str:
     return url
 
 
+def _some_of(known: tuple[str, ...], otherwise: str) -> AfterValidator:
+    """Return what takes some of the values that are known, and says `otherwise` of any other."""
+
+    def check(values: tuple[str, ...]) -> tuple[str, ...]:
+        if not values or not set(values) <= set(known):
+            raise ValueError(otherwise)
+        return values
+
+    return AfterValidator(check)
+
+
 class AuthSettings(Options):
     """Who may come in."""
 
@@ -52,10 +63,17 @@ class AuthSettings(Options):
     oidc_jwks_file: Path | None = Field(
         default=None, description="File of the provider's keys, instead of their address."
     )
-    oidc_algorithms: CommaList[str] = Field(
-        default=("RS256", "ES256"), description="Algorithms of signatures that are taken."
-    )
-    oidc_token_types: CommaList[str] = Field(
+    oidc_algorithms: Annotated[
+        CommaList[str],
+        _some_of(
+            _ALGORITHMS,
+            f"the algorithms are {', '.join(_ALGORITHMS)}; none and HS256 prove nothing",
+        ),
+    ] = Field(default=("RS256", "ES256"), description="Algorithms of signatures that are taken.")
+    oidc_token_types: Annotated[
+        CommaList[Annotated[str, AfterValidator(str.casefold)]],
+        _some_of(("at+jwt", "jwt"), "the types of access tokens are at+jwt and JWT"),
+    ] = Field(
         default=("at+jwt",),
         description="Types of tokens (`typ`) that are taken; JWT as well for some providers.",
     )
@@ -65,20 +83,3 @@ class AuthSettings(Options):
     oidc_scope_claim: str = Field(
         default="scope", description="The claim that lists assess, read, review, admin and metrics."
     )
-
-    @field_validator("oidc_algorithms")
-    @classmethod
-    def _are_asymmetric(cls, algorithms: tuple[str, ...]) -> tuple[str, ...]:
-        if not algorithms or not set(algorithms) <= set(_ALGORITHMS):
-            msg = f"the algorithms are {', '.join(_ALGORITHMS)}; none and HS256 prove nothing"
-            raise ValueError(msg)
-        return algorithms
-
-    @field_validator("oidc_token_types")
-    @classmethod
-    def _are_of_access_tokens(cls, types: tuple[str, ...]) -> tuple[str, ...]:
-        folded = tuple(map(str.casefold, types))
-        if not folded or not set(folded) <= {"at+jwt", "jwt"}:
-            msg = "the types of access tokens are at+jwt and JWT"
-            raise ValueError(msg)
-        return folded

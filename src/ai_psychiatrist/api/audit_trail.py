@@ -10,7 +10,6 @@ from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ai_psychiatrist.access.audit import BEGUN, NO_TENANT, Action
 from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.api.audited_actions import (
     ACTIONS,
@@ -24,6 +23,7 @@ from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
+from ai_psychiatrist.store.audit import BEGUN, NO_TENANT, Action
 from ai_psychiatrist.wiring import Services
 
 logger = get_logger(__name__)

@@ -2,8 +2,8 @@
 
 from typing import Final, NamedTuple
 
-from ai_psychiatrist.access.audit import Action
 from ai_psychiatrist.api.paths import VERSION_PREFIX
+from ai_psychiatrist.store.audit import Action
 
 
 class RouteKey(NamedTuple):

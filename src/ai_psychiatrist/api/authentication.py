@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ai_psychiatrist.access.failed_logins import FailedLogins
-from ai_psychiatrist.access.keys import START, Key, KeyStore, read_key
+from ai_psychiatrist.access.keys import START
 from ai_psychiatrist.access.sessions import TOKEN, Session
 from ai_psychiatrist.api.authorization import (
     COOKIE_BEHIND_TLS,
@@ -112,7 +112,7 @@ class Authentication:
                 verifier: TokenVerifier | None = services.token_verifier
                 return None if verifier is None else await verifier.principal_of(given.text)
             if not given.is_session:
-                key = await KEY_READERS.run(lambda: live_key(services.keys, given.text))
+                key = await KEY_READERS.run(lambda: services.keys.find(given.text))
                 return None if key is None else key.principal
             found = await KEY_READERS.run(
                 lambda: services.sessions.find(given.text, takes_raters=not self._is_required)
@@ -125,17 +125,6 @@ class Authentication:
         if found is not None:
             scope["state"][SESSION] = given.text
         return found
-
-
-def live_key(keys: KeyStore, text: str) -> Key | None:
-    """Return the key that a text is, if it lets its holder in; logs the attempt if not."""
-    given = read_key(text)
-    key = None if given is None else keys.find(given)
-    if key is None:
-        # An id that somebody made up is not repeated.
-        key_id = given.id if given is not None and keys.knows(given.id) else None
-        logger.warning("credential_refused", key_id=key_id)
-    return key
 
 
 def set_cookie(response: Response, scope: Scope, session: Session | None) -> None:

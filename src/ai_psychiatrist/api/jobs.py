@@ -30,8 +30,7 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.store.deliveries import Delivery
-from ai_psychiatrist.store.jobs import DANGER, JobPage, JobSummary, JobsWanted
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.store.jobs import DANGER, JobPage, JobRef, JobSummary, JobsWanted
 from ai_psychiatrist.store.records import WHOLE, StageEvent
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -163,7 +162,7 @@ async def cancel_job(
     job_id: JobId, jobs: JobsOf, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
     """End a job: its model calls stop within a second or two, and it stays cancelled."""
-    await jobs.cancel(Queued(tenant=records.tenant, id=job_id))
+    await jobs.cancel(JobRef(tenant=records.tenant, id=job_id))
     return json_of(await read_result(job_id, records, principal), 202)
 
 

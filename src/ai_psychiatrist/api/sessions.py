@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, SecretStr, ValidationError
 
 from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.access.sessions import Session, forgery_token
-from ai_psychiatrist.api.authentication import KEY_READERS, live_key, set_cookie
+from ai_psychiatrist.api.authentication import KEY_READERS, set_cookie
 from ai_psychiatrist.api.authorization import (
     LOGIN_REFUSED,
     PRINCIPAL,
@@ -171,7 +171,7 @@ def _begun(services: Services, given: SessionRequest, *, is_required: bool) -> S
             msg = "a name is not enough here: send a key"
             raise InputError(msg, field="key")
         return services.sessions.begin_local(given.rater)
-    key = live_key(services.keys, given.key.get_secret_value().strip() if given.key else "")
+    key = services.keys.find(given.key.get_secret_value().strip() if given.key else "")
     if key is None:
         raise Problem("unauthenticated")
     return services.sessions.begin(key)

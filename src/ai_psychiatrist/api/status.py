@@ -10,7 +10,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict
 
-from ai_psychiatrist.access.audit import NO_TENANT
 from ai_psychiatrist.agents.pydantic_agents import OPTIONAL_AGENTS
 from ai_psychiatrist.api.authorization import known_principal, requires
 from ai_psychiatrist.api.dependencies import ServicesOf, jobs_of
@@ -18,6 +17,7 @@ from ai_psychiatrist.api.lifespan import state_fault
 from ai_psychiatrist.api.problems import ModelProblem, Problem, causes_field
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
+from ai_psychiatrist.store.audit import NO_TENANT
 from ai_psychiatrist.wiring import Services
 
 _LOOK_SECONDS: Final = 1.0
@@ -76,7 +76,7 @@ def _problem_of_state(services: Services) -> str | None:
     except (ConfigurationError, StoreUnusable):
         return "assessments_unavailable"
     try:
-        services.keys.knows("")
+        services.sessions.find("", takes_raters=False)
     except StoreUnusable:
         return "entrance_unusable"
     try:

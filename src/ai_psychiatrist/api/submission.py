@@ -18,10 +18,9 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import begin_assessment
 from ai_psychiatrist.infrastructure.off_loop import run_in_thread
-from ai_psychiatrist.jobs.webhooks.webhooks import callback_to
+from ai_psychiatrist.jobs.settings import callback_host
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.jobs import Callback, NewJob
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -110,7 +109,10 @@ def callbacks(
     """Return which address each of the requests wants notified; raises `InputError`."""
     settings = services_of(request).settings.jobs_webhook
     urls = (body.callback_url for body in bodies)
-    return tuple(None if url is None else callback_to(url, settings) for url in urls)
+    return tuple(
+        None if url is None else Callback(host=callback_host(url, settings), url=url)
+        for url in urls
+    )
 
 
 async def store_jobs(
@@ -134,7 +136,7 @@ async def store_jobs(
             jobs.engine.wake()
             return
         for job in new:
-            jobs.engine.start(Queued(tenant=records.tenant, id=job.record.id))
+            jobs.engine.start(JobRef(tenant=records.tenant, id=job.record.id))
 
     storing = asyncio.ensure_future(store())
     try:

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from ai_psychiatrist.config import ApiSettings
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import naming_setting, open_regular
 from ai_psychiatrist.infrastructure.private_files import require_secret
 
 
@@ -32,11 +32,8 @@ def require_usable_tls(settings: ApiSettings) -> None:
 
 
 def _refuse_unreadable(path: Path, setting: str) -> None:
-    try:
+    with naming_setting(setting):
         open_regular(path).close()
-    except OSError as error:
-        msg = f"{setting} cannot be read: {reason_of(error)}"
-        raise ConfigurationError(msg) from None
 
 
 def _no_password() -> NoReturn:

@@ -9,13 +9,12 @@ from typing import Annotated, Final, TypeAlias
 import typer
 from rich.table import Table
 
-from ai_psychiatrist.access.audit import AuditLog, noted_head
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.store.audit_rows import AuditRow
+from ai_psychiatrist.store.audit import AuditLog, AuditRow, noted_head
 from ai_psychiatrist.wiring.records import audit_logs_of, stores_of
 
 audit_app = CommandGroup(

@@ -7,9 +7,9 @@ from typing import Final
 
 import typer
 
-from ai_psychiatrist.access.audit import BEGUN, Action
 from ai_psychiatrist.cli.exits import ExitCode, fail
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
+from ai_psychiatrist.store.audit import BEGUN, Action
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.records import audit_logs_of
 

@@ -4,14 +4,13 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import orjson
 import typer
 
-from ai_psychiatrist.access.keys import Key, KeyStore, MadeKey, WantedKey, require_usable
+from ai_psychiatrist.access.keys import Key, KeyRequest, KeyStore, MadeKey
 from ai_psychiatrist.cli.audited import audited, audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import refusing_bad_input, writing_output
@@ -103,13 +102,12 @@ def create(
                 made = keys.create_like(like, lasts_seconds=lasts)
                 changed.record_id = made.key.id
         else:
-            wanted = WantedKey(
+            wanted = KeyRequest(
                 name=_wanted_name(name),
                 tenant=LOCAL.tenant if tenant is None else tenant,
                 scopes=frozenset(scope or ()),
                 lasts_seconds=lasts,
             )
-            require_usable(wanted)
             with audited(stores, wanted.tenant, "key_created") as changed:
                 made = keys.create(wanted)
                 changed.record_id = made.key.id
@@ -120,15 +118,17 @@ def create(
 def list_keys(*, is_json: JsonOption = False) -> None:
     """List all keys, without their secrets."""
     with _stores() as stores, writing_output():
-        found = [_described(key) for key in KeyStore(database=stores.database).all()]
+        found = KeyStore(database=stores.database).all()
         if is_json:
-            typer.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+            described = [_described(key) for key in found]
+            typer.echo(orjson.dumps(described, option=orjson.OPT_INDENT_2))
         elif not found:
             typer.echo("no key yet: ai-psychiatrist keys create", err=True)
         for key in () if is_json else found:
+            holder, (expires, used) = key.principal, map(_moment, (key.expires_at, key.used_at))
             typer.echo(
-                f"{key.id}  {key.state:<8} {key.tenant}  {','.join(key.scopes)}  "
-                f"expires {key.expires_at or 'never'}  used {key.used_at or 'never'}  {key.name}"
+                f"{key.id}  {_state(key):<8} {holder.tenant}  {','.join(sorted(holder.scopes))}  "
+                f"expires {expires or 'never'}  used {used or 'never'}  {holder.name}"
             )
 
 
@@ -143,8 +143,8 @@ def revoke(
         keys = KeyStore(database=stores.database)
         tenant = keys.get(key_id).principal.tenant
         with audited_if_possible(stores, tenant, "key_revoked", key_id):
-            key = _described(keys.revoke(key_id))
-            typer.echo(orjson.dumps(key) if is_json else f"revoked {key.id}")
+            key = keys.revoke(key_id)
+            typer.echo(orjson.dumps(_described(key)) if is_json else f"revoked {key.id}")
 
 
 @contextmanager
@@ -161,9 +161,9 @@ def _stores() -> Iterator[Stores]:
 def _show_made(made: MadeKey, *, is_json: bool) -> None:
     with writing_output():
         if is_json:
-            typer.echo(orjson.dumps({**asdict(_described(made.key)), "key": made.text.written()}))
+            typer.echo(orjson.dumps({**_described(made.key), "key": made.text}))
             return
-        typer.echo(made.text.written())
+        typer.echo(made.text)
         typer.echo(
             f"Copy the key {made.key.id} now: it will not be shown again. Callers send it in the "
             "header Authorization: Bearer, or X-API-Key.",
@@ -171,35 +171,20 @@ def _show_made(made: MadeKey, *, is_json: bool) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Described:
-    """A key as it is shown; orjson writes its fields in this order."""
-
-    id: str
-    state: str
-    holder: str
-    name: str
-    tenant: str
-    scopes: tuple[str, ...]
-    created_at: str | None
-    expires_at: str | None
-    used_at: str | None
-    revoked_at: str | None
-
-
-def _described(key: Key) -> _Described:
-    return _Described(
-        id=key.id,
-        state=_state(key),
-        holder=key.principal.id,
-        name=key.principal.name,
-        tenant=key.principal.tenant,
-        scopes=tuple(sorted(key.principal.scopes)),
-        created_at=_moment(key.created_at),
-        expires_at=_moment(key.expires_at),
-        used_at=_moment(key.used_at),
-        revoked_at=_moment(key.revoked_at),
-    )
+def _described(key: Key) -> dict[str, object]:
+    """Return a key as JSON shows it."""
+    return {
+        "id": key.id,
+        "state": _state(key),
+        "holder": key.principal.id,
+        "name": key.principal.name,
+        "tenant": key.principal.tenant,
+        "scopes": sorted(key.principal.scopes),
+        "created_at": _moment(key.created_at),
+        "expires_at": _moment(key.expires_at),
+        "used_at": _moment(key.used_at),
+        "revoked_at": _moment(key.revoked_at),
+    }
 
 
 def _state(key: Key) -> str:

@@ -9,7 +9,6 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.access.audit import Action
 from ai_psychiatrist.cli.audited import audited, audited_if_possible, note_restored
 from ai_psychiatrist.cli.checkup import CheckLevel
 from ai_psychiatrist.cli.checkup_table import print_findings
@@ -21,6 +20,7 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.private_files import writing_to
+from ai_psychiatrist.store.audit import Action
 from ai_psychiatrist.store.cipher import load_cipher
 from ai_psychiatrist.store.listing import PageWanted
 from ai_psychiatrist.store.records import RecordSummary

@@ -6,7 +6,7 @@ from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.config.settings import Settings
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.jobs.webhooks.settings import signing_keys
+from ai_psychiatrist.jobs.settings import signing_keys
 from ai_psychiatrist.proof.signing import signer_of
 from ai_psychiatrist.services.evidence_validation.quote_search import similarity_package
 from ai_psychiatrist.store.cipher import load_cipher

@@ -38,8 +38,7 @@ from ai_psychiatrist.infrastructure.given_files import expanded
 from ai_psychiatrist.infrastructure.options import Options
 from ai_psychiatrist.infrastructure.telemetry.settings import TelemetrySettings
 from ai_psychiatrist.interview.settings import InterviewSettings
-from ai_psychiatrist.jobs.settings import JobSettings
-from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
+from ai_psychiatrist.jobs.settings import JobSettings, WebhookSettings
 from ai_psychiatrist.llm.settings import (
     AnthropicSettings,
     BatchSettings,

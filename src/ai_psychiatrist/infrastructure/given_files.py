@@ -6,6 +6,8 @@ anywhere.
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -110,6 +112,15 @@ def read_at_most(file: BinaryIO, most_bytes: int) -> bytes:
     if len(content) > most_bytes:
         raise FileTooLarge
     return content
+
+
+@contextmanager
+def naming_setting(setting: str) -> Iterator[None]:
+    """Raise `ConfigurationError`, which names the setting, for its file that cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(f"{setting} cannot be read: {reason_of(error)}") from None
 
 
 def reason_of(problem: OSError) -> str:

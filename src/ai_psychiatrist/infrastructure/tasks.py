@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import Context
 from types import TracebackType
 from typing import Any, Final, TypeAlias, TypeVar
@@ -38,6 +38,14 @@ async def repeating(work: Callable[[], Awaitable[None]], seconds: float) -> Asyn
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+async def wait_until_set(event: asyncio.Event, seconds: float) -> None:
+    """Return once an event is set, and after so many seconds in any case."""
+    with suppress(TimeoutError):
+        # `wait_for` of Python 3.11 can swallow the end of the task that waits.
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 async def work_together(count: int, work: Callable[[], Awaitable[None]]) -> None:

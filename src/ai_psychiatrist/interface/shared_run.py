@@ -20,7 +20,6 @@ from ai_psychiatrist.domain.errors import (
     StoreUnusable,
 )
 from ai_psychiatrist.domain.failures import FailureCategory
-from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice, PriceList
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
@@ -45,8 +44,8 @@ from ai_psychiatrist.infrastructure.tasks import patiently
 from ai_psychiatrist.interface.deciding import made_with
 from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.pipelines.run_folder import PROMPT_KEY
-from ai_psychiatrist.store.jobs import MOST_TAKEN
-from ai_psychiatrist.store.queue import Queued, Takes
+from ai_psychiatrist.store.jobs import MOST_TAKEN, JobRef
+from ai_psychiatrist.store.queue import Takes
 from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.store.runs import RunStore
@@ -173,26 +172,24 @@ class SharedRun:
         per_tenant = self.services.settings.jobs.per_tenant
         work = UnitWork(services=self.services)
 
-        async def claim() -> Queued | None:
+        async def claim() -> JobRef | None:
             return await stores.claim(per_tenant=per_tenant, takes=Takes(only_run=run))
 
         engine = Engine(claim=claim, work=work, concurrency=options.concurrency)
         made, before = await self._patient(self.ledger.calls.made), await self._seen()
-        async with tending(stores, engine):
-            engine.begin()
-            try:
+        try:
+            async with tending(stores, engine), engine.running():
                 while before.is_left:
                     await asyncio.sleep(_LOOK_SECONDS)
                     before = _told(before, await self._seen(), tally, on_unit)
                     if run in work.left or tally.has_reached(options.max_failures):
                         await self._patient(partial(self.runs.withdraw, run))
-            finally:
-                await engine.aclose()
-                with suppress(StoreUnusable):
-                    # What was claimed, and not begun.
-                    await stores.take_back(())
-                    if before.is_left:
-                        await asyncio.to_thread(self.runs.withdraw, run)
+        finally:
+            with suppress(StoreUnusable):
+                # What was claimed, and not begun.
+                await stores.take_back(())
+                if before.is_left:
+                    await asyncio.to_thread(self.runs.withdraw, run)
         tally.paid_calls += await self._patient(self.ledger.calls.made) - made
 
     async def _seen(self) -> "_Seen":
@@ -258,7 +255,7 @@ class UnitWork:
     _open: dict[str, _OpenRun] = field(default_factory=dict)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def __call__(self, job: Queued) -> RecordState:
+    async def __call__(self, job: JobRef) -> None:
         """Do a unit to its end."""
         stores = self.services.stores
         runner = stores.runner
@@ -267,16 +264,15 @@ class UnitWork:
             opened = await self._opened(job, runs)
             if opened is None or self._is_served_otherwise(job, opened):
                 await asyncio.to_thread(runs.put_back, job, runner)
-                return RecordState.WAITING
+                return
             with using_installation_key(opened.key):
                 await self._made(opened, job, runner)
         except asyncio.CancelledError:
             with suppress(StoreUnusable):
                 await asyncio.to_thread(runs.put_back, job, runner)
             raise
-        return RecordState.FINISHED
 
-    async def _made(self, opened: _OpenRun, job: Queued, runner: str) -> None:
+    async def _made(self, opened: _OpenRun, job: JobRef, runner: str) -> None:
         ledger, writer, tools = opened.ledger, opened.writer, opened.tools
         patience = self.services.stores.place.patience_seconds
         unit_id = await asyncio.to_thread(ledger.units.id_of, job.unit or 0)
@@ -296,7 +292,7 @@ class UnitWork:
 
         await patiently(lambda: writer.write(record), patience)
 
-    def _is_served_otherwise(self, job: Queued, opened: _OpenRun) -> bool:
+    def _is_served_otherwise(self, job: JobRef, opened: _OpenRun) -> bool:
         served = opened.tools.served
         if job.run is None or served is None or not served.changed:
             return False
@@ -306,7 +302,7 @@ class UnitWork:
         )
         return True
 
-    async def _opened(self, job: Queued, runs: TenantRuns) -> _OpenRun | None:
+    async def _opened(self, job: JobRef, runs: TenantRuns) -> _OpenRun | None:
         """Return the run, `None` for one that this process would make otherwise."""
         run = job.run or ""
         async with self._opening:

@@ -6,77 +6,101 @@ what came of it are kept by whoever gives the engine its work.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.infrastructure.tasks import wait_until_set
+from ai_psychiatrist.store.jobs import JobEnd
 
 logger = get_logger(__name__)
 
-_LOOK_SECONDS: Final = 0.5
-"""How often a process with a free place looks for what others were asked to do."""
+
+class Unit(Protocol):
+    """What an engine does: a job, or a webhook that is due."""
+
+    @property
+    def id(self) -> str:
+        """The same each time it is taken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobEnd:
-    """How a job ended, without a word of what it is about."""
+UnitT = TypeVar("UnitT", bound=Unit)
 
-    job: Queued
-    state: RecordState
-    """A last one."""
-    reason: str | None = None
-    """Code of what failed."""
-    created_at: datetime
-    """When it was asked for."""
-    ended_at: datetime
-    """Both as they are stored."""
+Work: TypeAlias = Callable[[UnitT], Coroutine[Any, Any, None]]
+"""Does one unit to its end and stores what comes of it.
 
-
-Work: TypeAlias = Callable[[Queued], Awaitable[RecordState]]
-"""Does one job to its end, stores what comes of it, and returns how it ended.
-
-Given a job that was broken off it goes on, and pays for no finished call again; given one that has
-its end it returns that. It raises nothing but the end of its task, and errors of the store; then,
-too, the job waits to be gone on with.
+Given a job that was broken off it goes on, and pays for no finished call again. It raises nothing
+but the end of its task, and errors of the store; then, too, the unit waits to be gone on with.
 """
 OnEnd: TypeAlias = Callable[[JobEnd], Awaitable[None]]
 """Is told once the end of a job is stored; raises nothing."""
-Claim: TypeAlias = Callable[[], Awaitable[Queued | None]]
-"""Returns the job whose turn it is, which then is this process's; raises where none can be had."""
+Claim: TypeAlias = Callable[[], Awaitable[UnitT | None]]
+"""Returns the unit whose turn it is, which then is this process's; raises where none can be had."""
+
+
+class News:
+    """Wakes whoever waits in this process for news of jobs.
+
+    It says that there may be something new; what it is, is asked for where it is stored.
+    """
+
+    def __init__(self) -> None:
+        self._news = asyncio.Event()
+
+    def tell(self) -> None:
+        """Wake all who wait."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def wait(self, seconds: float) -> None:
+        """Return when there may be something new, and after so many seconds in any case.
+
+        Of what another process does nobody tells here.
+        """
+        await wait_until_set(self._news, seconds)
 
 
 @dataclass(slots=True, kw_only=True)
-class Engine:
-    """Does jobs, so many at once; to be made and used in one event loop.
+class Engine(Generic[UnitT]):
+    """Does jobs, or other units, so many at once; to be made and used in one event loop.
 
-    Jobs run in the context that the engine was made in.
+    They run in the context that the engine was made in.
     """
 
-    claim: Claim
-    work: Work
+    claim: Claim[UnitT]
+    work: Work[UnitT]
     concurrency: int
-    """Most jobs at once; with 0 all are left to other processes."""
+    """Most units at once; with 0 all are left to other processes."""
+    look_seconds: float = 0.5
+    """How often a process with a free place looks for what others were asked to do."""
     under_way: set[str] = field(default_factory=set)
     """The ids of the jobs that this process does, at any moment."""
-    _tasks: dict[Queued, asyncio.Task[RecordState]] = field(default_factory=dict)
-    _beside: set[Queued] = field(default_factory=set)
+    _tasks: dict[UnitT, asyncio.Task[None]] = field(default_factory=dict)
+    _beside: set[UnitT] = field(default_factory=set)
     """Those that callers wait for."""
     _context: Context = field(default_factory=copy_context)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _away_since: float | None = None
-    _taking: asyncio.Task[None] | None = None
 
-    def begin(self) -> None:
-        """Take jobs from now on, until `aclose`."""
-        if self.concurrency:
-            self._taking = asyncio.create_task(self._take_on())
+    @asynccontextmanager
+    async def running(self, *, patience_seconds: float = 0.0) -> AsyncIterator[None]:
+        """Take units while the block runs; then let them end for so long, and break them off."""
+        taking = asyncio.create_task(self._take_on())
+        try:
+            yield
+        finally:
+            taking.cancel()
+            await asyncio.gather(taking, return_exceptions=True)
+            tasks = tuple(self._tasks.values())
+            if tasks:
+                await asyncio.wait(tasks, timeout=patience_seconds)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def wake(self) -> None:
         """Look into the queue at once."""
@@ -86,14 +110,14 @@ class Engine:
         """Return whether fewer than so many jobs are under way that callers wait for."""
         return len(self._beside) < most
 
-    def start(self, job: Queued) -> None:
+    def start(self, unit: UnitT) -> None:
         """Do a job at once that is this process's already, beside those of the queue."""
-        self._beside.add(job)
-        self._begin(job)
+        self._beside.add(unit)
+        self._begin(unit)
 
-    def cancel(self, job: Queued) -> None:
+    def cancel(self, unit: UnitT) -> None:
         """Stop the calls of a job, if it is this process that does it."""
-        task = self._tasks.get(job)
+        task = self._tasks.get(unit)
         if task is not None:
             task.cancel()
 
@@ -102,33 +126,18 @@ class Engine:
         """For how long the queue could not be asked; 0 while it can be."""
         return 0.0 if self._away_since is None else time.monotonic() - self._away_since
 
-    async def aclose(self, *, patience_seconds: float = 0.0) -> None:
-        """Begin nothing more, let jobs end for so long, then break them off."""
-        if self._taking is not None:
-            self._taking.cancel()
-            await asyncio.gather(self._taking, return_exceptions=True)
-        tasks = tuple(self._tasks.values())
-        if tasks:
-            await asyncio.wait(tasks, timeout=patience_seconds)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
     async def _take_on(self) -> None:
-        while True:
+        while self.concurrency:
             self._news.clear()
-            if await self._has_taken():
-                continue
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
-                    await self._news.wait()
+            if not await self._has_taken():
+                await wait_until_set(self._news, self.look_seconds)
 
     async def _has_taken(self) -> bool:
         """Begin a job where there is a place for it, and one to be done."""
         if len(self._tasks) - len(self._beside) >= self.concurrency:
             return False
         try:
-            job = await self.claim()
+            unit = await self.claim()
         except Exception as error:  # noqa: BLE001  whatever it is, it may pass
             if self._away_since is None:
                 self._away_since = time.monotonic()
@@ -137,25 +146,22 @@ class Engine:
         if self._away_since is not None:
             self._away_since = None
             logger.warning("queue_back")
-        if job is None or job in self._tasks:
+        if unit is None or unit in self._tasks:
             # One that others had taken for dead, and whose end here is near, is taken later.
             return False
-        self._begin(job)
+        self._begin(unit)
         return True
 
-    def _begin(self, job: Queued) -> None:
-        self.under_way.add(job.id)
-        task = self._context.copy().run(asyncio.create_task, self._do(job))
-        self._tasks[job] = task
-        task.add_done_callback(partial(self._done, job))
+    def _begin(self, unit: UnitT) -> None:
+        self.under_way.add(unit.id)
+        task = self._context.copy().run(asyncio.create_task, self.work(unit))
+        self._tasks[unit] = task
+        task.add_done_callback(partial(self._done, unit))
 
-    async def _do(self, job: Queued) -> RecordState:
-        return await self.work(job)
-
-    def _done(self, job: Queued, task: asyncio.Task[RecordState]) -> None:
-        del self._tasks[job]
-        self._beside.discard(job)
-        self.under_way.discard(job.id)
+    def _done(self, unit: UnitT, task: asyncio.Task[None]) -> None:
+        del self._tasks[unit]
+        self._beside.discard(unit)
+        self.under_way.discard(unit.id)
         if not task.cancelled() and (error := task.exception()) is not None:
             # The job is still this process's, and is taken back with what nobody does.
             logger.error("job_broken_off", error_type=type(error).__name__)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import naming_setting, read_regular
 from ai_psychiatrist.infrastructure.private_files import require_secret
 
 _KEY_BYTES = 32
@@ -37,12 +37,9 @@ def signer_of(key_file: Path | None) -> Signer | None:
 
 
 def _seed_in(path: Path) -> bytes:
-    try:
+    with naming_setting("CERTIFICATE_KEY_FILE"):
         found = path.stat()
         written = read_regular(path, most_bytes=_MOST_FILE_BYTES)
-    except OSError as error:
-        msg = f"CERTIFICATE_KEY_FILE cannot be read: {reason_of(error)}"
-        raise ConfigurationError(msg) from None
     require_secret(found, setting="CERTIFICATE_KEY_FILE")
     try:
         seed = bytes.fromhex(written.decode("ascii").strip())

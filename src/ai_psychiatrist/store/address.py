@@ -8,7 +8,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.infrastructure.given_files import expanded, read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import expanded, naming_setting, read_regular
 from ai_psychiatrist.store.settings import DatabaseSettings
 
 _CURE: Final = (
@@ -57,11 +57,10 @@ def _parsed(text: str) -> URL:
 
 
 def _password(path: Path) -> str:
+    setting = "DATABASE_PASSWORD_FILE"
+    with naming_setting(setting):
+        written = read_regular(expanded(path, setting=setting), most_bytes=_MOST_PASSWORD_BYTES)
     try:
-        place = expanded(path, setting="DATABASE_PASSWORD_FILE")
-        return read_regular(place, most_bytes=_MOST_PASSWORD_BYTES).decode().strip()
-    except OSError as error:
-        msg = f"DATABASE_PASSWORD_FILE cannot be read: {reason_of(error)}"
+        return written.decode().strip()
     except UnicodeDecodeError:
-        msg = "DATABASE_PASSWORD_FILE holds no text in UTF-8"
-    raise ConfigurationError(msg)
+        raise ConfigurationError(f"{setting} holds no text in UTF-8") from None

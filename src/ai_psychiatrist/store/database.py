@@ -85,8 +85,10 @@ _EARLIER: Final = {
 _BUSY_SECONDS: Final = 5.0
 _MAKING: Final = 7_203_914_418
 """Number of the lock of who makes the tables; any that no other program takes."""
-_AMONG_TENANTS: Final = 7_203_914_419
-"""Number of the lock of who changes what belongs to no tenant alone."""
+_NO_TENANT: Final = ""
+"""Of transactions about what belongs to no tenant alone."""
+_AMONG_TENANTS: Final = select(func.pg_advisory_xact_lock(7_203_914_419))
+"""What keeps changes of it from each other; any number that no other program takes."""
 _AGAIN_SECONDS: Final = 0.01
 _CONNECTIONS: Final = 8
 _READ_ROWS: Final = 200
@@ -165,22 +167,23 @@ class Database:
         with self._begun(tenant, writes=False, is_alone=False) as connection:
             yield from connection.execution_options(yield_per=_READ_ROWS).execute(query, values)
 
-    @contextmanager
-    def among_tenants(self) -> Iterator[Connection]:
-        """Make a change to what belongs to no tenant alone; no other such one overlaps with it.
+    def among_tenants(self, *, is_alone: bool = True) -> AbstractContextManager[Connection]:
+        """Change what belongs to no tenant alone.
 
-        Raises `StoreUnusable`.
+        `is_alone`: whether no other such change may overlap with the block; it then waits for
+        others, which may wait for a tenant. Raises `StoreUnusable`.
         """
-        with self._exclusive(writes=True), self._translated(), self._engine.begin() as connection:
-            if not self.is_sqlite:
-                connection.execute(select(func.pg_advisory_xact_lock(_AMONG_TENANTS)))
-            yield connection
+        return self.transaction(_NO_TENANT, writes=True, is_alone=is_alone)
 
     def across_tenants(self, query: Executable, **values: Value) -> Sequence[Found]:
         """Return all rows of a query about what belongs to no tenant alone."""
-        with self._translated(), self._engine.connect() as found:
-            connection = found.execution_options(**{_WRITES: False})
+        with self.transaction(_NO_TENANT, writes=False) as connection:
             return connection.execute(query, values).all()
+
+    def change(self, statement: Executable, **values: Value) -> int:
+        """Change rows that belong to no tenant alone, whatever others change; return how many."""
+        with self.among_tenants(is_alone=False) as connection:
+            return connection.execute(statement, values).rowcount
 
     @contextmanager
     def _exclusive(self, *, writes: bool) -> Iterator[None]:
@@ -200,7 +203,8 @@ class Database:
                     setting = "SELECT set_config('store.tenant', %s, true)"
                     connection.exec_driver_sql(setting, (tenant,))
                     if writes and is_alone:
-                        connection.execute(_LOCKED, {OF_TENANT.key: tenant})
+                        lock = _AMONG_TENANTS if tenant == _NO_TENANT else _LOCKED
+                        connection.execute(lock, {OF_TENANT.key: tenant})
                 yield connection
 
     def faults(self) -> int:
@@ -278,6 +282,10 @@ class TenantDatabase:
         """Return the first row of a query, `None` where it has none."""
         with self.database.transaction(self.tenant, writes=False) as connection:
             return connection.execute(query, {OF_TENANT.key: self.tenant, **values}).first()
+
+    def stream(self, query: Executable, **values: Value) -> Iterator[Found]:
+        """Yield the rows of a query as they were at the start, whatever is written meanwhile."""
+        return self.database.stream(self.tenant, query, {OF_TENANT.key: self.tenant, **values})
 
     def run(self, statement: Executable, **values: Value) -> int:
         """Change rows, and return how many."""

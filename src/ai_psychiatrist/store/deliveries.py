@@ -6,14 +6,14 @@ until it is not needed any longer, and all goes with the job.
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import Executable, bindparam, case, delete, func, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.shape import Shape
@@ -21,7 +21,7 @@ from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
 from ai_psychiatrist.store.jobs import Callback
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import level_of
-from ai_psychiatrist.store.rows import NOT_ERASED, OF_RECORD, RecordRows
+from ai_psychiatrist.store.rows import IS_KEPT, NOT_ERASED, OF_RECORD, RecordRows
 from ai_psychiatrist.store.schema import OF_TENANT, deliveries, jobs, records, tenants
 
 MOST_TRIES: Final = 12
@@ -57,6 +57,7 @@ class DueDelivery:
 
     id: str
     """The same at each try."""
+    tenant: str
     job_id: str
     callback: Callback
     body: bytes = field(repr=False)
@@ -68,16 +69,27 @@ class DueDelivery:
 _IS_OWN: Final = deliveries.c.tenant == OF_TENANT
 _IS_PENDING: Final = _IS_OWN & (deliveries.c.state == DeliveryState.PENDING)
 _IS_GIVEN_UP: Final = _IS_OWN & (deliveries.c.state == DeliveryState.GIVEN_UP)
-_IS_DUE: Final = _IS_PENDING & (deliveries.c.due <= bindparam("of_now"))
-_ONE: Final = select(deliveries).where(_IS_OWN, deliveries.c.record_id == OF_RECORD)
-_CHANGE: Final = update(deliveries).where(_IS_OWN, deliveries.c.record_id == OF_RECORD)
-_MAKE_DUE: Final = _CHANGE.where(deliveries.c.state == DeliveryState.EXPECTED)
-_AFTER_TRY: Final = _CHANGE.where(_IS_PENDING, deliveries.c.tries == bindparam("of_tries"))
-_GIVE_UP: Final = update(deliveries).where(_IS_DUE).values(state=DeliveryState.GIVEN_UP)
-_GIVE_UP_BROKEN_OFF: Final = _GIVE_UP.where(deliveries.c.tries >= MOST_TRIES)
-_GIVE_UP_UNNAMED: Final = _GIVE_UP.where(
-    deliveries.c.host.not_in(bindparam("of_hosts", expanding=True))
-).values(reason="host_not_named")
+_IS_ONE: Final = _IS_OWN & (deliveries.c.record_id == OF_RECORD)
+_IS_OF_RECORD: Final = (records.c.tenant == deliveries.c.tenant) & (
+    records.c.id == deliveries.c.record_id
+)
+_IS_UNNAMED: Final = deliveries.c.host.not_in(bindparam("of_hosts", expanding=True))
+_MAKE_DUE: Final = update(deliveries).where(_IS_ONE, deliveries.c.state == DeliveryState.EXPECTED)
+_AFTER_TRY: Final = update(deliveries).where(
+    _IS_PENDING, _IS_ONE, deliveries.c.tries == bindparam("of_tries")
+)
+_GIVE_UP: Final = (
+    update(deliveries)
+    .where(
+        _IS_PENDING,
+        ((deliveries.c.due <= bindparam("of_now")) & (deliveries.c.tries >= MOST_TRIES))
+        | ((deliveries.c.due <= bindparam("of_day_before")) & _IS_UNNAMED),
+    )
+    .values(
+        state=DeliveryState.GIVEN_UP,
+        reason=case((_IS_UNNAMED, "host_not_named"), else_=deliveries.c.reason),
+    )
+)
 _DUE: Final = (
     select(
         *deliveries.c["record_id", "host", "body", "tries"],
@@ -85,44 +97,28 @@ _DUE: Final = (
         *records.c["state", "reason", "created_at", "danger", "danger_group"],
         *jobs.c["batch_id", "ended_at"],
     )
-    .join_from(
-        deliveries,
-        records,
-        (records.c.tenant == deliveries.c.tenant) & (records.c.id == deliveries.c.record_id),
-    )
+    .join_from(deliveries, records, _IS_OF_RECORD)
     .join(jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id))
-    .where(_IS_DUE, NOT_ERASED, deliveries.c.host == bindparam("of_host"))
+    .where(
+        _IS_PENDING,
+        IS_KEPT,
+        NOT_ERASED,
+        deliveries.c.due <= bindparam("of_now"),
+        deliveries.c.host.in_(bindparam("of_free", expanding=True)),
+    )
     .order_by(deliveries.c.due)
-    .limit(bindparam("most"))
-)
-_EXPIRED: Final = delete(deliveries).where(
-    _IS_OWN,
-    deliveries.c.state.in_([DeliveryState.DELIVERED, DeliveryState.GIVEN_UP]),
-    deliveries.c.due < bindparam("of_oldest"),
+    .limit(1)
 )
 _NEXT: Final = (
     update(tenants)
     .where(tenants.c.tenant == OF_TENANT)
-    .values(next_delivery=select(func.min(deliveries.c.due)).where(_IS_PENDING).scalar_subquery())
+    .values(
+        next_delivery=select(func.min(deliveries.c.due))
+        .join_from(deliveries, records, _IS_OF_RECORD)
+        .where(_IS_PENDING, IS_KEPT)
+        .scalar_subquery()
+    )
 )
-
-
-def expect_end(database: TenantDatabase, record_id: str, callback: Callback, seal: Seal) -> None:
-    """Note who is notified of the end of a job, inside the transaction that stores it."""
-    row: dict[str, Value] = {
-        "record_id": record_id,
-        "id": f"msg_{uuid.uuid4().hex}",
-        "host": callback.host,
-        "body": seal.put(callback.url.encode(), record_id, deliveries.name),
-        "state": DeliveryState.EXPECTED,
-    }
-    database.add(deliveries, row)
-
-
-def make_due(database: TenantDatabase, record_id: str, now: str) -> None:
-    """Make the webhook of a job due, where one is wanted, inside the transaction of its end."""
-    if database.run(_MAKE_DUE, of_record=record_id, state=DeliveryState.PENDING, due=now):
-        database.run(_NEXT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,31 +128,47 @@ class DeliveryRows:
     database: TenantDatabase
     rows: RecordRows = field(repr=False)
 
+    def expect_end(self, record_id: str, callback: Callback, seal: Seal) -> None:
+        """Note who is notified of the end of a job, inside the transaction that stores it."""
+        row: dict[str, Value] = {
+            "record_id": record_id,
+            "id": f"msg_{uuid.uuid4().hex}",
+            "host": callback.host,
+            "body": seal.put(callback.url.encode(), record_id, deliveries.name),
+            "state": DeliveryState.EXPECTED,
+        }
+        self.database.add(deliveries, row)
+
+    def make_due(self, record_id: str, now: str) -> None:
+        """Make the webhook of a job due, where one is wanted, inside the transaction of its end."""
+        self._change(_MAKE_DUE, of_record=record_id, state=DeliveryState.PENDING, due=now)
+
     def one(self, record_id: str) -> Delivery | None:
-        """Return how far the webhook of a job is, `None` where nobody wants one."""
-        row = self.database.one(_ONE, of_record=record_id)
+        """Return how far the webhook of a job is, `None` for a job without one."""
+        row = self.database.one(select(deliveries).where(_IS_ONE), of_record=record_id)
         return None if row is None else Delivery(state=DeliveryState(row.state), tries=row.tries)
 
-    def claim(self, hosts: Mapping[str, int], *, now: datetime) -> tuple[DueDelivery, ...]:
-        """Take webhooks that are due; no other process gets them for as long as a try may take.
+    def claim(
+        self, named: Sequence[str], free: Sequence[str], *, now: datetime
+    ) -> DueDelivery | None:
+        """Take a webhook that is due; no other process gets it for as long as a try may take.
 
-        `hosts`: how many each may get now. Given up are those whose tries were all broken off, as
-        those of which the address cannot be read, and those of a host that was not named for a day.
+        `named`: hosts that may get some; `free`: those that may get one now. Given up are those
+        whose tries were all broken off, as those of which the address cannot be read, and those of
+        a host that was not named for a day.
         """
-        at, until = written(now), written(now + TRY_TIME)
-        claimed: list[DueDelivery] = []
+        at, until, day_before = map(written, (now, now + TRY_TIME, now - UNNAMED_TIME))
         with self.database.writing():
-            self.database.run(_GIVE_UP_BROKEN_OFF, of_now=at, due=at)
-            before = written(now - UNNAMED_TIME)
-            self.database.run(_GIVE_UP_UNNAMED, of_now=before, of_hosts=list(hosts), due=at)
-            for host, most in hosts.items():
-                for row in self.database.all(_DUE, of_now=at, of_host=host, most=most):
-                    tries = {"of_tries": row.tries, "tries": row.tries + 1}
-                    self.database.run(_AFTER_TRY, of_record=row.record_id, due=until, **tries)
-                    with suppress(ArtifactMismatch):
-                        claimed.append(self._due(row))
-            self.database.run(_NEXT)
-        return tuple(claimed)
+            hosts = {"of_hosts": list(named)}
+            self._change(_GIVE_UP, of_now=at, of_day_before=day_before, due=at, **hosts)
+            row = self.database.one(_DUE, of_now=at, of_free=list(free))
+            if row is None:
+                return None
+            tries = {"of_tries": row.tries, "tries": row.tries + 1}
+            self._change(_AFTER_TRY, of_record=row.record_id, due=until, **tries)
+            with suppress(ArtifactMismatch):
+                return self._due(row)
+        return None
 
     def note(
         self, tried: DueDelivery, state: DeliveryState, reason: str | None, *, due: datetime
@@ -166,13 +178,11 @@ class DeliveryRows:
         `due`: when it is tried again, or its end. One that was delivered needs its address no more.
         """
         change: dict[str, Value] = {"state": state, "reason": reason, "due": written(due)}
-        with self.database.writing():
-            if state is DeliveryState.DELIVERED:
-                self.database.run(_CHANGE, of_record=tried.job_id, body=None, **change)
-            else:
-                change |= {"of_record": tried.job_id, "of_tries": tried.tries}
-                self.database.run(_AFTER_TRY, **change)
-            self.database.run(_NEXT)
+        if state is DeliveryState.DELIVERED:
+            delivered = update(deliveries).where(_IS_ONE)
+            self._change(delivered, of_record=tried.job_id, body=None, **change)
+        else:
+            self._change(_AFTER_TRY, of_record=tried.job_id, of_tries=tried.tries, **change)
 
     def given_up(self) -> Sequence[Found]:
         """Return those that are tried no more and not removed yet, the oldest first.
@@ -183,23 +193,32 @@ class DeliveryRows:
 
     def redo(self, *, now: datetime) -> int:
         """Try all of those again, with their ids; returns how many they are."""
-        with self.database.writing():
-            anew = update(deliveries).where(_IS_GIVEN_UP).values(state=DeliveryState.PENDING)
-            count = self.database.run(anew, tries=0, due=written(now))
-            self.database.run(_NEXT)
-        return count
+        again = update(deliveries).where(_IS_GIVEN_UP).values(state=DeliveryState.PENDING)
+        return self._change(again, tries=0, due=written(now))
 
     def sweep(self, oldest: str) -> None:
         """Remove what was delivered or given up before."""
-        self.database.run(_EXPIRED, of_oldest=oldest)
+        ended = deliveries.c.state.in_([DeliveryState.DELIVERED, DeliveryState.GIVEN_UP])
+        self.database.run(delete(deliveries).where(_IS_OWN, ended, deliveries.c.due < oldest))
+
+    def note_next(self) -> None:
+        """Note when the first of those is due that are not hidden."""
+        self.database.run(_NEXT)
+
+    def _change(self, statement: Executable, **values: Value) -> int:
+        """Change webhooks, and note when the first is due then; returns how many."""
+        with self.database.writing():
+            count = self.database.run(statement, **values)
+            self.note_next()
+        return count
 
     def _due(self, row: Found) -> DueDelivery:
-        seal = self.rows.seal_of(row.record_id)
-        url = seal.take(row.body, row.record_id, deliveries.name).decode()
+        url = self.rows.seal_of(row.record_id).take(row.body, row.record_id, deliveries.name)
         return DueDelivery(
             id=row.event_id,
+            tenant=self.database.tenant,
             job_id=row.record_id,
-            callback=Callback(host=row.host, url=url),
+            callback=Callback(host=row.host, url=url.decode()),
             body=_event(row),
             tries=row.tries + 1,
         )

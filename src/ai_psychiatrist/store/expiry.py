@@ -29,6 +29,7 @@ from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.store.database import TenantDatabase, written
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.interviews import id_hash
+from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, subjects, tenants
 
 MOST_SWEPT: Final = 1_000
@@ -138,6 +139,7 @@ class Expiry:
 
     database: TenantDatabase
     erasing: Erasing = field(repr=False)
+    jobs: JobRows
     clock: Callable[[], datetime]
 
     def clock_fault(self) -> ClockFault | None:
@@ -183,12 +185,14 @@ class Expiry:
         """Hide what was kept from `oldest` or earlier on; returns how many of each table."""
         with self.database.writing():
             self.database.run(_SWEPT, last_sweep=written(now))
-            return {
+            hidden = {
                 table: self.database.run(
                     _HIDE[table], of_oldest=written(moment), swept_at=written(now)
                 )
                 for table, moment in oldest.items()
             }
+            self.jobs.leave_hidden()
+        return hidden
 
     def remove(self, before: datetime) -> dict[Table, int]:
         """Remove what was hidden at `before` or earlier, with the keys; returns how many.
@@ -235,7 +239,9 @@ class Expiry:
             # What was read of all reviews before does not fit any more.
             self.database.numbers("last_review")
             kept = {"swept_at": None, "kept_from": written(self.clock())}
-            return {
+            found = {
                 table: self.database.run(_BRING_BACK[table].where(one), **kept)
                 for table, one in which.items()
             }
+            self.jobs.take_up_hidden()
+        return found

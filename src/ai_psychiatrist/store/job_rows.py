@@ -23,12 +23,13 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value
-from ai_psychiatrist.store.deliveries import expect_end, make_due
+from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
     MOST_TAKEN,
-    EndedJob,
+    JobEnd,
+    JobRef,
     LeftByFailure,
     NewJob,
     TakenJob,
@@ -63,6 +64,30 @@ _TAKE: Final = _CHANGE.where(_IS_WAITING, select(queue).where(_IS_CLAIMED).exist
 _WAITS_AGAIN: Final = _CHANGE.where(_IS_RUNNING)
 _FREED: Final = update(queue).where(_IS_CLAIMED).values(runner=None)
 _LEFT_QUEUE: Final = delete(queue).where(_IS_QUEUED)
+_HIDDEN_LEFT: Final = delete(queue).where(
+    queue.c.tenant == OF_TENANT,
+    select(records)
+    .where(
+        records.c.tenant == queue.c.tenant,
+        records.c.id == queue.c.record_id,
+        records.c.swept_at.is_not(None),
+    )
+    .exists(),
+)
+_LEFT_OUT: Final = (
+    select(jobs.c.record_id, jobs.c.asked_by)
+    .join_from(records, jobs, jobs.c.record_id == records.c.id)
+    .where(
+        IS_OWN,
+        jobs.c.tenant == OF_TENANT,
+        _IS_WAITING | _IS_RUNNING,
+        ~select(queue)
+        .where(queue.c.tenant == records.c.tenant, queue.c.record_id == records.c.id)
+        .exists(),
+    )
+    .order_by(records.c.seq)
+)
+"""Jobs without an end that nobody will do: they were hidden, and are not any more."""
 LAST_TURNS: Final = select(
     *(
         func.coalesce(
@@ -143,6 +168,7 @@ class JobRows:
 
     database: TenantDatabase
     rows: RecordRows
+    deliveries: DeliveryRows
     now: Callable[[], str]
 
     def insert(self, new: NewJob, subject_id: str, *, seq: int, runner: str | None = None) -> None:
@@ -157,7 +183,7 @@ class JobRows:
         self.enqueue(record_id, new.asked_by, runner=runner)
         self.rows.put(record_id, REQUEST, new.request, seal)
         if new.callback is not None:
-            expect_end(self.database, record_id, new.callback, seal)
+            self.deliveries.expect_end(record_id, new.callback, seal)
         self.tell(record_id, WHOLE, RecordState.WAITING.value)
         if new.record.figures.danger is not None:
             self.tell(record_id, DANGER, new.record.figures.danger.value)
@@ -171,6 +197,20 @@ class JobRows:
         turn = 1 + max(self.database.one(LAST_TURNS, of_caller=asked_by) or (0,))
         asked = {"id": record_id, "record_id": record_id, "asked_by": asked_by, "at": self.now()}
         self.database.add(queue, {**asked, "turn": turn, "runner": runner})
+
+    def leave_hidden(self) -> None:
+        """Leave hidden jobs and their webhooks undone, inside the transaction that hides them."""
+        self.database.run(_HIDDEN_LEFT)
+        self.deliveries.note_next()
+
+    def take_up_hidden(self) -> None:
+        """Have jobs and webhooks done again that were hidden, inside the transaction."""
+        self.deliveries.note_next()
+        for row in self.database.all(_LEFT_OUT):
+            self.database.run(
+                _WAITS_AGAIN, of_record=row.record_id, state=RecordState.WAITING.value
+            )
+            self.enqueue(row.record_id, row.asked_by)
 
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
         """Take a job that waits and that the queue gave to a process, or return how far it is.
@@ -203,9 +243,7 @@ class JobRows:
             if self._put_back(record_id, runner):
                 self.database.run(_COUNT_TAKEN, of_record=record_id, further=-1)
 
-    def finish(
-        self, record_id: str, runner: str, result: bytes, figures: Figures
-    ) -> EndedJob | None:
+    def finish(self, record_id: str, runner: str, result: bytes, figures: Figures) -> JobEnd | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
         seal = self.rows.seal_of(record_id)
         with self.database.writing():
@@ -217,7 +255,7 @@ class JobRows:
 
     def fail(
         self, record_id: str, runner: str, reason: str, left: LeftByFailure | None = None
-    ) -> EndedJob | None:
+    ) -> JobEnd | None:
         """Say why a job has no result; `None` where it was this process's no more."""
         with self.database.writing():
             if not self.is_run_by(record_id, runner):
@@ -234,7 +272,7 @@ class JobRows:
         with self.rows.readable(record_id):
             return self.rows.take(record_id, REQUEST, self.rows.seal_of(record_id))
 
-    def cancel(self, record_id: str) -> EndedJob | None:
+    def cancel(self, record_id: str) -> JobEnd | None:
         """End a job; `None` where that was done before.
 
         Raises `RequestConflict` for one that has ended.
@@ -249,12 +287,12 @@ class JobRows:
                 case _:
                     raise RequestConflict("job_over")
 
-    def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[EndedJob, ...]:
+    def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[JobEnd, ...]:
         """Let wait again what a process claimed or took, all `but` what it still does.
 
         Returns those that were given up instead, because their process died each time.
         """
-        given_up: list[EndedJob] = []
+        given_up: list[JobEnd] = []
         with self.database.writing():
             for row in self.database.all(_LEFT_BY, of_runner=runner):
                 if row.id in but:
@@ -323,7 +361,7 @@ class JobRows:
         state: RecordState,
         reason: str | None = None,
         columns: Mapping[str, Value] = {},
-    ) -> EndedJob:
+    ) -> JobEnd:
         record_id, now = str(row.id), self.now()
         ended = {"state": state.value, "reason": reason, **columns}
         self.database.run(_CHANGE, of_record=record_id, **ended)
@@ -332,9 +370,9 @@ class JobRows:
         # Nobody goes on with it any more.
         self.database.run(_CALLS_GONE, of_record=record_id)
         self.tell(record_id, WHOLE, state.value)
-        make_due(self.database, record_id, now)
-        return EndedJob(
-            id=record_id,
+        self.deliveries.make_due(record_id, now)
+        return JobEnd(
+            job=JobRef(self.database.tenant, record_id),
             state=state,
             reason=reason,
             created_at=datetime.fromisoformat(row.created_at),

@@ -18,6 +18,21 @@ DANGER: Final = "danger"
 """The stage of the signs of danger; its outcome is their level."""
 
 
+@dataclass(frozen=True, slots=True)
+class JobRef:
+    """A job of a tenant, or a unit of one of its runs, as the queue names it."""
+
+    tenant: str
+    id: str
+    """Of a job that of its record."""
+    run: str | None = None
+    """Of a unit."""
+    unit: int | None = None
+    """Its number in the run, from 1."""
+    taken: int = field(default=0, compare=False)
+    """How often it was claimed before, and not put back."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback:
     """An address that is notified of the end of a job."""
@@ -64,15 +79,18 @@ class LeftByFailure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndedJob:
-    """A job that has just ended."""
+class JobEnd:
+    """How a job ended, without a word of what it is about."""
 
-    id: str
+    job: JobRef
     state: RecordState
-    reason: str | None
+    """A last one."""
+    reason: str | None = None
     """Code of what failed."""
     created_at: datetime
+    """When it was asked for."""
     ended_at: datetime
+    """Both as they are stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

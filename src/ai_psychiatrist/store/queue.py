@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import BindParameter, ColumnElement, bindparam, func, or_, select, update
 
 from ai_psychiatrist.store.database import Database
+from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.schema import queue, tenants
 
 _OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -47,20 +48,6 @@ _STATE: Final = select(
     select(func.min(queue.c.at)).where(_IS_WAITING).scalar_subquery().label("oldest"),
 )
 _NO_LIMIT: Final = 2**31 - 1
-
-
-class Queued(NamedTuple):
-    """A job, or a unit of a run, in the queue."""
-
-    tenant: str
-    id: str
-    """Of a job that of its record."""
-    run: str | None = None
-    """Of a unit."""
-    unit: int | None = None
-    """Its number in the run, from 1."""
-    taken: int = 0
-    """How often it was claimed before, and not put back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +93,7 @@ class Queue:
 
     database: Database
 
-    def claim(self, runner: str, *, per_tenant: int = 0, takes: Takes = JOBS) -> Queued | None:
+    def claim(self, runner: str, *, per_tenant: int = 0, takes: Takes = JOBS) -> JobRef | None:
         """Give a process what has its turn, `None` where nothing may be begun.
 
         `per_tenant`: most of one tenant at once, in all processes together; 0: any.
@@ -120,11 +107,13 @@ class Queue:
             row = connection.execute(_NEXT.where(may_be), {"of_tenant": tenant}).first()
             if row is None:
                 return None
-            found = Queued(*row)
-            names = {"of_tenant": tenant, "of_id": found.id}
-            connection.execute(_TAKEN, {**names, "runner": runner, "taken": found.taken + 1})
+            found = JobRef(*row)
+            # First the tenant's row, as who ends or hides a job: neither then waits for the other.
             connection.execute(_SERVED, {"of_tenant": tenant})
-        return found
+            names = {"of_tenant": tenant, "of_id": found.id}
+            taken = {"runner": runner, "taken": found.taken + 1}
+            is_there = connection.execute(_TAKEN, {**names, **taken}).rowcount > 0
+        return found if is_there else None
 
     def runners(self) -> frozenset[str]:
         """Return the processes that say they are doing something."""
@@ -139,6 +128,6 @@ class Queue:
         (row,) = self.database.across_tenants(_STATE)
         return QueueState(row.rows - row.running, row.running, row.oldest)
 
-    def _taken_by(self, runner: str) -> Iterator[Queued]:
+    def _taken_by(self, runner: str) -> Iterator[JobRef]:
         for row in self.database.across_tenants(_TAKEN_BY, of_runner=runner):
-            yield Queued(row.tenant, row.id)
+            yield JobRef(row.tenant, row.id)

@@ -97,12 +97,14 @@ class Store:
         self._rows = RecordRows(database=own, keys=self.keys)
         self.lists = RecordLists(database=own)
         """Lines of many records, without their words."""
-        self.jobs = JobRows(database=own, rows=self._rows, now=self._now)
+        self.deliveries = DeliveryRows(database=own, rows=self._rows)
+        """Webhooks of jobs."""
+        self.jobs = JobRows(
+            database=own, rows=self._rows, deliveries=self.deliveries, now=self._now
+        )
         """Those that are being made, or are to be, with their steps and model calls."""
         self.job_lists = JobLists(database=own)
         """How far jobs are."""
-        self.deliveries = DeliveryRows(database=own, rows=self._rows)
-        """Webhooks of jobs."""
         self.idempotency = IdempotencyRows(database=own, now=self._now)
         """Which request came with which key."""
         self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
@@ -116,7 +118,7 @@ class Store:
         """What is removed because somebody asks for it."""
         self.runs = TenantRuns(database=own, keys=self.keys, now=self._now)
         """Runs of datasets in PostgreSQL, and their units in the queue."""
-        self.expiry = Expiry(database=own, erasing=self.erasing, clock=clock)
+        self.expiry = Expiry(database=own, erasing=self.erasing, jobs=self.jobs, clock=clock)
         """What is hidden and removed because it was kept as long as it may be."""
         self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""

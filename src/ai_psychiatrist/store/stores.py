@@ -21,9 +21,9 @@ from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.expiry import Swept
 from ai_psychiatrist.store.installation import installation_secret, wrap_anew
 from ai_psychiatrist.store.interviews import InterviewBounds
-from ai_psychiatrist.store.jobs import EndedJob
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.store.key_files import StoreKeys
-from ai_psychiatrist.store.queue import JOBS, Queue, Queued, Takes
+from ai_psychiatrist.store.queue import JOBS, Queue, Takes
 from ai_psychiatrist.store.runners import FileRunners, Runners, TableRunners
 from ai_psychiatrist.store.store import Store, StoreLimits
 
@@ -199,7 +199,7 @@ class Stores:
         """
         return repeating(partial(self._sweep, record), HOUR_SECONDS)
 
-    async def claim(self, *, per_tenant: int, takes: Takes = JOBS) -> Queued | None:
+    async def claim(self, *, per_tenant: int, takes: Takes = JOBS) -> JobRef | None:
         """Return what has its turn, now this process's; `None` where nothing is to be begun.
 
         Raises `StoreUnusable`.
@@ -209,14 +209,14 @@ class Stores:
             otherwise=None,
         )
 
-    async def take_back(self, under_way: Container[str]) -> list[tuple[str, EndedJob]]:
-        """Let jobs wait again that nobody does; returns those given up, with their tenants.
+    async def take_back(self, under_way: Container[str]) -> list[JobEnd]:
+        """Let jobs wait again that nobody does; returns the ends of those given up.
 
         They are the jobs of processes that are gone, and of this one all but those that are
         `under_way` at the moment when they would be taken from it.
         Raises `StoreUnusable`; what cannot be taken back of one tenant is left for the next time.
         """
-        given_up: list[tuple[str, EndedJob]] = []
+        given_up: list[JobEnd] = []
         own, nobody = self._runner, frozenset[str]()
         for runner in await self.ask_all(self._without_life, otherwise=nobody):
             is_done = True
@@ -234,11 +234,11 @@ class Stores:
         tenant: str,
         runner: str,
         but: Container[str],
-        given_up: list[tuple[str, EndedJob]],
+        given_up: list[JobEnd],
     ) -> bool:
         """Take from a process what it has of a tenant; returns whether that could be done."""
 
-        def take(store: Store) -> tuple[EndedJob, ...]:
+        def take(store: Store) -> tuple[JobEnd, ...]:
             if runner != self._runner:
                 store.idempotency.forget_all_of(runner)
             store.runs.take_from(runner, but=but)
@@ -249,7 +249,7 @@ class Stores:
         except StoreUnusable as error:
             _log(error)
             return False
-        given_up.extend((tenant, one) for one in ended)
+        given_up.extend(ended)
         return True
 
     def _forget(self, runner: str, _queue: Queue) -> None:

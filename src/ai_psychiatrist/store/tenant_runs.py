@@ -10,8 +10,8 @@ from sqlalchemy import BindParameter, bindparam, delete, func, insert, select, t
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.store.database import TenantDatabase
 from ai_psychiatrist.store.job_rows import LAST_TURNS
+from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.keys import TenantKeys
-from ai_psychiatrist.store.queue import Queued
 from ai_psychiatrist.store.run_file import RunTerms, read_terms, write_terms
 from ai_psychiatrist.store.run_rows import RunRows
 from ai_psychiatrist.store.run_schema import RUNS
@@ -143,14 +143,14 @@ class TenantRuns:
         """Take the units of a run that wait out of the queue; returns how many."""
         return self.database.run(_WITHDRAWN, of_run=run)
 
-    def end(self, job: Queued, runner: str) -> bool:
+    def end(self, job: JobRef, runner: str) -> bool:
         """Take a unit out of the queue, inside the transaction that writes down its outcome.
 
         Returns whether it was still that process's.
         """
         return self.database.run_beside(_ENDED, of_id=job.id, of_runner=runner) > 0
 
-    def put_back(self, job: Queued, runner: str) -> None:
+    def put_back(self, job: JobRef, runner: str) -> None:
         """Let a unit wait again that its process has to leave; it counts as never taken."""
         self.database.run_beside(_UNCOUNTED, of_id=job.id, of_runner=runner)
 

@@ -23,13 +23,11 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import patiently
-from ai_psychiatrist.jobs.engine import JobEnd, OnEnd
-from ai_psychiatrist.jobs.news import News
+from ai_psychiatrist.jobs.engine import News, OnEnd
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.job_rows import sealed_call
-from ai_psychiatrist.store.jobs import EndedJob, LeftByFailure, TakenJob
+from ai_psychiatrist.store.jobs import JobEnd, JobRef, LeftByFailure, TakenJob
 from ai_psychiatrist.store.keys import Seal
-from ai_psychiatrist.store.queue import Queued
 from ai_psychiatrist.store.records import figures_of
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -85,17 +83,6 @@ class JobCalls(CallStore):
         """Note nothing: the result has an account of all calls."""
 
 
-def end_of(tenant: str, ended: EndedJob) -> JobEnd:
-    """Return what is told of a job that has just ended."""
-    return JobEnd(
-        job=Queued(tenant=tenant, id=ended.id),
-        state=ended.state,
-        reason=ended.reason,
-        created_at=ended.created_at,
-        ended_at=ended.ended_at,
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWork:
     """Does jobs of any tenant: the `jobs.engine.Work` of an engine, many at once.
@@ -108,13 +95,13 @@ class JobWork:
     news: News = field(default_factory=News)
     """Told of each step."""
 
-    async def __call__(self, job: Queued) -> RecordState:
+    async def __call__(self, job: JobRef) -> None:
         """Do a job to its end."""
         try:
             stores = self.services.stores
             records, runner = stores.records(job.tenant), stores.runner
             with bound_contextvars(assessment_id=job.id):
-                return await _Run(work=self, job=job, records=records, runner=runner).state()
+                await _Run(work=self, job=job, records=records, runner=runner).run()
         finally:
             self.news.tell()
 
@@ -124,31 +111,24 @@ class _Run:
     """One job in the hands of this process."""
 
     work: JobWork
-    job: Queued
+    job: JobRef
     records: Records
     runner: str
 
-    async def state(self) -> RecordState:
-        """Do the job, tell of its end, and return how far it then is.
-
-        `RUNNING` for one without an end: somebody else has it, or will. `CANCELLED` once it is
-        erased, whether it was begun or not.
-        """
+    async def run(self) -> None:
+        """Do the job and tell of its end; of one that is somebody else's, or erased, of none."""
         try:
             ended = await self._ended()
             if ended is not None:
-                await self.work.on_end(end_of(self.job.tenant, ended))
-                return ended.state
-            summary = await self.records.ask(lambda store: store.summary(self.job.id))
+                await self.work.on_end(ended)
         except NotFound:
-            return RecordState.CANCELLED
+            return
         except asyncio.CancelledError:
             # Of a job that has its end, or is no longer this process's, it changes nothing.
             await self.records.ask(lambda store: store.jobs.put_back(self.job.id, self.runner))
             raise
-        return summary.state if summary.state.is_last else RecordState.RUNNING
 
-    async def _ended(self) -> EndedJob | None:
+    async def _ended(self) -> JobEnd | None:
         """Take the job and do it; `None` for one that is not, or no longer, this process's."""
         try:
             taken = await self.records.ask(lambda store: store.jobs.take(self.job.id, self.runner))
@@ -159,7 +139,7 @@ class _Run:
         except ArtifactMismatch as error:
             return await self._failed(_reason_of(error))
 
-    async def _watched(self, taken: TakenJob) -> EndedJob | None:
+    async def _watched(self, taken: TakenJob) -> JobEnd | None:
         """Do the job; its calls stop once it is cancelled or erased."""
         making = asyncio.create_task(self._assessed(taken))
         watching = asyncio.create_task(self._until_unwanted())
@@ -229,7 +209,7 @@ class _Run:
     def _tell(self, stage: str, store: Store) -> None:
         store.jobs.tell(self.job.id, stage, "finished")
 
-    async def _stored(self, making: "asyncio.Task[Assessment]") -> EndedJob | None:
+    async def _stored(self, making: "asyncio.Task[Assessment]") -> JobEnd | None:
         """Store what came of it; raises `StoreUnusable`, and then the job is gone on with."""
         try:
             result = making.result()
@@ -251,7 +231,7 @@ class _Run:
             lambda store: store.jobs.finish(self.job.id, self.runner, content, figures)
         )
 
-    async def _failed(self, reason: str, left: LeftByFailure | None = None) -> EndedJob | None:
+    async def _failed(self, reason: str, left: LeftByFailure | None = None) -> JobEnd | None:
         return await self.records.ask(
             lambda store: store.jobs.fail(self.job.id, self.runner, reason, left)
         )

@@ -11,15 +11,16 @@ from typing import Final
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.tasks import repeating
+from ai_psychiatrist.infrastructure.tasks import repeating, wait_until_set
 from ai_psychiatrist.infrastructure.telemetry.watching import publish
 from ai_psychiatrist.infrastructure.telemetry.work import JobEnded, QueueSeen
-from ai_psychiatrist.jobs.engine import Engine, JobEnd, OnEnd, Work
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
+from ai_psychiatrist.jobs.engine import Engine, OnEnd, Work
+from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.store.errors import store_unusable
-from ai_psychiatrist.store.queue import Queue, Queued, QueueState, Takes
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
+from ai_psychiatrist.store.queue import Queue, QueueState, Takes
 from ai_psychiatrist.store.stores import Stores
-from ai_psychiatrist.wiring.job_work import JobWork, end_of
+from ai_psychiatrist.wiring.job_work import JobWork
 from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
@@ -33,14 +34,14 @@ _PATIENCE_SECONDS: Final = 1.0
 _NO_PLACE: Final = "JOBS_CONCURRENCY is 0, with which a worker does nothing: leave it out"
 
 
-async def note_end(webhooks: Webhooks, end: JobEnd) -> None:
-    """Count the end of a job once it is stored, and send its webhook.
+async def note_end(wake: Callable[[], None], end: JobEnd) -> None:
+    """Count the end of a job once it is stored, and wake who sends its webhook.
 
     To be called where the services are active.
     """
     seconds = (end.ended_at - end.created_at).total_seconds()
     publish(JobEnded(state=end.state, reason=end.reason, seconds=seconds))
-    webhooks.wake()
+    wake()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +49,16 @@ class Jobs:
     """The jobs of all tenants, as a server asks for them."""
 
     work: JobWork
-    engine: Engine
-    webhooks: Webhooks
+    engine: Engine[JobRef]
 
-    async def cancel(self, job: Queued) -> None:
+    async def cancel(self, job: JobRef) -> None:
         """End a job; raises `NotFound` and `RequestConflict`. One that was cancelled stays so."""
         records = self.work.services.stores.records(job.tenant)
         ended = await records.ask(lambda store: store.jobs.cancel(job.id))
         if ended is None:
             return
         self.work.news.tell()
-        await self.work.on_end(end_of(job.tenant, ended))
+        await self.work.on_end(ended)
         # Another process that does it looks by itself whether it is still wanted.
         self.engine.cancel(job)
 
@@ -81,7 +81,7 @@ class Jobs:
 
 
 def tending(
-    stores: Stores, engine: Engine, on_end: OnEnd | None = None
+    stores: Stores, engine: Engine[JobRef], on_end: OnEnd | None = None
 ) -> AbstractAsyncContextManager[None]:
     """Take back, while the block runs, what nobody does any more.
 
@@ -90,7 +90,7 @@ def tending(
     return repeating(partial(_tend, stores, engine, on_end), _TEND_SECONDS)
 
 
-async def _tend(stores: Stores, engine: Engine, on_end: OnEnd | None) -> None:
+async def _tend(stores: Stores, engine: Engine[JobRef], on_end: OnEnd | None) -> None:
     try:
         given_up = await stores.take_back(engine.under_way)
     except StoreUnusable:
@@ -99,15 +99,15 @@ async def _tend(stores: Stores, engine: Engine, on_end: OnEnd | None) -> None:
     except Exception as error:  # noqa: BLE001  the next time may find all well again
         logger.error("jobs_not_tended", error_type=type(error).__name__)
         return
-    for tenant, ended in given_up:
+    for ended in given_up:
         if on_end is not None:
-            await on_end(end_of(tenant, ended))
+            await on_end(ended)
     engine.wake()
 
 
 @asynccontextmanager
 async def open_jobs(
-    services: Services, units: Work | None = None, left: Collection[str] = ()
+    services: Services, units: Work[JobRef] | None = None, left: Collection[str] = ()
 ) -> AsyncIterator[Jobs]:
     """Take jobs from the queue, deliver webhooks and tend the jobs.
 
@@ -118,24 +118,23 @@ async def open_jobs(
     another process or at the next start. To be entered where the services are active.
     """
     settings, stores = services.settings, services.stores
-    webhooks = Webhooks(settings=settings.jobs_webhook)
-    work = JobWork(services=services, on_end=partial(note_end, webhooks))
+    webhooks = Webhooks(settings=settings.jobs_webhook, stores=stores)
+    work = JobWork(services=services, on_end=partial(note_end, webhooks.wake))
 
-    async def claim() -> Queued | None:
+    async def claim() -> JobRef | None:
         takes = Takes(other_runs=units is not None, but=left)
         return await stores.claim(per_tenant=settings.jobs.per_tenant, takes=takes)
 
-    async def do(job: Queued) -> RecordState:
-        return await (work if job.run is None or units is None else units)(job)
+    async def do(job: JobRef) -> None:
+        await (work if job.run is None or units is None else units)(job)
 
     engine = Engine(claim=claim, work=do, concurrency=settings.jobs.concurrency)
-    async with webhooks.running(stores):
-        async with tending(stores, engine, work.on_end):
-            engine.begin()
-            try:
-                yield Jobs(work=work, engine=engine, webhooks=webhooks)
-            finally:
-                await engine.aclose(patience_seconds=_PATIENCE_SECONDS)
+    async with webhooks.running():
+        async with (
+            tending(stores, engine, work.on_end),
+            engine.running(patience_seconds=_PATIENCE_SECONDS),
+        ):
+            yield Jobs(work=work, engine=engine)
         # What was claimed, and not begun.
         with suppress(StoreUnusable):
             await stores.take_back(())
@@ -147,7 +146,7 @@ async def run_worker(
     *,
     on_ready: Callable[[str], None],
     on_alive: Callable[[], None],
-    units: Work | None = None,
+    units: Work[JobRef] | None = None,
     left: Collection[str] = (),
 ) -> None:
     """Do jobs until the event is set; to be called where the services are active.
@@ -167,9 +166,7 @@ async def run_worker(
             if jobs.engine.away_seconds > stores.place.patience_seconds:
                 raise store_unusable()
             on_alive()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_ALIVE_SECONDS):
-                    await stop.wait()
+            await wait_until_set(stop, _ALIVE_SECONDS)
 
 
 def _counts_given(services: Services) -> AbstractAsyncContextManager[None]:

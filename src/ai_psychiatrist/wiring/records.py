@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.access.audit import BEGUN, AuditLogs
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.store.address import address_of
+from ai_psychiatrist.store.audit import BEGUN, AuditLogs
 from ai_psychiatrist.store.expiry import Swept
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.key_files import StoreKeys

@@ -26,10 +26,10 @@ from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.access.audit import AuditLogs
     from ai_psychiatrist.access.keys import KeyStore
     from ai_psychiatrist.access.oidc import TokenVerifier
     from ai_psychiatrist.access.sessions import SessionStore
+    from ai_psychiatrist.store.audit import AuditLogs
     from ai_psychiatrist.store.stores import Stores
     from ai_psychiatrist.wiring.interviews import TenantInterviews
 

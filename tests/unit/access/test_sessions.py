@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.access import WARD, Access, Clock
 
-from ai_psychiatrist.access.keys import WantedKey
+from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.access.sessions import (
     IDLE_SECONDS,
     LIFE_SECONDS,
@@ -74,7 +74,7 @@ def test_a_session_outlives_a_restart_of_the_server(
 
 
 def test_a_session_ends_with_its_key(access: Access, clock: Clock) -> None:
-    wanted = WantedKey(name="w", tenant="t", scopes=frozenset({Scope.READ}), lasts_seconds=600)
+    wanted = KeyRequest(name="w", tenant="t", scopes=frozenset({Scope.READ}), lasts_seconds=600)
     session = access.sessions.begin(access.keys.create(wanted).key)
     assert session.lasts_seconds == 600
     clock.now += 600

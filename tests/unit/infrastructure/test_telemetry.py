@@ -31,13 +31,10 @@ from ai_psychiatrist.infrastructure.telemetry.work import (
     RequestWork,
     Work,
 )
-from ai_psychiatrist.jobs.engine import JobEnd
-from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings
-from ai_psychiatrist.jobs.webhooks.webhooks import Webhooks
 from ai_psychiatrist.llm.calls import call_work, note_result
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.wiring import telemetry
 from ai_psychiatrist.wiring.jobs import note_end
 
@@ -185,7 +182,7 @@ def test_jobs_that_wait_for_hours_are_told_from_those_that_wait_for_a_day() -> N
 
 
 def test_the_end_of_a_job_is_told_without_its_id() -> None:
-    seen, job = Seen(), Queued(tenant="clinic-1", id="5f1c")
+    seen, job = Seen(), JobRef(tenant="clinic-1", id="5f1c")
     begun = datetime(2026, 11, 23, 20, 11, 40, tzinfo=UTC)
     end = JobEnd(
         job=job,
@@ -195,7 +192,7 @@ def test_the_end_of_a_job_is_told_without_its_id() -> None:
         ended_at=begun + timedelta(seconds=3),
     )
     with watched_by(seen.telemetry):
-        asyncio.run(note_end(Webhooks(settings=WebhookSettings.of({})), end))
+        asyncio.run(note_end(lambda: None, end))
     assert seen.ended == [JobEnded(state="failed", reason="backend_failed", seconds=3.0)]
 
 

@@ -16,7 +16,7 @@ from tests.unit.store.stored import RESULT, figures
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.store.errors import store_unusable
-from ai_psychiatrist.store.queue import Queued
+from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.stores import Stores
 
 pytestmark = pytest.mark.anyio
@@ -48,14 +48,13 @@ class Held:
     ended: list[str] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
 
-    async def __call__(self, job: Queued) -> RecordState:
+    async def __call__(self, job: JobRef) -> None:
         self.begun.append(job.id)
         records, runner = self.stores.records(job.tenant), self.stores.runner
         await records.ask(lambda store: store.jobs.take(job.id, runner))
         await self.gates.setdefault(job.id, asyncio.Event()).wait()
         await records.ask(lambda store: store.jobs.finish(job.id, runner, RESULT, figures()))
         self.ended.append(job.id)
-        return RecordState.FINISHED
 
     async def has_begun(self, count: int) -> list[str]:
         """Return what was begun, once so many were, and a moment in which no more should be."""
@@ -74,16 +73,11 @@ async def reached(condition: Callable[[], object]) -> None:
 @asynccontextmanager
 async def engine_of(
     work: Held, *, concurrency: int = 1, per_tenant: int = 0
-) -> AsyncIterator[Engine]:
-    async def claim() -> Queued | None:
-        return await work.stores.claim(per_tenant=per_tenant)
-
+) -> AsyncIterator[Engine[JobRef]]:
+    claim = partial(work.stores.claim, per_tenant=per_tenant)
     engine = Engine(claim=claim, work=work, concurrency=concurrency)
-    engine.begin()
-    try:
+    async with engine.running():
         yield engine
-    finally:
-        await engine.aclose()
 
 
 async def all_done(work: Held, count: int) -> Sequence[str]:
@@ -152,7 +146,7 @@ async def test_a_cancelled_job_stops_and_its_place_is_free(place: Place, stores:
         assert await work.has_begun(1) == [first]
         for job_id in (second, first):
             stores.open("a").jobs.cancel(job_id)
-            engine.cancel(Queued(tenant="a", id=job_id))
+            engine.cancel(JobRef(tenant="a", id=job_id))
         assert await work.has_begun(2) == [first, third]
         assert work.ended == []
 
@@ -168,18 +162,14 @@ async def test_with_no_place_all_is_left_to_others(place: Place, stores: Stores)
 async def test_a_defect_of_the_work_takes_nothing_with_it(place: Place, stores: Stores) -> None:
     jobs, tried = place.store_jobs("a", 2), list[str]()
 
-    async def broken(job: Queued) -> RecordState:
+    async def broken(job: JobRef) -> None:
         tried.append(job.id)
         raise OSError
 
-    async def claim() -> Queued | None:
-        return await stores.claim(per_tenant=0)
-
-    engine = Engine(claim=claim, work=broken, concurrency=1)
+    engine = Engine(claim=partial(stores.claim, per_tenant=0), work=broken, concurrency=1)
     with captured_events() as events:
-        engine.begin()
-        await reached(lambda: len(tried) == 2)
-        await engine.aclose()
+        async with engine.running():
+            await reached(lambda: len(tried) == 2)
     assert tried == jobs
     assert [event["event"] for event in events] == ["job_broken_off"] * 2
     # They wait again for whoever takes them next.
@@ -202,21 +192,20 @@ async def test_what_is_broken_off_at_the_end_waits_for_the_next(
 async def test_a_store_that_is_away_is_told_once_and_so_is_its_return() -> None:
     answers = [True, True, False, True]
 
-    async def claim() -> Queued | None:
+    async def claim() -> JobRef | None:
         if answers and answers.pop(0):
             raise store_unusable()
         return None
 
-    async def work(_: Queued) -> RecordState:
+    async def work(_: JobRef) -> None:
         raise AssertionError
 
     engine = Engine(claim=claim, work=work, concurrency=1)
     with captured_events() as events:
-        engine.begin()
-        await reached(lambda: len(answers) == 2)
-        assert engine.away_seconds > 0
-        await reached(lambda: not answers)
-        await reached(lambda: engine.away_seconds == 0)
-        await engine.aclose()
+        async with engine.running():
+            await reached(lambda: len(answers) == 2)
+            assert engine.away_seconds > 0
+            await reached(lambda: not answers)
+            await reached(lambda: engine.away_seconds == 0)
     told = ["queue_away", "queue_back", "queue_away", "queue_back"]
     assert [event["event"] for event in events] == told

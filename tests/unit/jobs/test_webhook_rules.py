@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.jobs.webhooks.settings import WebhookSettings, signing_keys
-from ai_psychiatrist.jobs.webhooks.webhooks import asked_wait, callback_to, wait_after
+from ai_psychiatrist.jobs.settings import WebhookSettings, callback_host, signing_keys
+from ai_psychiatrist.jobs.webhooks import asked_wait, wait_after
 from ai_psychiatrist.store.deliveries import MOST_TRIES
 
 SETTINGS = WebhookSettings(
@@ -38,7 +38,7 @@ SECRET = "0123456789abcdef0123456789abcdef"
     ],
 )
 def test_address_of_a_named_host_is_taken(url: str, place: str) -> None:
-    assert callback_to(url, SETTINGS).host == place
+    assert callback_host(url, SETTINGS) == place
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_address_of_a_named_host_is_taken(url: str, place: str) -> None:
 )
 def test_any_other_address_is_refused_without_being_quoted(url: str) -> None:
     with pytest.raises(InputError) as caught:
-        callback_to(url, SETTINGS)
+        callback_host(url, SETTINGS)
     assert caught.value.field == "callback_url"
     assert "evil" not in str(caught.value)
 
@@ -84,12 +84,12 @@ def test_any_other_address_is_refused_without_being_quoted(url: str) -> None:
 def test_plain_http_is_refused_where_the_setting_does_not_allow_it() -> None:
     settings = SETTINGS.model_copy(update={"allow_http": False})
     with pytest.raises(InputError, match="JOBS_WEBHOOK_ALLOW_HTTP"):
-        callback_to("http://127.0.0.1:9/x", settings)
+        callback_host("http://127.0.0.1:9/x", settings)
 
 
 def test_where_no_host_is_named_the_setting_is_the_cure() -> None:
     with pytest.raises(InputError, match="JOBS_WEBHOOK_HOSTS"):
-        callback_to("https://hooks.example.org/", WebhookSettings(allow_http=True))
+        callback_host("https://hooks.example.org/", WebhookSettings(allow_http=True))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.unit.store.stored import RESULT, TRANSCRIPT, OpenedStore, figures, open_store
+from tests.unit.store.stored import RESULT, TRANSCRIPT, Clock, OpenedStore, figures, open_store
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
@@ -67,7 +67,9 @@ def end(store: Store, job_id: str = "job-1") -> None:
 
 
 def claimed(store: Store, now: datetime = LATER, most: int = 4) -> tuple[DueDelivery, ...]:
-    return store.deliveries.claim({HOST: most}, now=now)
+    """Take so many that are due, one after the other."""
+    due = (store.deliveries.claim([HOST], [HOST], now=now) for _ in range(most))
+    return tuple(one for one in due if one is not None)
 
 
 def is_due(store: OpenedStore, now: datetime = LATER) -> bool:
@@ -194,15 +196,15 @@ def test_tries_that_are_all_broken_off_are_given_up(store: OpenedStore) -> None:
     assert given_up.reason is None
 
 
-def test_no_more_are_claimed_than_a_host_has_room_for(store: OpenedStore) -> None:
-    job_ids = [str(number) for number in range(5)]
+def test_nothing_is_claimed_for_a_host_without_room(store: OpenedStore) -> None:
+    job_ids = [str(number) for number in range(3)]
     expect(store, *job_ids)
     for job_id in job_ids:
         end(store, job_id)
-    assert len(store.deliveries.claim({HOST: 3, "other:443": 3}, now=LATER)) == 3
+    for free in ([], ["other:443"]):
+        assert store.deliveries.claim([HOST, "other:443"], free, now=LATER) is None
     assert is_due(store)
-    assert claimed(store, most=0) == ()
-    assert len(claimed(store)) == 2
+    assert [due.job_id for due in claimed(store)] == job_ids
     assert not is_due(store)
 
 
@@ -239,12 +241,12 @@ def test_only_what_nobody_may_get_any_longer_is_given_up(
 ) -> None:
     expect(store, "job-1")
     end(store)
-    free = dict.fromkeys([*hosts, "another:443"], 0)
+    named = [*hosts, "another:443"]
     ended_at = store.job_lists.one("job-1").ended_at
     assert ended_at is not None
-    store.deliveries.claim(free, now=ended_at + UNNAMED_TIME - SECOND)
+    store.deliveries.claim(named, [], now=ended_at + UNNAMED_TIME - SECOND)
     assert state_of(store) == ("pending", 0)
-    store.deliveries.claim(free, now=ended_at + UNNAMED_TIME)
+    store.deliveries.claim(named, [], now=ended_at + UNNAMED_TIME)
     assert state_of(store) == (state, 0)
 
 
@@ -277,6 +279,25 @@ def test_erased_job_leaves_no_webhook(store: OpenedStore) -> None:
     assert store.deliveries.one("job-2") is None
     assert claimed(store) == ()
     assert not is_due(store, LATER + DAY)
+
+
+def test_webhook_of_a_hidden_job_waits_and_keeps_no_other(tmp_path: Path) -> None:
+    clock, limits = Clock(), StoreLimits(keep=10 * DAY)
+    with closing(open_store(tmp_path, clock=clock, limits=limits)) as store:
+        expect(store, "old")
+        end(store, "old")
+        clock.now += 6 * DAY
+        expect(store, "new")
+        clock.now += 6 * DAY
+        assert store.sweep().counts == {"records_hidden": 1}
+        later = clock.now + DAY
+        assert not is_due(store, later)
+        end(store, "new")
+        assert [due.job_id for due in claimed(store, later)] == ["new"]
+        assert not is_due(store, later)
+        store.expiry.undelete("old")
+        assert is_due(store, later)
+        assert [due.job_id for due in claimed(store, later)] == ["old"]
 
 
 def test_file_of_an_earlier_version_is_refused_with_what_to_do(tmp_path: Path) -> None:

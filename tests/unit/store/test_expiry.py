@@ -12,11 +12,13 @@ from tests.fakes.refusals import refused
 from tests.unit.store.stored import (
     RATINGS,
     RESULT,
+    TRANSCRIPT,
     WORD,
     Clock,
     OpenedStore,
     new_record,
     open_store,
+    taken,
     waiting,
 )
 from tests.unit.store.test_postgresql import COLUMNS
@@ -28,6 +30,7 @@ from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.jobs import NewJob
 from ai_psychiatrist.store.listing import PageWanted
+from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import StoreLimits
 
@@ -88,6 +91,29 @@ def test_what_is_hidden_counts_as_gone_everywhere(store: OpenedStore, clock: Clo
     assert waiting(store) == []
     assert store.reviews.mark() != mark
     assert store.expiry.hidden() == 3
+
+
+@pytest.mark.parametrize("is_begun", [False, True], ids=["waiting", "running"])
+def test_a_hidden_job_is_in_nobodys_queue_until_it_is_brought_back(
+    store: OpenedStore, clock: Clock, *, is_begun: bool
+) -> None:
+    for name in ("job", "ended"):
+        record = NewRecord(id=name, transcript=TRANSCRIPT, subject="Anna")
+        store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")])
+    store.jobs.cancel("ended")
+    queue = Queue(database=store.files)
+    if is_begun:
+        taken(store, "job", "a")
+    assert passing(store, clock, 31) == {"records_hidden": 2}
+    assert queue.claim("b") is None
+    assert queue.state() == (0, 0, None)
+    assert (queue.runners(), queue.tenants_of("a")) == (frozenset(), frozenset())
+    assert not store.jobs.is_run_by("job", "a")
+    assert store.expiry.undelete_since(clock.now - GRACE) == 2
+    assert (waiting(store), queue.state()[:2]) == (["job"], (1, 0))
+    assert not store.jobs.is_run_by("job", "a")
+    assert taken(store, "job", "b").request == b"{}"
+    assert queue.claim("b") is None
 
 
 def test_what_is_hidden_comes_back_whole_and_is_kept_from_then_on(

@@ -27,8 +27,8 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.job_rows import sealed_call
-from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, NewJob, TakenJob
-from ai_psychiatrist.store.queue import Queue, Queued
+from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, JobRef, NewJob, TakenJob
+from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store, StoreLimits
 
@@ -58,7 +58,7 @@ def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: OpenedStore
     with ThreadPoolExecutor() as pool:
         claimed = dict(zip("abcdef", pool.map(queue.claim, "abcdef"), strict=True))
     (winner,) = [runner for runner, one in claimed.items() if one is not None]
-    assert claimed[winner] == Queued("local", "one")
+    assert claimed[winner] == JobRef("local", "one")
     for other in set("abcdef") - {winner}:
         assert store.jobs.take("one", other) is RecordState.WAITING
     won = store.jobs.take("one", winner)
@@ -124,7 +124,7 @@ def test_a_job_is_given_up_after_its_process_died_so_often(store: OpenedStore) -
             store.jobs.put_back("one", "a")
             taken(store, "one", "a")
         given_up = store.jobs.take_from("a")
-        assert [one.id for one in given_up] == (["one"] if number == MOST_TAKEN else [])
+        assert [one.job.id for one in given_up] == (["one"] if number == MOST_TAKEN else [])
     told = store.job_lists.one("one")
     assert (told.state, told.reason) == (RecordState.FAILED, GIVEN_UP)
     assert waiting(store) == ["other"]
@@ -186,10 +186,10 @@ def test_a_job_whose_erasing_broke_off_is_nobodys(tmp_path: Path) -> None:
             begun = "SELECT 'local', subject_id, '', 0 FROM records WHERE id != 'other'"
             file.execute(f"INSERT INTO erased {begun}")
         queue = Queue(database=store.files)
-        assert queue.claim("a") == Queued("local", "one")
+        assert queue.claim("a") == JobRef("local", "one")
         with refused("assessment_not_found"):
             store.jobs.take("one", "a")
-        assert queue.claim("a") == Queued("local", "other")
+        assert queue.claim("a") == JobRef("local", "other")
         assert not store.jobs.is_run_by("begun", "a")
         assert store.jobs.fail("begun", "a", "late") is None
         assert store.sweep().assessments == 2

@@ -9,14 +9,17 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import starmap
 from typing import Final, Literal, TypeAlias
+
+from sqlalchemy import bindparam, select, text, union, update
 
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
-from ai_psychiatrist.store.audit_rows import AuditHead, AuditRow, AuditRows, audited_tenants
 from ai_psychiatrist.store.database import Database, TenantDatabase, written
+from ai_psychiatrist.store.schema import KEYS, OF_TENANT, audit, audit_heads, tenants
 
 Action: TypeAlias = Literal[
     "assessment_made",
@@ -82,8 +85,65 @@ BEGUN: Final = "begun"
 """Outcome of a change that is about to be made; a second row says how it ended."""
 
 _ACTOR: Final = re.compile(r"[A-Za-z0-9:_.-]{1,128}")
-_HEAD: Final = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
+_WRITTEN_HEAD: Final = re.compile(r"([0-9]{1,15}):([0-9a-f]{64})")
 _NAME_LENGTH: Final = 32
+
+_OWN: Final = select(*audit.c[1:]).where(audit.c.tenant == OF_TENANT)
+
+_ROWS: Final = _OWN.order_by(audit.c.n)
+_ROWS_FROM: Final = _ROWS.where(audit.c.n >= bindparam("of_n"))
+_LATEST: Final = _OWN.order_by(audit.c.n.desc()).limit(bindparam("of_count"))
+_LATEST_OF: Final = _LATEST.where(audit.c.object == bindparam("of_object"))
+_HEAD: Final = select(*audit_heads.c[1:]).where(audit_heads.c.tenant == OF_TENANT)
+_HEAD_LOCKED: Final = _HEAD.with_for_update()
+"""No other process adds a row until the transaction ends, which writes."""
+_MOVE_HEAD: Final = update(audit_heads).where(audit_heads.c.tenant == OF_TENANT)
+_BEGIN_HEAD: Final = text(
+    f"INSERT INTO {KEYS}.audit_heads (tenant, n, digest, seal) "  # noqa: S608  our own name
+    "VALUES (:of_tenant, :n, :digest, :seal) ON CONFLICT DO NOTHING"
+)
+"""Keeps the first head, unless another process just did."""
+_TENANTS: Final = union(*(select(table.c.tenant) for table in (audit_heads, tenants, audit)))
+"""Whose rows or heads there may be.
+
+In PostgreSQL rows without a head are seen of those tenants alone that stored something.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """What was done, in its place in the chain."""
+
+    n: int
+    """From 1."""
+    previous: str
+    """Digest of the row before; of the first row, a digest of the tenant."""
+    at: str
+    """UTC, ISO 8601."""
+    actor: str
+    """Id of the principal."""
+    action: str
+    object: str
+    """Keyed digest of a record's id; empty where the action has no one record."""
+    outcome: str
+    """`begun`, the status of the answer, or how many logins were refused."""
+    digest: str
+    seal: str
+    """Digest of the digest that only this installation can make."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditHead:
+    """Number and digest of the last row of a log."""
+
+    n: int
+    """0 before the first row."""
+    digest: str
+    seal: str = ""
+    """Signature of the two that only this installation can make; none of a head kept elsewhere."""
+
+    def __str__(self) -> str:
+        return f"{self.n}:{self.digest}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +172,7 @@ class Checked:
 
 def noted_head(text: str) -> AuditHead:
     """Read what `audit head` printed; raises `InputError`."""
-    found = _HEAD.fullmatch(text.strip())
+    found = _WRITTEN_HEAD.fullmatch(text.strip())
     if found is None:
         msg = "--head: write it as `ai-psychiatrist audit head` printed it, NUMBER:DIGEST"
         raise InputError(msg, field="--head")
@@ -126,56 +186,75 @@ class AuditLog:
     Every method but `check` raises `StoreUnusable`.
     """
 
-    rows: AuditRows
-    tenant: str
+    database: TenantDatabase
     key: bytes = field(repr=False)
+
+    @property
+    def tenant(self) -> str:
+        """Whose log it is."""
+        return self.database.tenant
 
     def append(self, *, actor: str, action: Action, outcome: str, record_id: str = "") -> None:
         """Add a row; it is on the disk when this returns.
 
         A log whose end does not fit its head takes no row: it would cover up what happened.
         """
-        with self.rows.database.writing():
-            head = self.rows.locked_head()
-            if head is not None or self.rows.latest(1):
-                end = self._checked_end(head)
-                self._add(end, actor=actor, action=action, outcome=outcome, record_id=record_id)
-                return
-        # Committed before the first row: rows without a head then always mean that the head was
-        # taken away, also where a power cut leaves only one of SQLite's two files written.
-        self.rows.begin(self._signed(self._origin))
-        self.append(actor=actor, action=action, outcome=outcome, record_id=record_id)
+        if not self.is_begun():
+            # Committed before the first row: rows without a head then always mean that the head
+            # was taken away, also where a power cut leaves only one of SQLite's two files written.
+            self.database.run(_BEGIN_HEAD, **asdict(self._signed(self._origin)))
+        with self.database.writing():
+            end = self._checked_end(self._head(is_locked=True))
+            row = AuditRow(
+                n=end.n + 1,
+                previous=end.digest,
+                at=written(datetime.now(UTC)),
+                # Ids are ours; anything else that it may be does not get into the log.
+                actor=actor if _ACTOR.fullmatch(actor) else self._name_of(actor),
+                action=action,
+                object=self._name_of(record_id) if record_id else "",
+                outcome=outcome,
+                digest="",
+                seal="",
+            )
+            head = AuditHead(row.n, _digest(row))
+            sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
+            self.database.add(audit, asdict(sealed))
+            self.database.run(_MOVE_HEAD, **asdict(self._signed(head)))
 
     def accept(self) -> None:
         """Take the last row that is there for the end, as after a restore from a backup.
 
         What was added since the backup is then missing, and only a head kept elsewhere tells.
         """
-        with self.rows.database.writing():
-            last = self.rows.latest(1)
-            if last and not self._is_own(last[-1].seal, "row", last[-1].digest):
-                raise _unusable("the audit log was written by another installation")
-            head = self._signed(_head_at(last[-1]) if last else self._origin)
-            self.rows.begin(head)
-            self.rows.move(head)
+        with self.database.writing():
+            end = self._origin
+            for row in self.latest(1):
+                if not self._is_own(row.seal, "row", row.digest):
+                    raise _unusable("the audit log was written by another installation")
+                end = _head_at(row)
+            for statement in (_BEGIN_HEAD, _MOVE_HEAD):
+                self.database.run(statement, **asdict(self._signed(end)))
+
+    def is_begun(self) -> bool:
+        """Return whether there is a head or a row."""
+        return self._head() is not None or bool(self.latest(1))
 
     def require_whole(self) -> None:
         """Raise `StoreUnusable` where `append` would, as far as reading tells."""
-        with self.rows.database.reading():
-            head = self.rows.head()
-            if head is not None or self.rows.latest(1):
-                self._checked_end(head)
+        with self.database.reading():
+            if self.is_begun():
+                self._checked_end(self._head())
 
     def latest(self, count: int, *, record_id: str | None = None) -> list[AuditRow]:
         """Return the last rows in their order, of one record alone where it is named."""
-        if record_id is None:
-            return self.rows.latest(count)
-        name = self._name_of(record_id)
-        return [row for row in self.rows.all() if row.object == name][-count:]
+        query, name = _LATEST if record_id is None else _LATEST_OF, self._name_of(record_id or "")
+        rows = self.database.all(query, of_count=count, of_object=name)
+        return [*starmap(AuditRow, reversed(rows))]
 
     def head(self) -> AuditHead | None:
         """Return the head, `None` before the first row."""
-        head = self.rows.head()
+        head = self._head()
         if head is not None and not self._is_signed(head):
             raise _unusable("the head of the audit log was changed, or signed with another key")
         return head
@@ -189,14 +268,14 @@ class AuditLog:
         found: list[Finding] = []
         end = self._origin
         try:
-            head = self.rows.head()
+            head = self._head()
             if head is not None and self._is_signed(head):
                 noted = (*noted, head)
             elif head is not None:
                 found.append(Finding("head forged"))
-            for row in self.rows.all():
+            for row in starmap(AuditRow, self.database.stream(_ROWS)):
                 found += self._faults(row, end, noted)
-                end = AuditHead(row.n, row.digest)
+                end = _head_at(row)
         except StoreUnusable:
             return Checked(end, (*found, Finding("unreadable")))
         last = max((one.n for one in noted), default=0)
@@ -211,32 +290,17 @@ class AuditLog:
         """What the first row follows."""
         return AuditHead(0, hashlib.sha256(f"audit of {self.tenant}".encode()).hexdigest())
 
-    def _add(
-        self, end: AuditHead, *, actor: str, action: Action, outcome: str, record_id: str
-    ) -> None:
-        row = AuditRow(
-            n=end.n + 1,
-            previous=end.digest,
-            at=written(datetime.now(UTC)),
-            # Ids are ours; anything else that it may be does not get into the log.
-            actor=actor if _ACTOR.fullmatch(actor) else self._name_of(actor),
-            action=action,
-            object=self._name_of(record_id) if record_id else "",
-            outcome=outcome,
-            digest="",
-            seal="",
-        )
-        head = AuditHead(row.n, _digest(row))
-        sealed = replace(row, digest=head.digest, seal=self._seal("row", head.digest))
-        self.rows.add(sealed, self._signed(head))
+    def _head(self, *, is_locked: bool = False) -> AuditHead | None:
+        row = self.database.one(_HEAD_LOCKED if is_locked else _HEAD)
+        return None if row is None else AuditHead(row.n, row.digest, row.seal)
 
     def _checked_end(self, head: AuditHead | None) -> AuditHead:
         """Return the last row, which this installation wrote and which the head allows."""
         if head is None:
             raise _unusable("the audit log has rows, and its head is gone")
-        rows = list(self.rows.all(after=max(head.n, 1) - 1))
+        rows = [*starmap(AuditRow, self.database.all(_ROWS_FROM, of_n=max(head.n, 1)))]
         named = self._origin if head.n == 0 else next(map(_head_at, rows), None)
-        is_fitting = named is not None and (named.n, named.digest) == (head.n, head.digest)
+        is_fitting = named is not None and str(named) == str(head)
         are_own = all(self._is_own(row.seal, "row", row.digest) for row in rows)
         if not (is_fitting and are_own and self._is_signed(head)):
             raise _unusable("the audit log does not fit its head")
@@ -288,14 +352,13 @@ class AuditLogs:
         """Return the log of a tenant, or of `NO_TENANT`."""
         if tenant != NO_TENANT and not is_tenant(tenant):
             raise InputError(TENANT_CURE, field="tenant")
-        rows = AuditRows(TenantDatabase(self.database(), tenant))
-        return AuditLog(rows=rows, tenant=tenant, key=self.key())
+        return AuditLog(database=TenantDatabase(self.database(), tenant), key=self.key())
 
     def all(self) -> list[AuditLog]:
         """Return the logs that there are, also those of which a head alone is left."""
-        names = audited_tenants(self.database())
+        names = sorted(str(row.tenant) for row in self.database().across_tenants(_TENANTS))
         logs = [self.of(name) for name in names if name == NO_TENANT or is_tenant(name)]
-        return [log for log in logs if log.rows.head() or log.rows.latest(1)]
+        return [log for log in logs if log.is_begun()]
 
 
 def _digest(row: AuditRow) -> str:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.access.audit import AuditLogs, Checked, Fault, noted_head
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError, StoreUnusable
-from ai_psychiatrist.store.audit_rows import AuditHead
+from ai_psychiatrist.store.audit import AuditHead, AuditLogs, Checked, Fault, noted_head
 from ai_psychiatrist.store.database import FILE_NAME, KEYS_NAME, open_sqlite
 
 ROWS = 6

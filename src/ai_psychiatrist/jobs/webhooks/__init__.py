@@ -1,1 +1,0 @@
-"""Signed messages to addresses that callers name, once a job has ended."""
