@@ -9,7 +9,8 @@ from pathlib import Path
 from ai_psychiatrist.access.keys import KeyStore, MadeKey, WantedKey
 from ai_psychiatrist.access.sessions import SessionStore
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.store.database import Database, open_sqlite
+from ai_psychiatrist.store.database import Database
+from ai_psychiatrist.store.opening import open_sqlite
 
 WARD = WantedKey(name="ward", tenant="clinic-1", scopes=frozenset({Scope.READ, Scope.ASSESS}))
 

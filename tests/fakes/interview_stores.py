@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ai_psychiatrist.interview.interview_store import InterviewStore
-from ai_psychiatrist.store.database import Database, open_sqlite
+from ai_psychiatrist.store.database import Database
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.store import Store
 
 KEY_NAME = "own.key"

@@ -14,8 +14,8 @@ from ai_psychiatrist.domain.errors import (
     StoreUnusable,
 )
 from ai_psychiatrist.infrastructure.private_files import require_private
-from ai_psychiatrist.store.database import FILE_NAME, KEYS_NAME
 from ai_psychiatrist.store.expiry import ClockFault
+from ai_psychiatrist.store.opening import FILE_NAME, KEYS_NAME
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import KEY_NAME, Stores
 

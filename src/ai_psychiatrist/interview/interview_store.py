@@ -16,7 +16,7 @@ from ai_psychiatrist.interview.serialization import (
     whole,
 )
 from ai_psychiatrist.interview.snapshot import InterviewListing
-from ai_psychiatrist.store.database import Value, refusing_foreign
+from ai_psychiatrist.store.database import Value
 from ai_psychiatrist.store.interviews import (
     InterviewRows,
     Keyed,
@@ -24,6 +24,7 @@ from ai_psychiatrist.store.interviews import (
     OpenedInterview,
     StoredInterview,
 )
+from ai_psychiatrist.store.moving import refusing_foreign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from ai_psychiatrist.store.database import Database, Found
-from ai_psychiatrist.store.schema import access_keys, sessions
+from ai_psychiatrist.store.key_schema import access_keys, sessions
 
 _NO_TENANT: Final = ""
 

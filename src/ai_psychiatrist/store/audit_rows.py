@@ -8,7 +8,8 @@ from typing import Final
 from sqlalchemy import bindparam, select, text, union, update
 
 from ai_psychiatrist.store.database import Database, Found, TenantDatabase
-from ai_psychiatrist.store.schema import KEYS, OF_TENANT, audit, audit_heads, tenants
+from ai_psychiatrist.store.key_schema import audit_heads
+from ai_psychiatrist.store.schema import KEYS, OF_TENANT, audit, tenants
 
 _PAGE: Final = 1_000
 _LOWEST: Final = -(2**31)

@@ -8,9 +8,10 @@ from sqlalchemy import BindParameter, and_, bindparam, delete, not_, select, upd
 
 from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.store.database import TenantDatabase
+from ai_psychiatrist.store.key_schema import subjects
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.rows import IS_STORED, NOT_ERASED
-from ai_psychiatrist.store.schema import OF_TENANT, erased, interviews, records, subjects
+from ai_psychiatrist.store.schema import OF_TENANT, erased, interviews, records
 
 _OF_SUBJECT: Final[BindParameter[str]] = bindparam("of_subject")
 _IS_OWN: Final = records.c.tenant == OF_TENANT

@@ -29,7 +29,8 @@ from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.store.database import TenantDatabase, written
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.interviews import id_hash
-from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, subjects, tenants
+from ai_psychiatrist.store.key_schema import subjects
+from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, tenants
 
 MOST_SWEPT: Final = 1_000
 """Assessments, or interviews, that one sweep hides or removes."""

@@ -14,16 +14,9 @@ from typing import Final
 from sqlalchemy import BindParameter, Table, and_, bindparam, case, delete, func, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
-from ai_psychiatrist.store.database import (
-    Found,
-    TenantDatabase,
-    Value,
-    columns_in,
-    moment_in,
-    refusing_foreign,
-    written,
-)
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
 from ai_psychiatrist.store.keys import Seal, TenantKeys
+from ai_psychiatrist.store.moving import columns_in, moment_in, refusing_foreign
 from ai_psychiatrist.store.schema import OF_TENANT, answers, interviews, origins, turns
 
 ID: Final = "id"

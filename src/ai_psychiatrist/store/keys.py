@@ -16,7 +16,8 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, 
 from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value
 from ai_psychiatrist.store.key_files import StoreKeys
-from ai_psychiatrist.store.schema import OF_TENANT, subjects, tenant_keys, wraps
+from ai_psychiatrist.store.key_schema import subjects, tenant_keys, wraps
+from ai_psychiatrist.store.schema import OF_TENANT
 
 _NAMES: Final = b"names of subjects"
 

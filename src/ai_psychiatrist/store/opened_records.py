@@ -10,16 +10,10 @@ from sqlalchemy import select
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_in, said_in, transcript_in
-from ai_psychiatrist.store.database import (
-    Found,
-    TenantDatabase,
-    Value,
-    columns_in,
-    moment_in,
-    refusing_foreign,
-)
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value
 from ai_psychiatrist.store.job_rows import JobRows, call_place
 from ai_psychiatrist.store.keys import Seal, TenantKeys
+from ai_psychiatrist.store.moving import columns_in, moment_in, refusing_foreign
 from ai_psychiatrist.store.review_rows import said_place
 from ai_psychiatrist.store.rows import (
     IS_OWN,

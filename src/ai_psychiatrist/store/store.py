@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import transcript_in
-from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase, written
+from ai_psychiatrist.store.database import Database, TenantDatabase, written
 from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
@@ -22,13 +22,15 @@ from ai_psychiatrist.store.job_lists import JobLists
 from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.jobs import NewJob
 from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.key_schema import tenant_keys
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.listing import RecordLists
 from ai_psychiatrist.store.opened_records import OpenedRecords
+from ai_psychiatrist.store.opening import KEYS_NAME
 from ai_psychiatrist.store.records import NewRecord, Record, RecordSummary, summary_in
 from ai_psychiatrist.store.review_rows import ReviewRows
 from ai_psychiatrist.store.rows import RESULT, TRANSCRIPT, RecordRows
-from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, tenant_keys
+from ai_psychiatrist.store.schema import OF_TENANT, interviews, records
 
 _TRIES: Final = 3
 _COUNT: Final = select(func.count()).where(records.c.tenant == OF_TENANT)
@@ -86,8 +88,8 @@ class Store:
         """
         self._limits, self._clock = limits or StoreLimits(), clock
         self._trusts_clock = self._limits.sweep_after_jump
-        self._database = own = TenantDatabase(database, tenant, self._limits.max_bytes)
-        own.open(self._now())
+        self._database = own = TenantDatabase(database, tenant, self._limits.max_bytes, clock)
+        own.open()
         if own.one(_HAS_KEY) is None and any(map(own.one, _ANYTHING)):
             msg = f"{KEYS_NAME} has no keys of {tenant!r}: put it back, or nothing can be read"
             raise ConfigurationError(msg)
@@ -225,7 +227,7 @@ class Store:
         """Return how many sealed bytes the tenant stores, interviews included."""
         return self._database.bytes_stored()
 
-    def at_once(self) -> AbstractContextManager[None]:
+    def at_once(self) -> AbstractContextManager[object]:
         """Let nothing else happen to the records between what is done inside."""
         return self._database.writing()
 

@@ -16,13 +16,14 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
 from ai_psychiatrist.store.cipher import Cipher
-from ai_psychiatrist.store.database import Database, is_there, open_postgresql, open_sqlite
+from ai_psychiatrist.store.database import Database
 from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.expiry import Swept
 from ai_psychiatrist.store.installation import installation_secret, wrap_anew
 from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import EndedJob
 from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.opening import is_there, open_postgresql, open_sqlite
 from ai_psychiatrist.store.queue import Queue, Queued
 from ai_psychiatrist.store.runners import FileRunners, Runners, TableRunners
 from ai_psychiatrist.store.store import Store, StoreLimits

@@ -10,7 +10,7 @@ from tests.fakes.access import WARD, Access, Clock
 
 from ai_psychiatrist.access.keys import KeyText, WantedKey, make_key, read_key
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.store.database import KEYS_NAME
+from ai_psychiatrist.store.opening import KEYS_NAME
 
 DAY = 86_400
 

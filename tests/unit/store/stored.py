@@ -11,9 +11,9 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.store.database import open_sqlite
 from ai_psychiatrist.store.jobs import JobsWanted, TakenJob
 from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store, StoreLimits

@@ -28,13 +28,14 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.store.database import Database, Value, open_postgresql, written
+from ai_psychiatrist.store.database import Database, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
 from ai_psychiatrist.store.expiry import ClockFault
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import Callback, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.opening import open_postgresql
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.unit.store.stored import open_store
 
-from ai_psychiatrist.store.database import KEYS_NAME
+from ai_psychiatrist.store.opening import KEYS_NAME
 
 SUBJECTS = 4000
 NOW = "2026-01-01T00:00:00.000+00:00"
