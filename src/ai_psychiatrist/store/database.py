@@ -171,7 +171,8 @@ class Database:
             return False
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
+    """Return this moment."""
     return datetime.now(UTC)
 
 
@@ -186,7 +187,7 @@ class TenantDatabase:
     tenant: str
     max_bytes: int = 0
     """Most bytes that the tenant stores; 0: as many as there is room for."""
-    clock: Callable[[], datetime] = _utc_now
+    clock: Callable[[], datetime] = utc_now
 
     def now(self) -> str:
         """Return this moment as columns have it."""
@@ -219,11 +220,11 @@ class TenantDatabase:
         with self.reading() as connection:
             return connection.execute(query, self._owned(values)).first()
 
-    def count(self, query: Select[Any]) -> int:
+    def count(self, query: Select[Any], **values: Value) -> int:
         """Return how many rows a query has."""
         with self.reading() as connection:
             counted = select(func.count()).select_from(query.subquery())
-            return int(connection.scalar(counted, self._owned({})) or 0)
+            return int(connection.scalar(counted, self._owned(values)) or 0)
 
     def run(self, statement: Executable, **values: Value) -> int:
         """Change rows, and return how many."""
@@ -238,7 +239,7 @@ class TenantDatabase:
     def add(self, table: Table, *rows: Mapping[str, Value]) -> None:
         """Add rows."""
         with self.writing() as connection:
-            connection.execute(insert(table), [{"tenant": self.tenant, **row} for row in rows])
+            connection.execute(insert(table), [{**row, "tenant": self.tenant} for row in rows])
 
     def counter(self, name: str) -> int:
         """Return what stands in a column of the tenant: a last number, or stored bytes."""

@@ -12,25 +12,14 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Table,
-    and_,
-    bindparam,
-    delete,
-    or_,
-    select,
-    union,
-    update,
-)
+from sqlalchemy import ColumnElement, Table, and_, delete, or_, select, union, update
 
 from ai_psychiatrist.domain.errors import NotFound
-from ai_psychiatrist.store.database import TenantDatabase, written
+from ai_psychiatrist.store.database import TenantDatabase, own, written
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.interviews import id_hash
 from ai_psychiatrist.store.key_schema import subjects
-from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, tenants
+from ai_psychiatrist.store.schema import interviews, records, tenants
 
 MOST_SWEPT: Final = 1_000
 """Assessments, or interviews, that one sweep hides or removes."""
@@ -38,67 +27,10 @@ LONGEST_SILENCE: Final = timedelta(days=7)
 """For how long nothing may have been stored or swept: after more the clock may have jumped."""
 _DRIFT: Final = timedelta(hours=1)
 """By how much the clocks of several machines may differ."""
-
 _IDS: Final[Mapping[Table, ColumnElement[str]]] = {
     records: records.c.id,
     interviews: interviews.c.id_hash,
 }
-_OLDEST: Final[BindParameter[str]] = bindparam("of_oldest")
-_BEFORE: Final[BindParameter[str]] = bindparam("of_before")
-_NOW: Final[BindParameter[str]] = bindparam("of_now")
-_OF_IDS: Final[BindParameter[list[str]]] = bindparam("of_ids", expanding=True)
-_OWN: Final = {table: table.c.tenant == OF_TENANT for table in _IDS}
-_IS_DUE: Final = {
-    table: and_(own, table.c.swept_at.is_(None), table.c.kept_from <= _OLDEST)
-    for table, own in _OWN.items()
-}
-_IS_OVER: Final = {table: and_(own, table.c.swept_at <= _BEFORE) for table, own in _OWN.items()}
-_ANYTHING: Final = {
-    table: select(_IDS[table]).where(or_(_IS_DUE[table], _IS_OVER[table])).limit(1)
-    for table in _IDS
-}
-_HIDE: Final = {
-    table: update(table).where(
-        own,
-        _IDS[table].in_(
-            select(_IDS[table]).where(_IS_DUE[table]).order_by(table.c.kept_from).limit(MOST_SWEPT)
-        ),
-    )
-    for table, own in _OWN.items()
-}
-_OVER: Final = {
-    table: select(_IDS[table].label("id"), table.c.subject_id)
-    .where(_IS_OVER[table])
-    .order_by(table.c.swept_at)
-    .limit(MOST_SWEPT)
-    for table in _IDS
-}
-_REMOVE: Final = {
-    table: delete(table).where(_IS_OVER[table], _IDS[table].in_(_OF_IDS)) for table in _IDS
-}
-_BRING_BACK: Final = {
-    table: update(table).where(
-        own,
-        table.c.swept_at.is_not(None),
-        table.c.subject_id.in_(select(subjects.c.id).where(subjects.c.tenant == OF_TENANT)),
-    )
-    for table, own in _OWN.items()
-}
-_HIDDEN: Final = {
-    table: select(_IDS[table]).where(own, table.c.swept_at.is_not(None))
-    for table, own in _OWN.items()
-}
-_LAST: Final = select(tenants.c.last_sweep).where(tenants.c.tenant == OF_TENANT)
-_SINCE: Final = union(
-    *(
-        select(table.c.kept_from).where(own, table.c.kept_from > bindparam("of_last"))
-        for table, own in _OWN.items()
-    )
-)
-_KEPT_FROM_NOW: Final = [
-    update(table).where(own, table.c.kept_from > _NOW) for table, own in _OWN.items()
-]
-_SWEPT: Final = update(tenants).where(tenants.c.tenant == OF_TENANT)
 
 
 class ClockFault(StrEnum):
@@ -139,7 +71,6 @@ class Expiry:
 
     database: TenantDatabase
     erasing: Erasing = field(repr=False)
-    clock: Callable[[], datetime]
 
     def clock_fault(self) -> ClockFault | None:
         """Return what is wrong with the clock, by all that was stored since the last sweep.
@@ -147,15 +78,16 @@ class Expiry:
         No two of these moments, the last sweep and now may lie further apart than
         `LONGEST_SILENCE`: so rows that were stored after a jump do not vouch for it.
         """
-        now = self.clock()
+        now = self.database.clock()
         with self.database.reading():
-            row = self.database.one(_LAST)
+            row = self.database.one(select(tenants.c.last_sweep).where(own(tenants)))
             if row is None:
                 return None
-            stored = self.database.all(_SINCE, of_last=row.last_sweep)
-        moments = sorted(
-            map(datetime.fromisoformat, [row.last_sweep, *(one.kept_from for one in stored)])
-        )
+            last = str(row.last_sweep)
+            kept = (select(table.c.kept_from).where(own(table)) for table in _IDS)
+            since = union(*(one.where(one.selected_columns.kept_from > last) for one in kept))
+            stored = [str(one.kept_from) for one in self.database.all(since)]
+        moments = sorted(map(datetime.fromisoformat, [last, *stored]))
         if now < moments[-1] - _DRIFT:
             return ClockFault.BEHIND
         steps = pairwise([*moments, now])
@@ -165,31 +97,32 @@ class Expiry:
 
     def trust_clock(self) -> None:
         """Take the clock for right; what a wrong one has stored in the future is kept from now."""
-        now = written(self.clock())
+        now = self.database.now()
         with self.database.writing():
-            for statement in _KEPT_FROM_NOW:
-                self.database.run(statement, of_now=now, kept_from=now)
-            self.database.run(_SWEPT, last_sweep=now)
+            for table in _IDS:
+                in_future = update(table).where(own(table), table.c.kept_from > now)
+                self.database.run(in_future, kept_from=now)
+            self._note_sweep(now)
 
     def is_due(self, oldest: Mapping[Table, datetime], before: datetime) -> bool:
         """Return whether a sweep has anything to hide or to remove."""
-        return any(
-            self.database.one(
-                _ANYTHING[table], of_oldest=written(moment), of_before=written(before)
-            )
-            for table, moment in oldest.items()
-        )
+        for table, moment in oldest.items():
+            any_due = or_(_is_due(table, moment), _is_over(table, before))
+            if self.database.one(select(_IDS[table]).where(any_due).limit(1)) is not None:
+                return True
+        return False
 
     def hide(self, oldest: Mapping[Table, datetime], now: datetime) -> dict[Table, int]:
         """Hide what was kept from `oldest` or earlier on; returns how many of each table."""
+        hidden: dict[Table, int] = {}
         with self.database.writing():
-            self.database.run(_SWEPT, last_sweep=written(now))
-            return {
-                table: self.database.run(
-                    _HIDE[table], of_oldest=written(moment), swept_at=written(now)
-                )
-                for table, moment in oldest.items()
-            }
+            self._note_sweep(written(now))
+            for table, moment in oldest.items():
+                due = select(_IDS[table]).where(_is_due(table, moment)).order_by(table.c.kept_from)
+                is_first = _IDS[table].in_(due.limit(MOST_SWEPT))
+                first = update(table).where(own(table), is_first)
+                hidden[table] = self.database.run(first, swept_at=written(now))
+        return hidden
 
     def remove(self, before: datetime) -> dict[Table, int]:
         """Remove what was hidden at `before` or earlier, with the keys; returns how many.
@@ -198,12 +131,12 @@ class Expiry:
         """
         removed: dict[Table, int] = {}
         with self.database.writing():
-            for table, query in _OVER.items():
-                rows = self.database.all(query, of_before=written(before))
-                ids = [str(row.id) for row in rows]
-                removed[table] = self.database.run(
-                    _REMOVE[table], of_before=written(before), of_ids=ids
-                )
+            for table, identity in _IDS.items():
+                columns = select(identity.label("id"), table.c.subject_id)
+                over = columns.where(_is_over(table, before)).order_by(table.c.swept_at)
+                rows = self.database.all(over.limit(MOST_SWEPT))
+                is_one = identity.in_([str(row.id) for row in rows])
+                removed[table] = self.database.run(delete(table).where(own(table), is_one))
                 self.erasing.forget_unused({str(row.subject_id) for row in rows})
         return removed
 
@@ -214,29 +147,46 @@ class Expiry:
         its key is gone.
         """
         names = {records: given, interviews: id_hash(given)}
-        found = self._bring_back({table: _IDS[table] == name for table, name in names.items()})
-        if not any(found.values()):
+        found = self._bring_back(lambda table: _IDS[table] == names[table])
+        if not found:
             raise NotFound("assessment_not_found")
-        return sum(found.values())
+        return found
 
     def undelete_since(self, since: datetime) -> int:
         """Bring back what was hidden since a moment; returns how many assessments and interviews.
 
         What its key does not open any more stays hidden.
         """
-        found = self._bring_back({table: table.c.swept_at >= written(since) for table in _IDS})
-        return sum(found.values())
+        return self._bring_back(lambda table: table.c.swept_at >= written(since))
 
     def hidden(self) -> int:
         """Return how many assessments and interviews are hidden."""
-        return sum(len(self.database.all(query)) for query in _HIDDEN.values())
+        is_hidden = ((table, table.c.swept_at.is_not(None)) for table in _IDS)
+        counted = (select(_IDS[table]).where(own(table), one) for table, one in is_hidden)
+        return sum(map(self.database.count, counted))
 
-    def _bring_back(self, which: Mapping[Table, ColumnElement[bool]]) -> dict[Table, int]:
+    def _note_sweep(self, now: str) -> None:
+        self.database.run(update(tenants).where(own(tenants)), last_sweep=now)
+
+    def _bring_back(self, which: Callable[[Table], ColumnElement[bool]]) -> int:
         with self.database.writing():
             # What was read of all reviews before does not fit any more.
             self.database.numbers("last_review")
-            kept = {"swept_at": None, "kept_from": written(self.clock())}
-            return {
-                table: self.database.run(_BRING_BACK[table].where(one), **kept)
-                for table, one in which.items()
-            }
+            kept = {"swept_at": None, "kept_from": self.database.now()}
+            opens = select(subjects.c.id).where(own(subjects))
+            found = 0
+            for table in _IDS:
+                is_hidden = and_(table.c.swept_at.is_not(None), table.c.subject_id.in_(opens))
+                found += self.database.run(
+                    update(table).where(own(table), is_hidden, which(table)), **kept
+                )
+        return found
+
+
+def _is_due(table: Table, oldest: datetime) -> ColumnElement[bool]:
+    is_shown, kept_from = table.c.swept_at.is_(None), table.c.kept_from
+    return and_(own(table), is_shown, kept_from <= written(oldest))
+
+
+def _is_over(table: Table, before: datetime) -> ColumnElement[bool]:
+    return and_(own(table), table.c.swept_at <= written(before))

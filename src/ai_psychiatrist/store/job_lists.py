@@ -4,38 +4,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy import and_, func, literal, select
 
 from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.database import Found, TenantDatabase
 from ai_psychiatrist.store.jobs import JobPage, JobSummary, JobsWanted
-from ai_psychiatrist.store.listing import Cursor, Sort, read_cursor
+from ai_psychiatrist.store.listing import Sort, paged, read_cursor
 from ai_psychiatrist.store.records import level_of
-from ai_psychiatrist.store.rows import IS_OWN, IS_RECORD
+from ai_psychiatrist.store.rows import IS_OWN, is_record
 from ai_psychiatrist.store.schema import jobs, records
 
 _OF_ONE: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
 _BEFORE: Final = records.alias("before")
-_POSITION: Final = (
-    select(func.count())
-    .where(
-        _BEFORE.c.swept_at.is_(None),
-        _BEFORE.c.tenant == records.c.tenant,
-        _BEFORE.c.state == RecordState.WAITING.value,
-        _BEFORE.c.seq <= records.c.seq,
-    )
-    .scalar_subquery()
-    .label("position")
+_POSITION: Final = select(func.count()).where(
+    _BEFORE.c.swept_at.is_(None),
+    _BEFORE.c.tenant == records.c.tenant,
+    _BEFORE.c.state == RecordState.WAITING.value,
+    _BEFORE.c.seq <= records.c.seq,
 )
-_SHOWN: Final = (records, jobs.c.batch_id, jobs.c.place, jobs.c.ended_at, _POSITION)
-_ONE: Final = select(*_SHOWN).join_from(records, jobs, _OF_ONE, isouter=True).where(IS_RECORD)
-_ALL: Final = select(*_SHOWN).join_from(records, jobs, _OF_ONE).where(IS_OWN)
-_COUNTS: Final = (
-    select(records.c.state, func.count().label("how_many"))
-    .join_from(records, jobs, _OF_ONE)
-    .where(IS_OWN, jobs.c.batch_id == bindparam("of_batch"))
-    .group_by(records.c.state)
+_SHOWN: Final = select(
+    records,
+    *jobs.c["batch_id", "place", "ended_at"],
+    _POSITION.scalar_subquery().label("position"),
+    literal(0).label("sort_key"),
 )
 
 
@@ -47,14 +39,16 @@ class JobLists:
 
     def one(self, record_id: str) -> JobSummary:
         """Return how far a record is, also one that nobody waits for; raises `NotFound`."""
-        row = self.database.one(_ONE, of_record=record_id)
+        query = _SHOWN.join_from(records, jobs, _OF_ONE, isouter=True).where(is_record(record_id))
+        row = self.database.one(query)
         if row is None:
             raise NotFound("assessment_not_found")
         return _summary(row)
 
     def page(self, wanted: JobsWanted) -> JobPage:
         """Return a part of the list; raises `InputError` for a cursor of another list."""
-        query, is_batch = _ALL, wanted.batch_id is not None
+        query = _SHOWN.join_from(records, jobs, _OF_ONE).where(IS_OWN)
+        is_batch = wanted.batch_id is not None
         if is_batch:
             query = query.where(jobs.c.batch_id == wanted.batch_id)
         if wanted.state is not None:
@@ -64,10 +58,7 @@ class JobLists:
             query = query.where(records.c.seq > after if is_batch else records.c.seq < after)
         query = query.order_by(records.c.seq if is_batch else records.c.seq.desc())
         rows = self.database.all(query.limit(wanted.limit + 1))
-        shown = rows[: wanted.limit]
-        cursor = None
-        if len(rows) > wanted.limit:
-            cursor = Cursor(sort=Sort.CREATED, value=0, seq=shown[-1].seq).written()
+        shown, cursor = paged(rows, wanted.limit, Sort.CREATED)
         return JobPage(jobs=tuple(map(_summary, shown)), next=cursor)
 
     def counts(self, batch_id: str) -> dict[RecordState, int]:
@@ -75,7 +66,11 @@ class JobLists:
 
         What was erased since is not counted.
         """
-        rows = self.database.all(_COUNTS, of_batch=batch_id)
+        counted = select(records.c.state, func.count().label("how_many"))
+        of_batch = counted.join_from(records, jobs, _OF_ONE).where(
+            IS_OWN, jobs.c.batch_id == batch_id
+        )
+        rows = self.database.all(of_batch.group_by(records.c.state))
         if not rows:
             raise NotFound("batch_not_found")
         found = {RecordState(row.state): int(row.how_many) for row in rows}

@@ -1,140 +1,33 @@
 """The jobs of a tenant: taken by one process at a time, ended once, gone on with where one died."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import (
-    BindParameter,
-    Integer,
-    LargeBinary,
-    Text,
-    bindparam,
-    delete,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Select, delete, func, insert, literal, select, update
 
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.deliveries import expect_end, make_due
-from ai_psychiatrist.store.jobs import (
-    DANGER,
-    GIVEN_UP,
-    MOST_TAKEN,
-    EndedJob,
-    LeftByFailure,
-    NewJob,
-    TakenJob,
-)
-from ai_psychiatrist.store.keys import Seal
+from ai_psychiatrist.store.jobs import DANGER, GIVEN_UP, MOST_TAKEN, EndedJob, NewJob, TakenJob
 from ai_psychiatrist.store.records import WHOLE, Figures, StageEvent, columns_of
 from ai_psychiatrist.store.rows import (
     IS_OWN,
-    IS_RECORD,
     NOT_ERASED,
-    OF_RECORD,
     REQUEST,
     RESULT,
     TRANSCRIPT,
     RecordRows,
+    is_record,
 )
-from ai_psychiatrist.store.schema import OF_TENANT, calls, events, jobs, queue, records
+from ai_psychiatrist.store.schema import calls, events, jobs, queue, records
+from ai_psychiatrist.store.seals import Seal
 
-_CALL: Final = "call"
-
-_OF_RUNNER: Final[BindParameter[str]] = bindparam("of_runner")
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
-_IS_WAITING: Final = records.c.state == RecordState.WAITING.value
-_IS_JOB: Final = (jobs.c.tenant == OF_TENANT) & (jobs.c.record_id == OF_RECORD)
-_IS_QUEUED: Final = (queue.c.tenant == OF_TENANT) & (queue.c.record_id == OF_RECORD)
-_IS_CLAIMED: Final = _IS_QUEUED & (queue.c.runner == _OF_RUNNER)
-_HAS: Final = select(records.c.id).where(IS_RECORD)
-_IS_RUN: Final = _HAS.where(_IS_RUNNING)
-_IS_RUN_BY: Final = _IS_RUN.where(select(queue).where(_IS_CLAIMED).exists(), NOT_ERASED)
-_CHANGE: Final = update(records).where(IS_RECORD)
-_TAKE: Final = _CHANGE.where(_IS_WAITING, select(queue).where(_IS_CLAIMED).exists())
-_WAITS_AGAIN: Final = _CHANGE.where(_IS_RUNNING)
-_FREED: Final = update(queue).where(_IS_CLAIMED).values(runner=None)
-_LEFT_QUEUE: Final = delete(queue).where(_IS_QUEUED)
-_LAST_TURNS: Final = select(
-    *(
-        func.coalesce(
-            select(func.max(queue.c.turn))
-            .where(queue.c.tenant == OF_TENANT, condition)
-            .scalar_subquery(),
-            0,
-        )
-        for condition in (queue.c.asked_by == bindparam("of_caller"), queue.c.runner.is_not(None))
-    )
-)
-"""Of what a caller has waiting, and of what is under way in the tenant."""
-_COUNT_TAKEN: Final = update(jobs).where(_IS_JOB).values(taken=jobs.c.taken + bindparam("further"))
-_ENDED: Final = update(jobs).where(_IS_JOB)
-_LEFT_BY: Final = (
-    select(records, jobs.c.taken)
-    .join_from(records, queue, queue.c.record_id == records.c.id)
-    .join(jobs, jobs.c.record_id == records.c.id)
-    .where(
-        IS_OWN,
-        queue.c.tenant == OF_TENANT,
-        jobs.c.tenant == OF_TENANT,
-        queue.c.runner == _OF_RUNNER,
-    )
-)
-_EVENTS: Final = (
-    select(events)
-    .where(events.c.tenant == OF_TENANT, events.c.record_id == OF_RECORD)
-    .order_by(events.c.number)
-)
-_IS_CALL: Final = (calls.c.tenant == OF_TENANT) & (calls.c.record_id == OF_RECORD)
-_CALLS: Final = select(calls).where(_IS_CALL)
-_CALLS_GONE: Final = delete(calls).where(_IS_CALL)
-_KEPT: Final = insert(calls).from_select(
-    [calls.c.tenant, calls.c.record_id, calls.c.digest, calls.c.occurrence, calls.c.body],
-    select(
-        records.c.tenant,
-        records.c.id,
-        bindparam("of_digest", type_=Text),
-        bindparam("of_occurrence", type_=Integer),
-        bindparam("of_body", type_=LargeBinary),
-    )
-    .where(IS_RECORD, _IS_RUNNING)
-    .with_for_update(read=True)
-    .suffix_with("ON CONFLICT DO NOTHING"),
-)
-"""One statement, since each call that a model answers waits for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SealedCall:
-    """A model call as it is written."""
-
-    record_id: str
-    digest: str
-    occurrence: int
-    body: bytes
-
-
-def sealed_call(record_id: str, call: ModelCall, seal: Seal) -> SealedCall:
-    """Return a call as it is written."""
-    return SealedCall(
-        record_id=record_id,
-        digest=call.digest,
-        occurrence=call.occurrence,
-        body=seal.put(call_bytes(call), *call_place(record_id, call.digest, call.occurrence)),
-    )
-
-
-def call_place(record_id: str, digest: str, occurrence: int) -> tuple[str, ...]:
-    """Return what a call is sealed for."""
-    return record_id, _CALL, digest, str(occurrence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +36,6 @@ class JobRows:
 
     database: TenantDatabase
     rows: RecordRows
-    now: Callable[[], str]
 
     def insert(self, new: NewJob, subject_id: str, *, seq: int, runner: str | None = None) -> None:
         """Write a job that waits, inside the store's transaction.
@@ -151,7 +43,7 @@ class JobRows:
         `runner`: the process that does it; else it waits for its turn.
         """
         record_id = new.record.id
-        seal = self.rows.insert(new.record, subject_id, seq=seq, now=self.now())
+        seal = self.rows.insert(new.record, subject_id, seq=seq)
         caller = {"record_id": record_id, "asked_by": new.asked_by}
         self.database.add(jobs, {**caller, "batch_id": new.batch_id, "place": new.place})
         self.enqueue(record_id, new.asked_by, runner=runner)
@@ -168,8 +60,11 @@ class JobRows:
         Its turn comes after what its caller has waiting and what is under way: whoever has many
         jobs waiting is not held up by those who come later, one at a time.
         """
-        turn = 1 + max(self.database.one(_LAST_TURNS, of_caller=asked_by) or (0,))
-        asked = {"record_id": record_id, "asked_by": asked_by, "at": self.now()}
+        before = (queue.c.asked_by == asked_by, queue.c.runner.is_not(None))
+        last = (select(func.max(queue.c.turn)).where(own(queue), one) for one in before)
+        turns = self.database.one(select(*(one.scalar_subquery() for one in last)))
+        turn = 1 + max(one or 0 for one in turns or (0,))
+        asked = {"record_id": record_id, "asked_by": asked_by, "at": self.database.now()}
         self.database.add(queue, {**asked, "turn": turn, "runner": runner})
 
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
@@ -179,10 +74,11 @@ class JobRows:
         """
         with self.database.writing():
             row = self.rows.row(record_id)
-            state = RecordState.RUNNING.value
-            if not self.database.run(_TAKE, of_record=record_id, of_runner=runner, state=state):
+            is_claimed = self.database.one(_claimed(record_id, runner)) is not None
+            if not is_claimed or row.state != RecordState.WAITING:
                 return RecordState(row.state)
-            self.database.run(_COUNT_TAKEN, of_record=record_id, further=1)
+            self._change(record_id, state=RecordState.RUNNING.value)
+            self._count_taken(record_id, 1)
             self.tell(record_id, WHOLE, "begun")
         with self.rows.readable(record_id):
             seal = self.rows.keys.seal(row.subject_id)
@@ -194,40 +90,38 @@ class JobRows:
 
     def is_run_by(self, record_id: str, runner: str) -> bool:
         """Return whether a job is still that process's: not cancelled, and not erased."""
-        found = self.database.one(_IS_RUN_BY, of_record=record_id, of_runner=runner)
-        return found is not None
+        is_claimed = _claimed(record_id, runner).exists()
+        found = select(records.c.id).where(
+            is_record(record_id), NOT_ERASED, _IS_RUNNING, is_claimed
+        )
+        return self.database.one(found) is not None
 
     def put_back(self, record_id: str, runner: str) -> None:
         """Let a job wait again that its process has to leave; it counts as never taken."""
         with self.database.writing():
             if self._put_back(record_id, runner):
-                self.database.run(_COUNT_TAKEN, of_record=record_id, further=-1)
+                self._count_taken(record_id, -1)
 
     def finish(
         self, record_id: str, runner: str, result: bytes, figures: Figures
     ) -> EndedJob | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
-        seal = self.rows.seal_of(record_id)
-        with self.database.writing():
-            row = self.rows.row(record_id)
-            if not self.is_run_by(record_id, runner):
-                return None
-            self.rows.put(record_id, RESULT, result, seal)
-            return self._end(row, RecordState.FINISHED, columns=columns_of(figures))
+        return self._end_run(record_id, runner, RecordState.FINISHED, None, result, figures)
 
     def fail(
-        self, record_id: str, runner: str, reason: str, left: LeftByFailure | None = None
+        self,
+        record_id: str,
+        runner: str,
+        reason: str,
+        account: bytes | None = None,
+        figures: Figures | None = None,
     ) -> EndedJob | None:
-        """Say why a job has no result; `None` where it was this process's no more."""
-        with self.database.writing():
-            if not self.is_run_by(record_id, runner):
-                return None
-            row = self.rows.row(record_id)
-            if left is None:
-                return self._end(row, RecordState.FAILED, reason)
-            self.rows.put(record_id, RESULT, left.account, self.rows.keys.seal(row.subject_id))
-            danger = {"danger": left.danger.rank, "danger_group": left.danger_group}
-            return self._end(row, RecordState.FAILED, reason, danger)
+        """Say why a job has no result; `None` where it was this process's no more.
+
+        `account`: JSON of a result without parts: its calls, its failures and its signs of danger,
+        of which `figures` have the level.
+        """
+        return self._end_run(record_id, runner, RecordState.FAILED, reason, account, figures)
 
     def request(self, record_id: str) -> bytes:
         """Return how a job was to be made; raises `ArtifactMismatch`."""
@@ -254,9 +148,15 @@ class JobRows:
 
         Returns those that were given up instead, because their process died each time.
         """
+        left = (
+            select(records, jobs.c.taken)
+            .join_from(records, queue, queue.c.record_id == records.c.id)
+            .join(jobs, jobs.c.record_id == records.c.id)
+            .where(IS_OWN, own(queue, runner=runner), own(jobs))
+        )
         given_up: list[EndedJob] = []
         with self.database.writing():
-            for row in self.database.all(_LEFT_BY, of_runner=runner):
+            for row in self.database.all(left):
                 if row.id in but:
                     continue
                 if row.taken >= MOST_TAKEN:
@@ -271,19 +171,20 @@ class JobRows:
         Who goes on with what was broken off does it anew, and tells of it again.
         """
         with self.database.writing():
-            told = self.database.all(_EVENTS, of_record=record_id)
+            told = self.events(record_id)
             is_told = any((one.stage, one.outcome) == (stage, outcome) for one in told)
-            if is_told or self.database.one(_HAS, of_record=record_id) is None:
-                return
-            step = {"stage": stage, "outcome": outcome, "at": self.now()}
-            self.database.add(events, {"record_id": record_id, "number": 1 + len(told), **step})
+            is_there = select(records.c.id).where(is_record(record_id))
+            if not is_told and self.database.one(is_there) is not None:
+                step: dict[str, Value] = {"record_id": record_id, "number": 1 + len(told)}
+                step |= {"stage": stage, "outcome": outcome, "at": self.database.now()}
+                self.database.add(events, step)
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
+        query = select(events).where(own(events, record_id=record_id), events.c.number > after)
         return tuple(
             StageEvent(number=row.number, stage=row.stage, outcome=row.outcome)
-            for row in self.database.all(_EVENTS, of_record=record_id)
-            if row.number > after
+            for row in self.database.all(query.order_by(events.c.number))
         )
 
     def calls(self, record_id: str) -> tuple[dict[tuple[str, int], ModelCall], Seal]:
@@ -292,30 +193,58 @@ class JobRows:
         Raises `NotFound` and `ArtifactMismatch`.
         """
         seal = self.rows.seal_of(record_id)
+        kept = self.database.all(select(calls).where(own(calls, record_id=record_id)))
         known = {
-            (str(row.digest), int(row.occurrence)): call_in(
-                seal.take(row.body, *call_place(record_id, row.digest, row.occurrence))
-            )
-            for row in self.database.all(_CALLS, of_record=record_id)
+            (str(row.digest), int(row.occurrence)): call_in(seal.opened(calls, row)) for row in kept
         }
         return known, seal
 
-    def keep(self, call: SealedCall) -> None:
+    def keep(self, record_id: str, call: ModelCall, seal: Seal) -> None:
         """Keep a call once; of a job that has its end, or is erased, none."""
-        self.database.run_beside(
-            _KEPT,
-            of_record=call.record_id,
-            of_digest=call.digest,
-            of_occurrence=call.occurrence,
-            of_body=call.body,
+        place: dict[str, Value] = {"record_id": record_id, "digest": call.digest}
+        given = seal.sealed(calls, place | {"occurrence": call.occurrence}, call_bytes(call))
+        names = ("digest", "occurrence", "body")
+        values = (literal(given[name], calls.c[name].type) for name in names)
+        # One statement, since each call that a model answers waits for it.
+        job = (
+            select(records.c.tenant, records.c.id, *values)
+            .where(is_record(record_id), _IS_RUNNING)
+            .with_for_update(read=True)
+            .suffix_with("ON CONFLICT DO NOTHING")
         )
+        self.database.run_beside(insert(calls).from_select(["tenant", "record_id", *names], job))
 
     def _put_back(self, record_id: str, runner: str) -> bool:
         """Let a job wait again; returns whether it had been taken."""
-        if not self.database.run(_FREED, of_record=record_id, of_runner=runner):
+        claimed = own(queue, record_id=record_id, runner=runner)
+        if not self.database.run(update(queue).where(claimed).values(runner=None)):
             return False
-        state = RecordState.WAITING.value
-        return self.database.run(_WAITS_AGAIN, of_record=record_id, state=state) > 0
+        waits = update(records).where(is_record(record_id), _IS_RUNNING)
+        return self.database.run(waits.values(state=RecordState.WAITING.value)) > 0
+
+    def _count_taken(self, record_id: str, further: int) -> None:
+        job = update(jobs).where(own(jobs, record_id=record_id))
+        self.database.run(job.values(taken=jobs.c.taken + further))
+
+    def _change(self, record_id: str, **columns: Value) -> None:
+        self.database.run(update(records).where(is_record(record_id)), **columns)
+
+    def _end_run(
+        self,
+        record_id: str,
+        runner: str,
+        state: RecordState,
+        reason: str | None,
+        result: bytes | None,
+        figures: Figures | None,
+    ) -> EndedJob | None:
+        with self.database.writing():
+            if not self.is_run_by(record_id, runner):
+                return None
+            row = self.rows.row(record_id)
+            if result is not None:
+                self.rows.put(record_id, RESULT, result, self.rows.keys.seal(row.subject_id))
+            return self._end(row, state, reason, {} if figures is None else columns_of(figures))
 
     def _end(
         self,
@@ -324,13 +253,12 @@ class JobRows:
         reason: str | None = None,
         columns: Mapping[str, Value] = {},
     ) -> EndedJob:
-        record_id, now = str(row.id), self.now()
-        ended = {"state": state.value, "reason": reason, **columns}
-        self.database.run(_CHANGE, of_record=record_id, **ended)
-        self.database.run(_LEFT_QUEUE, of_record=record_id)
-        self.database.run(_ENDED, of_record=record_id, ended_at=now)
+        record_id, now = str(row.id), self.database.now()
+        self._change(record_id, state=state.value, reason=reason, **columns)
+        self.database.run(update(jobs).where(own(jobs, record_id=record_id)), ended_at=now)
         # Nobody goes on with it any more.
-        self.database.run(_CALLS_GONE, of_record=record_id)
+        for table in (queue, calls):
+            self.database.run(delete(table).where(own(table, record_id=record_id)))
         self.tell(record_id, WHOLE, state.value)
         make_due(self.database, record_id, now)
         return EndedJob(
@@ -340,3 +268,8 @@ class JobRows:
             created_at=datetime.fromisoformat(row.created_at),
             ended_at=datetime.fromisoformat(now),
         )
+
+
+def _claimed(record_id: str, runner: str) -> Select[Any]:
+    """Return the query of what the queue gave to a process."""
+    return select(queue.c.record_id).where(own(queue, record_id=record_id, runner=runner))

@@ -95,18 +95,12 @@ class RecordPage:
     """How many the whole list has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cursor:
     """The last line of a page: its place in the order."""
 
-    sort: Sort
     value: int
     seq: int
-
-    def written(self) -> str:
-        """Return it as callers send it back."""
-        content = json.dumps([self.sort.value, self.value, self.seq]).encode()
-        return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def read_cursor(given: str, sort: Sort) -> Cursor:
@@ -116,11 +110,23 @@ def read_cursor(given: str, sort: Sort) -> Cursor:
         # SQLite's integers have 64 bits.
         is_stored = all(type(one) is int and abs(one) < 2**63 for one in (value, seq))
         if named == sort.value and is_stored:
-            return Cursor(sort=sort, value=value, seq=seq)
+            return Cursor(value, seq)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         pass
     msg = "cursor has to be the `next` of a page in the same order; leave it out for the first page"
     raise InputError(msg, field="cursor")
+
+
+def paged(rows: Sequence[Found], limit: int, sort: Sort) -> tuple[Sequence[Found], str | None]:
+    """Return the lines of a page, and the cursor of the next one, `None` at the end.
+
+    `rows`: the page and where there is one the line after it, each with its `sort_key`.
+    """
+    if len(rows) <= limit:
+        return rows, None
+    last = rows[limit - 1]
+    content = json.dumps([sort.value, last.sort_key, last.seq]).encode()
+    return rows[:limit], base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 _WITHOUT_FIGURE: Final = -1
@@ -148,12 +154,6 @@ SEEN_BY: Final = records.outerjoin(
     ),
 )
 _SEEN: Final = select(records, STANDING).select_from(SEEN_BY).where(IS_OWN).subquery()
-_CANDIDATES: Final = (
-    select(records.c.id, records.c.created_at, records.c.unknown_items, records.c.width, STANDING)
-    .select_from(SEEN_BY)
-    .where(IS_OWN, records.c.state == RecordState.FINISHED.value)
-    .order_by(records.c.seq)
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,36 +164,35 @@ class RecordLists:
 
     def page(self, wanted: PageWanted) -> RecordPage:
         """Return a part of the list; raises `InputError` for a cursor of another list."""
-        query = _page(wanted)
+        query, listed = _page(wanted), _listed(wanted)
         with self.database.reading():
             rows = self.database.all(query, of_rater=wanted.rater)
-            total = self._count(_listed(wanted), wanted.rater)
-        listed = rows[: wanted.limit]
-        cursor = None
-        if len(rows) > wanted.limit:
-            last = listed[-1]
-            cursor = Cursor(sort=wanted.sort, value=last.sort_key, seq=last.seq).written()
-        return RecordPage(records=tuple(map(_record, listed)), next=cursor, total=total)
+            total = self.database.count(listed, of_rater=wanted.rater)
+        shown, cursor = paged(rows, wanted.limit, wanted.sort)
+        return RecordPage(records=tuple(map(_record, shown)), next=cursor, total=total)
 
     def hidden(self, wanted: PageWanted) -> int:
         """Return of how many in the whole list no score is given."""
         listed = _listed(wanted).subquery()
-        return self._count(select(listed).where(listed.c.is_hidden), wanted.rater)
+        hidden = select(listed.c.id).where(listed.c.is_hidden)
+        return self.database.count(hidden, of_rater=wanted.rater)
 
     def lines(self, record_ids: Sequence[str], rater: str) -> tuple[ListedRecord, ...]:
         """Return the lines of records in the order of their ids; what is gone has none."""
-        listed = _listed(PageWanted(rater=rater)).subquery()
-        query = select(listed).where(listed.c.id.in_(record_ids))
+        query = _listed(PageWanted(rater=rater)).where(_SEEN.c.id.in_(record_ids))
         found = {row.id: row for row in self.database.all(query, of_rater=rater)}
         return tuple(_record(found[one]) for one in record_ids if one in found)
 
     def of_subject(self, subject_id: str) -> int:
         """Return how many records of a subject are listed."""
-        query = select(records).where(IS_OWN, records.c.subject_id == subject_id)
-        return self._count(query, "")
+        of_subject = select(records.c.id).where(IS_OWN, records.c.subject_id == subject_id)
+        return self.database.count(of_subject)
 
     def candidates(self, rater: str) -> tuple[Candidate, ...]:
         """Return all finished records as the queue of a rater sees them."""
+        columns = _SEEN.c["id", "created_at", "unknown_items", "width", "mine"]
+        is_finished = _SEEN.c.state == RecordState.FINISHED.value
+        query = select(*columns).where(is_finished).order_by(_SEEN.c.seq)
         return tuple(
             Candidate(
                 id=row.id,
@@ -202,12 +201,8 @@ class RecordLists:
                 unknown_items=row.unknown_items,
                 width=row.width,
             )
-            for row in self.database.all(_CANDIDATES, of_rater=rater)
+            for row in self.database.all(query, of_rater=rater)
         )
-
-    def _count(self, query: Select[Any], rater: str) -> int:
-        row = self.database.one(select(func.count()).select_from(query.subquery()), of_rater=rater)
-        return 0 if row is None else int(row[0])
 
 
 def _page(wanted: PageWanted) -> Select[Any]:

@@ -1,30 +1,24 @@
 """Everything that is stored of an assessment, opened: what one store gives to another."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import Table, select
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_in, said_in, transcript_in
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value
-from ai_psychiatrist.store.job_rows import JobRows, call_place
-from ai_psychiatrist.store.keys import Seal, TenantKeys
-from ai_psychiatrist.store.moving import columns_in, moment_in, refusing_foreign
-from ai_psychiatrist.store.review_rows import said_place
-from ai_psychiatrist.store.rows import (
-    IS_OWN,
-    IS_STORED,
-    NOT_ERASED,
-    OF_RECORD,
-    TRANSCRIPT,
-    RecordRows,
+from ai_psychiatrist.store.database import TenantDatabase, Value, own
+from ai_psychiatrist.store.job_rows import JobRows
+from ai_psychiatrist.store.moving import (
+    add_rows,
+    in_clear,
+    moment_in,
+    opened_rows,
+    refusing_foreign,
 )
+from ai_psychiatrist.store.rows import IS_OWN, NOT_ERASED, TRANSCRIPT, RecordRows
 from ai_psychiatrist.store.schema import (
-    OF_TENANT,
     begun,
     bodies,
     calls,
@@ -35,13 +29,7 @@ from ai_psychiatrist.store.schema import (
     shown,
 )
 
-_NOT_MOVED: Final = frozenset({"tenant", "record_id", "seq", "swept_at"})
-_IDS: Final = select(records.c.id).where(IS_OWN, NOT_ERASED).order_by(records.c.seq)
-_HAS: Final = select(records.c.id).where(IS_STORED)
-_PARTS: Final = {
-    table: select(table).where(table.c.tenant == OF_TENANT, table.c.record_id == OF_RECORD)
-    for table in (begun, bodies, calls, events, jobs, reviews, shown)
-}
+_TABLES: Final = (begun, bodies, calls, events, jobs, reviews, shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +56,13 @@ class OpenedRecords:
     """Those of a tenant."""
 
     database: TenantDatabase
-    keys: TenantKeys = field(repr=False)
     rows: RecordRows
     queued: JobRows
 
     def ids(self) -> tuple[str, ...]:
         """Return the assessments that are stored, the oldest first."""
-        return tuple(str(row.id) for row in self.database.all(_IDS))
+        query = select(records.c.id).where(IS_OWN, NOT_ERASED).order_by(records.c.seq)
+        return tuple(str(row.id) for row in self.database.all(query))
 
     def of(self, record_id: str) -> OpenedRecord:
         """Return an assessment as it is at one moment; raises `NotFound`, `ArtifactMismatch`."""
@@ -82,22 +70,19 @@ class OpenedRecords:
             row = self.rows.row(record_id)
             seal = self.rows.keys.seal(row.subject_id)
             found = {
-                table: self.database.all(query, of_record=record_id)
-                for table, query in _PARTS.items()
+                table: opened_rows(self.database, table, seal, record_id=record_id)
+                for table in _TABLES
             }
             return OpenedRecord(
-                row=_clear(row),
-                subject=self._name(row.subject_id),
-                parts={one.part: _text(seal, one, record_id, one.part) for one in found[bodies]},
-                job=next(map(_clear, found[jobs]), None),
-                calls=tuple(
-                    _opened(one, seal, *call_place(record_id, one.digest, one.occurrence))
-                    for one in found[calls]
-                ),
-                events=tuple(map(_clear, found[events])),
-                shown=tuple(str(one.rater) for one in found[shown]),
-                begun=tuple(map(_clear, found[begun])),
-                reviews=tuple(_opened(one, seal, *said_place(one)) for one in found[reviews]),
+                row=in_clear(row),
+                subject=self.rows.keys.name(row.subject_id),
+                parts={str(one["part"]): str(one["body"]) for one in found[bodies]},
+                job=next(iter(found[jobs]), None),
+                calls=found[calls],
+                events=found[events],
+                shown=tuple(str(one["rater"]) for one in found[shown]),
+                begun=found[begun],
+                reviews=found[reviews],
             )
 
     def take_in(self, record: OpenedRecord) -> bool:
@@ -106,77 +91,52 @@ class OpenedRecords:
         One that was under way waits. Raises `InputError` for what no store gave, and then nothing
         of it is stored.
         """
+        keys = self.rows.keys
         with self.database.writing(), refusing_foreign("an assessment"):
-            record_id = str(record.row["id"])
-            if self.database.one(_HAS, of_record=record_id) is not None:
+            record_id, subject_id = str(record.row["id"]), str(record.row["subject_id"])
+            is_there = select(records.c.id).where(own(records, id=record_id))
+            if self.database.one(is_there) is not None:
                 return False
-            self._check(record)
-            given, now = str(record.row["subject_id"]), str(record.row["created_at"])
-            subject_id = self.keys.adopt(given, record.subject, now=now)
-            seal, own = self.rows.keys.seal(subject_id), {"record_id": record_id}
+            _check(record)
+            if not keys.has_all([subject_id]):
+                subject_id = keys.subject(record.subject, new_id=subject_id)
+            seal = keys.seal(subject_id)
+            state = RecordState(str(record.row["state"]))
             (seq,) = self.database.numbers("last_record")
             # An earlier version wrote no `kept_from`.
-            row = {"kept_from": now, **record.row, "subject_id": subject_id, "seq": seq}
-            row["kept_from"] = moment_in(row["kept_from"])
-            if row["state"] == RecordState.RUNNING.value:
-                row["state"] = RecordState.WAITING.value
-            self.database.add(records, row)
-            for part, content in record.parts.items():
-                self.rows.put(record_id, part, content.encode(), seal)
-            self._add_job(
-                record_id, record.job, is_waiting=row["state"] == RecordState.WAITING.value
-            )
-            for call in record.calls:
-                place = call_place(record_id, str(call["digest"]), int(str(call["occurrence"])))
-                self.database.add(calls, {**own, **call, "body": _sealed(seal, call, *place)})
-            for step in record.events:
-                self.database.add(events, {**own, **step})
-            for rater in record.shown:
-                self.database.add(shown, {**own, "rater": rater})
-            for review in record.begun:
-                committed = {"is_committed": bool(review["is_committed"])}
-                self.database.add(begun, {**own, **review, **committed})
-            for said in record.reviews:
-                (number,) = self.database.numbers("last_review")
-                place = (record_id, *(str(said[name]) for name in ("rater", "kind", "place")))
-                body = _sealed(seal, said, *place)
-                self.database.add(reviews, {**own, **said, "body": body, "number": number})
+            kept_from = moment_in(record.row.get("kept_from", record.row["created_at"]))
+            settled: dict[str, Value] = {
+                "subject_id": subject_id,
+                "seq": seq,
+                "kept_from": kept_from,
+            }
+            if state is RecordState.RUNNING:
+                state = RecordState.WAITING
+            self.database.add(records, {**record.row, **settled, "state": state.value})
+            numbers = self.database.numbers("last_review", len(record.reviews))
+            parts: dict[Table, Iterable[Mapping[str, Value]]] = {
+                bodies: [{"part": part, "body": body} for part, body in record.parts.items()],
+                jobs: [] if record.job is None else [record.job],
+                calls: record.calls,
+                events: record.events,
+                shown: [{"rater": rater} for rater in record.shown],
+                begun: [{**one, "is_committed": bool(one["is_committed"])} for one in record.begun],
+                reviews: [
+                    {**said, "number": number}
+                    for said, number in zip(record.reviews, numbers, strict=True)
+                ],
+            }
+            for table, rows in parts.items():
+                add_rows(self.database, table, seal, rows, record_id=record_id)
+            if record.job is not None and state is RecordState.WAITING:
+                self.queued.enqueue(record_id, str(record.job["asked_by"]))
         return True
 
-    def _add_job(
-        self, record_id: str, job: Mapping[str, Value] | None, *, is_waiting: bool
-    ) -> None:
-        if job is not None:
-            self.database.add(jobs, {"record_id": record_id, **job})
-            if is_waiting:
-                self.queued.enqueue(record_id, str(job["asked_by"]))
 
-    def _check(self, record: OpenedRecord) -> None:
-        """Refuse words that could not be read again."""
-        RecordState(str(record.row["state"]))
-        transcript_in(record.parts[TRANSCRIPT].encode())
-        for call in record.calls:
-            call_in(str(call["body"]).encode())
-        for said in record.reviews:
-            said_in(str(said["kind"]), str(said["body"]).encode())
-
-    def _name(self, subject_id: str) -> str | None:
-        try:
-            return self.keys.name(subject_id)
-        except NotFound:
-            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
-
-
-_clear: Final = partial(columns_in, but=_NOT_MOVED)
-
-
-def _sealed(seal: Seal, row: Mapping[str, Value], *place: str) -> bytes:
-    return seal.put(str(row["body"]).encode(), *place)
-
-
-def _opened(row: Found, seal: Seal, *place: str) -> dict[str, Value]:
-    return _clear(row) | {"body": _text(seal, row, *place)}
-
-
-def _text(seal: Seal, row: Found, *place: str) -> str:
-    return seal.take(row.body, *place).decode()
+def _check(record: OpenedRecord) -> None:
+    """Refuse words that could not be read again."""
+    transcript_in(record.parts[TRANSCRIPT].encode())
+    for call in record.calls:
+        call_in(str(call["body"]).encode())
+    for said in record.reviews:
+        said_in(str(said["kind"]), str(said["body"]).encode())

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import transcript_in
-from ai_psychiatrist.store.database import Database, TenantDatabase, written
+from ai_psychiatrist.store.database import Database, TenantDatabase, own, utc_now, written
 from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
@@ -30,14 +30,9 @@ from ai_psychiatrist.store.opening import KEYS_NAME
 from ai_psychiatrist.store.records import NewRecord, Record, RecordSummary, summary_in
 from ai_psychiatrist.store.review_rows import ReviewRows
 from ai_psychiatrist.store.rows import RESULT, TRANSCRIPT, RecordRows
-from ai_psychiatrist.store.schema import OF_TENANT, interviews, records
+from ai_psychiatrist.store.schema import bodies, interviews, records
 
 _TRIES: Final = 3
-_COUNT: Final = select(func.count()).where(records.c.tenant == OF_TENANT)
-_HAS_KEY: Final = select(tenant_keys).where(tenant_keys.c.tenant == OF_TENANT)
-_ANYTHING: Final = [
-    select(table.c.tenant).where(table.c.tenant == OF_TENANT) for table in (records, interviews)
-]
 _UNUSED: Final = timedelta(hours=1)
 """A younger key that opens nothing may be that of a record which is just being stored."""
 
@@ -61,10 +56,6 @@ class StoreLimits:
     """How long a webhook is remembered after it was delivered or given up."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Store:
     """Assessments at rest; any thread may call it, and any number of processes.
 
@@ -80,49 +71,53 @@ class Store:
         *,
         limits: StoreLimits | None = None,
         bounds: InterviewBounds | None = None,
-        clock: Callable[[], datetime] = _now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """Make a key of the tenant where there is none.
 
         Raises `ConfigurationError` where no key of the installation opens what is stored.
         """
-        self._limits, self._clock = limits or StoreLimits(), clock
+        self._limits, self._bounds = limits or StoreLimits(), bounds or InterviewBounds()
         self._trusts_clock = self._limits.sweep_after_jump
-        self._database = own = TenantDatabase(database, tenant, self._limits.max_bytes, clock)
-        own.open()
-        if own.one(_HAS_KEY) is None and any(map(own.one, _ANYTHING)):
+        self._database = TenantDatabase(database, tenant, self._limits.max_bytes, clock)
+        self._database.open()
+        has_key, *has_words = (
+            self._database.one(select(table.c.tenant).where(own(table))) is not None
+            for table in (tenant_keys, records, interviews)
+        )
+        if not has_key and any(has_words):
             msg = f"{KEYS_NAME} has no keys of {tenant!r}: put it back, or nothing can be read"
             raise ConfigurationError(msg)
-        self.keys = TenantKeys(own, keys)
+        self.keys = TenantKeys(self._database, keys)
         """What opens the words."""
-        self._rows = RecordRows(database=own, keys=self.keys)
-        self.lists = RecordLists(database=own)
+        self._rows = RecordRows(database=self._database, keys=self.keys)
+        self.lists = RecordLists(database=self._database)
         """Lines of many records, without their words."""
-        self.jobs = JobRows(database=own, rows=self._rows, now=self._now)
+        self.jobs = JobRows(database=self._database, rows=self._rows)
         """Those that are being made, or are to be, with their steps and model calls."""
-        self.job_lists = JobLists(database=own)
+        self.job_lists = JobLists(database=self._database)
         """How far jobs are."""
-        self.deliveries = DeliveryRows(database=own, rows=self._rows)
+        self.deliveries = DeliveryRows(database=self._database, rows=self._rows)
         """Webhooks of jobs."""
-        self.idempotency = IdempotencyRows(database=own, now=self._now)
+        self.idempotency = IdempotencyRows(database=self._database)
         """Which request came with which key."""
-        self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
+        self.reviews = ReviewRows(database=self._database, rows=self._rows)
         """What raters said."""
-        self._bounds = bounds or InterviewBounds()
         self.interviews = InterviewRows(
-            database=own, keys=self.keys, bounds=self._bounds, clock=clock
+            database=self._database, keys=self.keys, bounds=self._bounds
         )
         """Interviews, from their first question to their report."""
-        self.erasing = Erasing(database=own, keys=self.keys, now=self._now)
+        self.erasing = Erasing(database=self._database, keys=self.keys)
         """What is removed because somebody asks for it."""
-        self.expiry = Expiry(database=own, erasing=self.erasing, clock=clock)
+        self.expiry = Expiry(database=self._database, erasing=self.erasing)
         """What is hidden and removed because it was kept as long as it may be."""
-        self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows, queued=self.jobs)
+        self.opened = OpenedRecords(database=self._database, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""
 
     def refuse_full(self, *, further: int = 1) -> None:
         """Raise `StoreUnusable` when there is no room for so many further records."""
-        if self._count() + further > self._limits.max_records:
+        stored = self._database.count(select(records.c.seq).where(own(records)))
+        if stored + further > self._limits.max_records:
             raise store_full()
         self._database.require_room(further)
 
@@ -130,7 +125,7 @@ class Store:
         """Store an assessment; raises `StoreUnusable`."""
 
         def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
-            self._rows.insert(new, subject_ids[0], seq=numbers[0], now=self._now())
+            self._rows.insert(new, subject_ids[0], seq=numbers[0])
 
         self._add([new], write)
         return self.summary(new.id)
@@ -161,12 +156,11 @@ class Store:
     def _add(
         self, new: Sequence[NewRecord], write: Callable[[Sequence[str], Sequence[int]], None]
     ) -> None:
-        now = self._now()
         for _ in range(_TRIES):
             self.refuse_full(further=len(new))
             # Keys first: a power cut may leave behind either of SQLite's two files.
             with self._database.writing():
-                subject_ids = [self.keys.subject(one.subject, now=now) for one in new]
+                subject_ids = [self.keys.subject(one.subject) for one in new]
             with self._database.writing():
                 if self.keys.has_all(subject_ids):
                     write(subject_ids, self._database.numbers("last_record", len(new)))
@@ -182,15 +176,14 @@ class Store:
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""
         summary = self.summary(record_id)
-        result = b""
         with self._rows.readable(record_id):
             seal = self.keys.seal(summary.subject_id)
-            text = self._rows.take(record_id, TRANSCRIPT, seal)
-            has_failed = summary.state is RecordState.FAILED
-            if summary.state is RecordState.FINISHED or (
-                has_failed and self._rows.has(record_id, RESULT)
-            ):
-                result = self._rows.take(record_id, RESULT, seal)
+            found = self._database.all(select(bodies).where(own(bodies, record_id=record_id)))
+            parts = {row.part: row for row in found}
+            text = seal.opened(bodies, parts.get(TRANSCRIPT))
+            result = b""
+            if RESULT in parts or summary.state is RecordState.FINISHED:
+                result = seal.opened(bodies, parts.get(RESULT))
         return Record(summary=summary, result=result, transcript=transcript_in(text))
 
     def sweep(
@@ -202,7 +195,7 @@ class Store:
         trusted. `after_jump`: the clock is right, an operator says so. `announce`: called before
         anything is hidden or removed; where it raises, nothing is.
         """
-        now = self._clock()
+        now = self._database.clock()
         if after_jump or self._trusts_clock:
             self._trusts_clock = False
             self.expiry.trust_clock()
@@ -230,10 +223,3 @@ class Store:
     def at_once(self) -> AbstractContextManager[object]:
         """Let nothing else happen to the records between what is done inside."""
         return self._database.writing()
-
-    def _count(self) -> int:
-        row = self._database.one(_COUNT)
-        return 0 if row is None else int(row[0])
-
-    def _now(self) -> str:
-        return written(self._clock())

@@ -21,7 +21,7 @@ from ai_psychiatrist.store.deliveries import (
     DeliveryState,
     DueDelivery,
 )
-from ai_psychiatrist.store.jobs import Callback, LeftByFailure, NewJob
+from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store, StoreLimits
 
@@ -128,10 +128,8 @@ def test_event_of_a_job_without_a_result_tells_the_danger_that_was_read(store: O
     for job_id in ("failed", "broken"):
         store.jobs.take(job_id, "runner")
     store.jobs.fail("broken", "runner", "internal_error")
-    left = LeftByFailure(
-        account=b"{}", danger=RiskLevel.HIGH, danger_group=RiskGroup.FOUND_BY_WORDS_ALONE
-    )
-    store.jobs.fail("failed", "runner", "timed_out", left)
+    danger = Figures(danger=RiskLevel.HIGH, danger_group=RiskGroup.FOUND_BY_WORDS_ALONE)
+    store.jobs.fail("failed", "runner", "timed_out", b"{}", danger)
     told = {due.job_id: json.loads(due.body) for due in claimed(store)}
     assert {job_id: event["type"] for job_id, event in told.items()} == {
         "cancelled": "job.cancelled",

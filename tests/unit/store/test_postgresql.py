@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -32,7 +31,6 @@ from ai_psychiatrist.store.database import Database, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
 from ai_psychiatrist.store.expiry import ClockFault
 from ai_psychiatrist.store.interviews import StoredInterview
-from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import Callback, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
 from ai_psychiatrist.store.opening import open_postgresql
@@ -121,10 +119,10 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     taken = [store.jobs.take("job", runner) for runner in "abcd"]
     assert sum(isinstance(one, TakenJob) for one in taken) == 1
     call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply='"said"')
-    sealed = sealed_call("job", call, store.jobs.calls("job")[1])
+    seal = store.jobs.calls("job")[1]
     with ThreadPoolExecutor() as pool:
-        list(pool.map(store.jobs.keep, [sealed] * 2))
-    store.jobs.keep(replace(sealed, record_id="none"))
+        list(pool.map(lambda _: store.jobs.keep("job", call, seal), range(2)))
+    store.jobs.keep("none", call, seal)
     assert store.jobs.calls("job")[0] == {("d", 0): call}
     assert store.keys.rotate() == 2
     assert store.get(new.id).result == RESULT

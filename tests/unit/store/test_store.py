@@ -30,10 +30,10 @@ from ai_psychiatrist.domain.phq8 import Item, Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ChangedScore, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.store.cipher import Cipher
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.listing import PageWanted, Rated, Sort
 from ai_psychiatrist.store.records import NewRecord
+from ai_psychiatrist.store.seals import Seal
 from ai_psychiatrist.store.store import Store, StoreLimits
 
 BLIND = frozenset({ReviewPhase.BLIND})
@@ -121,17 +121,17 @@ def test_what_is_erased_while_it_is_read_is_not_found(
 ) -> None:
     with closing(open_store(tmp_path)) as store:
         anna = store.add(new_record("Anna"))
-        cipher = TenantKeys.cipher
+        seal = TenantKeys.seal
 
-        def erased_first(keys: TenantKeys, subject_id: str) -> Cipher:
+        def erased_first(keys: TenantKeys, subject_id: str) -> Seal:
             monkeypatch.undo()
             if is_whole:
                 store.erasing.erase_subject(subject_id)
             else:
                 store.erasing.erase(anna.id)
-            return cipher(keys, subject_id)
+            return seal(keys, subject_id)
 
-        monkeypatch.setattr(TenantKeys, "cipher", erased_first)
+        monkeypatch.setattr(TenantKeys, "seal", erased_first)
         with refused("assessment_not_found"):
             store.get(anna.id)
 
@@ -402,7 +402,7 @@ def test_a_key_that_opens_nothing_is_swept_in_time(tmp_path: Path) -> None:
     clock = Clock()
     with closing(open_store(tmp_path, clock=clock)) as store:
         store.add(new_record("Anna"))
-        store.keys.subject("Ben", now=clock.now.isoformat(timespec="milliseconds"))
+        store.keys.subject("Ben")
         assert store.sweep().assessments == 0
         assert len(subjects_in(tmp_path)) == 2
         clock.now += timedelta(hours=2)

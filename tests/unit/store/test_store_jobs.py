@@ -26,7 +26,6 @@ from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, NewJob, TakenJob
 from ai_psychiatrist.store.queue import Queue, Queued
 from ai_psychiatrist.store.records import NewRecord
@@ -49,7 +48,7 @@ def job(name: str = "one", *, batch_id: str | None = None, place: int | None = N
 
 
 def keep(store: Store, name: str = "one", call: ModelCall = CALL) -> None:
-    store.jobs.keep(sealed_call(name, call, store.jobs.calls(name)[1]))
+    store.jobs.keep(name, call, store.jobs.calls(name)[1])
 
 
 def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: OpenedStore) -> None:

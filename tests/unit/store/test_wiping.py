@@ -9,7 +9,6 @@ from tests.unit.store.stored import open_store
 from ai_psychiatrist.store.opening import KEYS_NAME
 
 SUBJECTS = 4000
-NOW = "2026-01-01T00:00:00.000+00:00"
 
 
 def sealed_in(folder: Path) -> dict[str, list[bytes]]:
@@ -30,7 +29,7 @@ def test_no_copy_of_a_key_stays_where_pages_were_split(tmp_path: Path) -> None:
     keys, folder = store.keys, tmp_path
     with store.at_once():
         for number in range(SUBJECTS):
-            keys.subject(f"name {number}", now=NOW)
+            keys.subject(f"name {number}")
     sealed = sealed_in(folder)
     erased = sorted(sealed)[::2]
     with store.at_once():
@@ -47,7 +46,7 @@ def test_no_key_wrapped_before_a_rotation_stays(tmp_path: Path) -> None:
     keys, folder = store.keys, tmp_path
     with store.at_once():
         for _ in range(SUBJECTS):
-            keys.subject(None, now=NOW)
+            keys.subject(None)
     wrapped = [sealed[0] for sealed in sealed_in(folder).values()]
     assert keys.rotate() == SUBJECTS
     assert left_of(wrapped, folder) == 0
