@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.store.expiry import ClockFault
+from ai_psychiatrist.store.removal import ClockFault
 from tests.integration.canary import CANARY, INTERVIEW, assert_files_silent, assert_silent
 from tests.integration.command import Finished, Serving, run
 from tests.integration.running_app import client_at

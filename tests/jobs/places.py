@@ -16,12 +16,11 @@ from pydantic import SecretStr
 
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.address import address_of
-from ai_psychiatrist.store.interviews import InterviewBounds
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.jobs import NewJob
-from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.settings import DatabaseSettings
-from ai_psychiatrist.store.store import StoreLimits
 from ai_psychiatrist.store.stores import StorePlace, Stores
 
 NO_SERVER: Final = "no PostgreSQL: TEST_DATABASE_URL is not set, and none answers on 127.0.0.1:5432"
@@ -66,7 +65,6 @@ class Place:
             ),
             keys=StoreKeys(own=self.folder / "own.key", named=self.key_file),
             limits=StoreLimits(),
-            interviews=InterviewBounds(),
         )
 
     def store_jobs(

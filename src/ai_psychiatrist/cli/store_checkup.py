@@ -14,8 +14,8 @@ from ai_psychiatrist.domain.errors import (
     StoreUnusable,
 )
 from ai_psychiatrist.infrastructure.private_files import require_private
-from ai_psychiatrist.store.expiry import ClockFault
 from ai_psychiatrist.store.opening import FILE_NAME, KEYS_NAME
+from ai_psychiatrist.store.removal import ClockFault
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import KEY_NAME, Stores
 
@@ -70,7 +70,7 @@ def _opened(tenant: str, store: Store, *, opens_all: bool) -> CheckResult:
     closed = [one for one in looked_at if not _opens(store, one)]
     interviews = list(store.interviews.opened(most=None if opens_all else _SAMPLE))
     closed_interviews = interviews.count(None)
-    hidden, size = store.expiry.hidden(), store.bytes_stored()
+    hidden, size = store.removal.hidden(), store.bytes_stored()
     words = (
         f"{len(ids)} assessments, {hidden} hidden by a sweep, {size / _MEGABYTE:.1f} MB; opened "
         f"{len(looked_at)} assessments and {len(interviews)} interviews"
@@ -114,7 +114,7 @@ def _clocks(stores: Stores) -> Iterator[CheckResult]:
     for tenant in stores.tenants():
         # Without keys nothing is swept, which is another finding.
         with suppress(ArtifactMismatch, ConfigurationError, StoreUnusable):
-            yield _clock(tenant, stores.open(tenant).expiry.clock_fault())
+            yield _clock(tenant, stores.open(tenant).removal.clock_fault())
 
 
 def _clock(tenant: str, fault: ClockFault | None) -> CheckResult:

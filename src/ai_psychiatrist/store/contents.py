@@ -15,7 +15,7 @@ from ai_psychiatrist.domain.review import (
     Said,
 )
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.store.seals import unreadable
+from ai_psychiatrist.store.keys import unreadable
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import (
@@ -176,6 +176,30 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreLimits:
+    """Bounds of what a tenant stores."""
+
+    keep: timedelta = timedelta(days=365)
+    """How long an assessment is kept after it was begun."""
+    grace: timedelta = timedelta(days=14)
+    """How long what a sweep has hidden can be brought back, interviews as well."""
+    sweep_after_jump: bool = False
+    """Whether the first sweep takes the clock for right."""
+    max_records: int = 100_000
+    max_bytes: int = 0
+    """Of all that is sealed, interviews included; 0: as many as there is room for."""
+    keep_keys: timedelta = timedelta(hours=25)
+    """How long a key of a request is known after it came; a sweep comes each hour."""
+    keep_deliveries: timedelta = timedelta(days=14)
+    """How long a webhook is remembered after it was delivered or given up."""
+    keep_interviews: timedelta = timedelta(days=30)
+    """How long an interview is kept after its last change."""
+    max_interviews: int = 10_000
+    max_interview_bytes: int = 1_073_741_824
+    """Of what is sealed; a new interview has to fit in."""
+
+
 @dataclass(frozen=True, slots=True)
 class TenantDatabase:
     """What the database holds of one tenant: every statement is about its rows alone.
@@ -185,8 +209,7 @@ class TenantDatabase:
 
     database: Database
     tenant: str
-    max_bytes: int = 0
-    """Most bytes that the tenant stores; 0: as many as there is room for."""
+    limits: StoreLimits = StoreLimits()
     clock: Callable[[], datetime] = utc_now
 
     def now(self) -> str:
@@ -258,7 +281,7 @@ class TenantDatabase:
 
         Called after rows were added, in the same transaction, it leaves nothing of them.
         """
-        if self.max_bytes and self.bytes_stored() + further > self.max_bytes:
+        if 0 < self.limits.max_bytes < self.bytes_stored() + further:
             raise out_of_bytes()
 
     def bytes_stored(self) -> int:

@@ -19,10 +19,9 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
 from ai_psychiatrist.store.jobs import Callback
-from ai_psychiatrist.store.records import level_of
-from ai_psychiatrist.store.rows import NOT_ERASED, OF_RECORD, RecordRows
+from ai_psychiatrist.store.keys import Seal
+from ai_psychiatrist.store.records import NOT_ERASED, OF_RECORD, RecordRows, level_of
 from ai_psychiatrist.store.schema import OF_TENANT, deliveries, jobs, records, tenants
-from ai_psychiatrist.store.seals import Seal
 
 MOST_TRIES: Final = 12
 TRY_TIME: Final = timedelta(minutes=1)

@@ -8,14 +8,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import and_, case, delete, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
-from ai_psychiatrist.store.keys import TenantKeys
+from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.moving import (
     add_rows,
     in_clear,
@@ -24,7 +23,6 @@ from ai_psychiatrist.store.moving import (
     refusing_foreign,
 )
 from ai_psychiatrist.store.schema import answers, interviews, origins, turns
-from ai_psychiatrist.store.seals import Seal
 
 _ID: Final = "id"
 """For what the id of an interview is sealed; its words are for their columns."""
@@ -39,18 +37,6 @@ _ALL: Final = (
 )
 """Also those that a sweep has hidden."""
 _SHOWN: Final = _ALL.where(interviews.c.swept_at.is_(None))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewBounds:
-    """Bounds of all interviews that a tenant keeps."""
-
-    keep: timedelta = timedelta(days=30)
-    """How long an interview is kept after its last change."""
-    max_stored: int = 10_000
-    """Interviews."""
-    max_bytes: int = 1_073_741_824
-    """Of what is sealed; a new interview has to fit in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +89,6 @@ class InterviewRows:
 
     database: TenantDatabase
     keys: TenantKeys = field(repr=False)
-    bounds: InterviewBounds
 
     def add(self, interview_id: str, stored: StoredInterview, columns: Mapping[str, Value]) -> bool:
         """Put down a new interview; `False` where there is no room for it.
@@ -237,10 +222,11 @@ class InterviewRows:
         return seal
 
     def _is_full(self, further: int) -> bool:
+        limits = self.database.limits
         stored = self.database.count(select(interviews.c.id_hash).where(own(interviews)))
-        if stored >= self.bounds.max_stored:
+        if stored >= limits.max_interviews:
             return True
-        return self.database.counter("interview_bytes") + further > self.bounds.max_bytes
+        return self.database.counter("interview_bytes") + further > limits.max_interview_bytes
 
     def _row(self, interview_id: str) -> Found | None:
         """Return an interview that no sweep has hidden."""
@@ -270,7 +256,7 @@ class InterviewRows:
 
     def _oldest(self) -> str:
         """Return before when an interview's last change is too long ago."""
-        return written(self.database.clock() - self.bounds.keep)
+        return written(self.database.clock() - self.database.limits.keep_interviews)
 
 
 def _id(seal: Seal, row: Found) -> str:

@@ -5,29 +5,58 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, insert, literal, select, update
+from sqlalchemy import Select, and_, delete, func, insert, literal, select, update
 
-from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.deliveries import expect_end, make_due
-from ai_psychiatrist.store.jobs import DANGER, GIVEN_UP, MOST_TAKEN, EndedJob, NewJob, TakenJob
-from ai_psychiatrist.store.records import WHOLE, Figures, StageEvent, columns_of
-from ai_psychiatrist.store.rows import (
+from ai_psychiatrist.store.jobs import (
+    DANGER,
+    GIVEN_UP,
+    MOST_TAKEN,
+    EndedJob,
+    JobPage,
+    JobSummary,
+    JobsWanted,
+    NewJob,
+    TakenJob,
+)
+from ai_psychiatrist.store.keys import Seal
+from ai_psychiatrist.store.listing import Sort, paged, read_cursor
+from ai_psychiatrist.store.records import (
     IS_OWN,
     NOT_ERASED,
     REQUEST,
     RESULT,
     TRANSCRIPT,
+    WHOLE,
+    Figures,
     RecordRows,
+    StageEvent,
+    columns_of,
     is_record,
+    level_of,
 )
 from ai_psychiatrist.store.schema import calls, events, jobs, queue, records
-from ai_psychiatrist.store.seals import Seal
 
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
+_OF_ONE: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
+_BEFORE: Final = records.alias("before")
+_POSITION: Final = select(func.count()).where(
+    _BEFORE.c.swept_at.is_(None),
+    _BEFORE.c.tenant == records.c.tenant,
+    _BEFORE.c.state == RecordState.WAITING.value,
+    _BEFORE.c.seq <= records.c.seq,
+)
+_SHOWN: Final = select(
+    records,
+    *jobs.c["batch_id", "place", "ended_at"],
+    _POSITION.scalar_subquery().label("position"),
+    literal(0).label("sort_key"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +243,45 @@ class JobRows:
         )
         self.database.run_beside(insert(calls).from_select(["tenant", "record_id", *names], job))
 
+    def summary(self, record_id: str) -> JobSummary:
+        """Return how far a record is, also one that nobody waits for; raises `NotFound`."""
+        query = _SHOWN.join_from(records, jobs, _OF_ONE, isouter=True).where(is_record(record_id))
+        row = self.database.one(query)
+        if row is None:
+            raise NotFound("assessment_not_found")
+        return _summary(row)
+
+    def page(self, wanted: JobsWanted) -> JobPage:
+        """Return a part of the list; raises `InputError` for a cursor of another list."""
+        query = _SHOWN.join_from(records, jobs, _OF_ONE).where(IS_OWN)
+        is_batch = wanted.batch_id is not None
+        if is_batch:
+            query = query.where(jobs.c.batch_id == wanted.batch_id)
+        if wanted.state is not None:
+            query = query.where(records.c.state == wanted.state.value)
+        if wanted.cursor is not None:
+            after = read_cursor(wanted.cursor, Sort.CREATED).seq
+            query = query.where(records.c.seq > after if is_batch else records.c.seq < after)
+        query = query.order_by(records.c.seq if is_batch else records.c.seq.desc())
+        rows = self.database.all(query.limit(wanted.limit + 1))
+        shown, cursor = paged(rows, wanted.limit, Sort.CREATED)
+        return JobPage(jobs=tuple(map(_summary, shown)), next=cursor)
+
+    def counts(self, batch_id: str) -> dict[RecordState, int]:
+        """Return how many jobs of a batch are how far; raises `NotFound`.
+
+        What was erased since is not counted.
+        """
+        counted = select(records.c.state, func.count().label("how_many"))
+        of_batch = counted.join_from(records, jobs, _OF_ONE).where(
+            IS_OWN, jobs.c.batch_id == batch_id
+        )
+        rows = self.database.all(of_batch.group_by(records.c.state))
+        if not rows:
+            raise NotFound("batch_not_found")
+        found = {RecordState(row.state): int(row.how_many) for row in rows}
+        return {state: found.get(state, 0) for state in RecordState}
+
     def _put_back(self, record_id: str, runner: str) -> bool:
         """Let a job wait again; returns whether it had been taken."""
         claimed = own(queue, record_id=record_id, runner=runner)
@@ -273,3 +341,18 @@ class JobRows:
 def _claimed(record_id: str, runner: str) -> Select[Any]:
     """Return the query of what the queue gave to a process."""
     return select(queue.c.record_id).where(own(queue, record_id=record_id, runner=runner))
+
+
+def _summary(row: Found) -> JobSummary:
+    state = RecordState(row.state)
+    return JobSummary(
+        job_id=row.id,
+        created_at=datetime.fromisoformat(row.created_at),
+        state=state,
+        reason=row.reason,
+        danger=level_of(row.danger),
+        position=row.position if state is RecordState.WAITING else None,
+        batch_id=row.batch_id,
+        place=row.place,
+        ended_at=None if row.ended_at is None else datetime.fromisoformat(row.ended_at),
+    )

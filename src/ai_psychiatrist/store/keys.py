@@ -1,23 +1,35 @@
-"""The keys of a tenant's subjects, each wrapped by the tenant's, that one by the installation's."""
+"""The keys of a tenant's subjects, each wrapped by the tenant's, that one by the installation's.
+
+What a row holds of words is sealed with the key of its subject for its own place, and opens there.
+"""
 
 import hashlib
 import hmac
 import os
 import unicodedata
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Table, delete, select, update
 
-from ai_psychiatrist.domain.errors import NotFound
-from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, NotFound
+from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher, StoreKeys
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
-from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.key_schema import subjects, tenant_keys, wraps
-from ai_psychiatrist.store.seals import Seal, sealed_place, unreadable
+from ai_psychiatrist.store.schema import answers, bodies, calls, interviews, origins, reviews, turns
 
+_PLACES: Final[Mapping[Table, str]] = {
+    bodies: "{record_id}/{part}",
+    calls: "{record_id}/call/{digest}/{occurrence}",
+    reviews: "{record_id}/{rater}/{kind}/{place}",
+    interviews: "{id_hash}/state",
+    origins: "{id_hash}/origin",
+    answers: "{id_hash}/answer/{key_hash}",
+    turns: "{id_hash}/turn/{key_hash}",
+}
+"""What the `body` of a row is sealed for, by the row's columns."""
 _NAMES: Final = b"names of subjects"
 _STATE: Final = (
     select(tenant_keys, wraps.c.wrapped.label("wrap"))
@@ -29,6 +41,55 @@ _SUBJECT: Final = _STATE.add_columns(
     *subjects.c["id", "wrapped", "sealed_name"],
 ).join(subjects, subjects.c.tenant == tenant_keys.c.tenant)
 """With a subject's in one query, so that both are of one generation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """Seals and opens what belongs to one subject of a tenant, or the keys of the tenant."""
+
+    cipher: Cipher = field(repr=False)
+    tenant: str
+
+    def put(self, content: bytes, *place: str) -> bytes:
+        """Return content as it is written; its place begins with the id of what it belongs to."""
+        return self.cipher.seal(content, place=sealed_place(self.tenant, *place))
+
+    def take(self, stored: bytes | None, *place: str) -> bytes:
+        """Return what was sealed for a place; raises `ArtifactMismatch`."""
+        if not isinstance(stored, bytes):
+            raise unreadable()
+        try:
+            return self.cipher.unseal(stored, place=sealed_place(self.tenant, *place))
+        except ConfigurationError:
+            # The keys themselves were checked when they were opened.
+            raise unreadable() from None
+
+    def sealed(
+        self, table: Table, row: Mapping[str, Value], content: str | bytes
+    ) -> dict[str, Value]:
+        """Return a row of a table with the content as its body."""
+        given = content.encode() if isinstance(content, str) else content
+        return {**row, "body": self.put(given, _PLACES[table].format_map(row))}
+
+    def opened(self, table: Table, row: Found | None, column: str = "body") -> bytes:
+        """Return the content of a row of a table; raises `ArtifactMismatch`, also without one.
+
+        `column`: under which a query has the body.
+        """
+        if row is None:
+            raise unreadable()
+        columns = row._asdict()
+        return self.take(columns[column], _PLACES[table].format_map(columns))
+
+
+def sealed_place(tenant: str, *parts: str) -> str:
+    """Return what ties sealed bytes to where they are kept."""
+    return "/".join(("records", tenant, *parts))
+
+
+def unreadable() -> ArtifactMismatch:
+    """Return the error of what is stored and cannot be read."""
+    return ArtifactMismatch(problem_code="assessment_unreadable")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.store.database import Found, TenantDatabase
-from ai_psychiatrist.store.records import Candidate, ListedRecord, summary_in
-from ai_psychiatrist.store.rows import IS_OWN
+from ai_psychiatrist.store.records import IS_OWN, Candidate, ListedRecord, summary_in
 from ai_psychiatrist.store.schema import begun, records, shown
 
 

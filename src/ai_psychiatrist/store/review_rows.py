@@ -12,10 +12,10 @@ from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.review import Committed, ReviewPhase, ReviewRow, Said
 from ai_psychiatrist.store.contents import kind_of, said_bytes, said_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
+from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.listing import SEEN_BY, STANDING
-from ai_psychiatrist.store.rows import IS_OWN, RecordRows, is_record
+from ai_psychiatrist.store.records import IS_OWN, RecordRows, is_record
 from ai_psychiatrist.store.schema import begun, records, reviews, shown
-from ai_psychiatrist.store.seals import Seal
 
 _PLACE_BYTES: Final = 16
 _ROWS: Final = (

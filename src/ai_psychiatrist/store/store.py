@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,50 +9,43 @@ from sqlalchemy import select
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.contents import transcript_in
-from ai_psychiatrist.store.database import Database, TenantDatabase, own, utc_now, written
+from ai_psychiatrist.store.database import (
+    Database,
+    StoreLimits,
+    TenantDatabase,
+    own,
+    utc_now,
+    written,
+)
 from ai_psychiatrist.store.deliveries import DeliveryRows
-from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
-from ai_psychiatrist.store.expiry import Expiry, Swept
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey, IdempotencyRows
-from ai_psychiatrist.store.interviews import InterviewBounds, InterviewRows
-from ai_psychiatrist.store.job_lists import JobLists
+from ai_psychiatrist.store.interviews import InterviewRows
 from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.jobs import NewJob
-from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.key_schema import tenant_keys
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.listing import RecordLists
-from ai_psychiatrist.store.opened_records import OpenedRecords
+from ai_psychiatrist.store.moving import OpenedRecords
 from ai_psychiatrist.store.opening import KEYS_NAME
-from ai_psychiatrist.store.records import NewRecord, Record, RecordSummary, summary_in
+from ai_psychiatrist.store.records import (
+    RESULT,
+    TRANSCRIPT,
+    NewRecord,
+    Record,
+    RecordRows,
+    RecordSummary,
+    summary_in,
+)
+from ai_psychiatrist.store.removal import Removal, Swept
 from ai_psychiatrist.store.review_rows import ReviewRows
-from ai_psychiatrist.store.rows import RESULT, TRANSCRIPT, RecordRows
 from ai_psychiatrist.store.schema import bodies, interviews, records
 
 _TRIES: Final = 3
 _UNUSED: Final = timedelta(hours=1)
 """A younger key that opens nothing may be that of a record which is just being stored."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreLimits:
-    """Bounds of what a tenant stores."""
-
-    keep: timedelta = timedelta(days=365)
-    """How long an assessment is kept after it was begun."""
-    grace: timedelta = timedelta(days=14)
-    """How long what a sweep has hidden can be brought back, interviews as well."""
-    sweep_after_jump: bool = False
-    """Whether the first sweep takes the clock for right."""
-    max_records: int = 100_000
-    max_bytes: int = 0
-    """Of all that is sealed, interviews included; 0: as many as there is room for."""
-    keep_keys: timedelta = timedelta(hours=25)
-    """How long a key of a request is known after it came; a sweep comes each hour."""
-    keep_deliveries: timedelta = timedelta(days=14)
-    """How long a webhook is remembered after it was delivered or given up."""
 
 
 class Store:
@@ -70,16 +62,14 @@ class Store:
         tenant: str,
         *,
         limits: StoreLimits | None = None,
-        bounds: InterviewBounds | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """Make a key of the tenant where there is none.
 
         Raises `ConfigurationError` where no key of the installation opens what is stored.
         """
-        self._limits, self._bounds = limits or StoreLimits(), bounds or InterviewBounds()
-        self._trusts_clock = self._limits.sweep_after_jump
-        self._database = TenantDatabase(database, tenant, self._limits.max_bytes, clock)
+        self._database = TenantDatabase(database, tenant, limits or StoreLimits(), clock)
+        self._trusts_clock = self._database.limits.sweep_after_jump
         self._database.open()
         has_key, *has_words = (
             self._database.one(select(table.c.tenant).where(own(table))) is not None
@@ -95,29 +85,23 @@ class Store:
         """Lines of many records, without their words."""
         self.jobs = JobRows(database=self._database, rows=self._rows)
         """Those that are being made, or are to be, with their steps and model calls."""
-        self.job_lists = JobLists(database=self._database)
-        """How far jobs are."""
         self.deliveries = DeliveryRows(database=self._database, rows=self._rows)
         """Webhooks of jobs."""
         self.idempotency = IdempotencyRows(database=self._database)
         """Which request came with which key."""
         self.reviews = ReviewRows(database=self._database, rows=self._rows)
         """What raters said."""
-        self.interviews = InterviewRows(
-            database=self._database, keys=self.keys, bounds=self._bounds
-        )
+        self.interviews = InterviewRows(database=self._database, keys=self.keys)
         """Interviews, from their first question to their report."""
-        self.erasing = Erasing(database=self._database, keys=self.keys)
-        """What is removed because somebody asks for it."""
-        self.expiry = Expiry(database=self._database, erasing=self.erasing)
-        """What is hidden and removed because it was kept as long as it may be."""
+        self.removal = Removal(database=self._database, keys=self.keys)
+        """What is erased, and what is hidden and removed because it was kept long enough."""
         self.opened = OpenedRecords(database=self._database, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""
 
     def refuse_full(self, *, further: int = 1) -> None:
         """Raise `StoreUnusable` when there is no room for so many further records."""
         stored = self._database.count(select(records.c.seq).where(own(records)))
-        if stored + further > self._limits.max_records:
+        if stored + further > self._database.limits.max_records:
             raise store_full()
         self._database.require_room(further)
 
@@ -195,22 +179,22 @@ class Store:
         trusted. `after_jump`: the clock is right, an operator says so. `announce`: called before
         anything is hidden or removed; where it raises, nothing is.
         """
-        now = self._database.clock()
+        limits, removal, now = self._database.limits, self.removal, self._database.clock()
         if after_jump or self._trusts_clock:
             self._trusts_clock = False
-            self.expiry.trust_clock()
-        fault = self.expiry.clock_fault()
+            removal.trust_clock()
+        fault = removal.clock_fault()
         if fault is not None:
             return Swept(clock_fault=fault)
-        before = now - self._limits.grace
-        oldest = {records: now - self._limits.keep, interviews: now - self._bounds.keep}
-        if self.expiry.is_due(oldest, before):
+        before = now - limits.grace
+        oldest = {records: now - limits.keep, interviews: now - limits.keep_interviews}
+        if removal.is_due(oldest, before):
             announce()
-        self.idempotency.sweep(written(now - self._limits.keep_keys))
-        self.deliveries.sweep(written(now - self._limits.keep_deliveries))
-        hidden, removed = self.expiry.hide(oldest, now), self.expiry.remove(before)
+        self.idempotency.sweep(written(now - limits.keep_keys))
+        self.deliveries.sweep(written(now - limits.keep_deliveries))
+        hidden, removed = removal.hide(oldest, now), removal.remove(before)
         return Swept(
-            assessments=removed[records] + self.erasing.finish(before=written(now - _UNUSED)),
+            assessments=removed[records] + removal.finish_erasing(before=now - _UNUSED),
             interviews=removed[interviews],
             hidden_assessments=hidden[records],
             hidden_interviews=hidden[interviews],

@@ -27,8 +27,8 @@ from ai_psychiatrist.jobs.engine import JobEnd, JobRef, OnEnd
 from ai_psychiatrist.jobs.news import News
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.jobs import EndedJob, TakenJob
+from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import Figures, figures_of
-from ai_psychiatrist.store.seals import Seal
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring.services import Services

@@ -14,7 +14,7 @@ from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 from ai_psychiatrist.infrastructure.private_files import write_new
 from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.store.interviews import OpenedInterview
-from ai_psychiatrist.store.opened_records import OpenedRecord
+from ai_psychiatrist.store.moving import OpenedRecord
 from ai_psychiatrist.store.store import Store
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from tests.unit.store.stored import RESULT, TRANSCRIPT, OpenedStore, figures, op
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
-from ai_psychiatrist.store.database import written
+from ai_psychiatrist.store.database import StoreLimits, written
 from ai_psychiatrist.store.deliveries import (
     MOST_TRIES,
     TRY_TIME,
@@ -23,7 +23,7 @@ from ai_psychiatrist.store.deliveries import (
 )
 from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
-from ai_psychiatrist.store.store import Store, StoreLimits
+from ai_psychiatrist.store.store import Store
 
 HOST = "hooks.example:443"
 PATH = "secret-path"
@@ -100,7 +100,7 @@ def test_event_tells_the_end_and_the_danger_without_words(store: OpenedStore) ->
     expect(store, "job-1", batch="b-1")
     end(store)
     (due,) = claimed(store)
-    told = store.job_lists.one("job-1")
+    told = store.jobs.summary("job-1")
     assert told.ended_at is not None
     created_at, ended_at = (
         written(at).replace("+00:00", "Z") for at in (told.created_at, told.ended_at)
@@ -238,7 +238,7 @@ def test_only_what_nobody_may_get_any_longer_is_given_up(
     expect(store, "job-1")
     end(store)
     free = dict.fromkeys([*hosts, "another:443"], 0)
-    ended_at = store.job_lists.one("job-1").ended_at
+    ended_at = store.jobs.summary("job-1").ended_at
     assert ended_at is not None
     store.deliveries.claim(free, now=ended_at + UNNAMED_TIME - SECOND)
     assert state_of(store) == ("pending", 0)
@@ -266,12 +266,12 @@ def test_erased_job_leaves_no_webhook(store: OpenedStore) -> None:
     subject_id = store.summary("job-1").subject_id
     end(store)
     (due,) = claimed(store)
-    store.erasing.erase("job-1")
+    store.removal.erase("job-1")
     assert store.deliveries.one("job-1") is None
     store.deliveries.note(due, DeliveryState.PENDING, "timed_out", due=LATER)
     assert store.deliveries.one("job-1") is None
     end(store, "job-2")
-    store.erasing.erase_subject(subject_id)
+    store.removal.erase_subject(subject_id)
     assert store.deliveries.one("job-2") is None
     assert claimed(store) == ()
     assert not is_due(store, LATER + DAY)

@@ -29,13 +29,13 @@ from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.database import Database, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
-from ai_psychiatrist.store.expiry import ClockFault
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.jobs import Callback, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
 from ai_psychiatrist.store.opening import open_postgresql
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
+from ai_psychiatrist.store.removal import ClockFault
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring.backup import back_up
 
@@ -112,7 +112,7 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
         assert store.lists.page(PageWanted(rater="rater", sort=sort, limit=1)).total == 2
     record = NewRecord(id="job", transcript=TRANSCRIPT)
     store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")])
-    assert store.job_lists.one("job").position == 1
+    assert store.jobs.summary("job").position == 1
     with ThreadPoolExecutor() as pool:
         claimed = list(pool.map(Queue(database=database).claim, "abcd"))
     assert claimed.count(None) == 3
@@ -126,7 +126,7 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     assert store.jobs.calls("job")[0] == {("d", 0): call}
     assert store.keys.rotate() == 2
     assert store.get(new.id).result == RESULT
-    assert store.erasing.erase_subject(subject_id) == 2
+    assert store.removal.erase_subject(subject_id) == 2
     with refused("assessment_not_found"):
         store.get(new.id)
 
@@ -156,7 +156,7 @@ def test_webhooks_of_all_tenants_are_found_and_each_is_sent_by_one_process(
     assert database.tenants(due=written(later)) == ("hook-b",)
     stores[0].deliveries.note(due, DeliveryState.GIVEN_UP, "http_410", due=later)
     assert stores[0].deliveries.redo(now=later) == 1
-    stores[0].erasing.erase_subject(stores[0].summary("j1").subject_id)
+    stores[0].removal.erase_subject(stores[0].summary("j1").subject_id)
     assert stores[0].deliveries.one("j2") is None
     assert claimed(stores[0]) == ()
     assert stores[1].deliveries.one("j1") == Delivery(state=DeliveryState.PENDING, tries=0)
@@ -177,7 +177,7 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     assert store.sweep().clock_fault is ClockFault.AHEAD
     assert store.sweep(after_jump=True).counts == {"interviews_hidden": 1}
     assert rows.list() == ()
-    store.expiry.undelete("an-id")
+    store.removal.undelete("an-id")
     assert rows.load("an-id") == StoredInterview(origin=b"began", state=b"later")
     clock.now += timedelta(days=31)
     store.sweep(after_jump=True)
@@ -284,7 +284,7 @@ def test_a_full_disk_and_stored_bytes_are_told_as_of_files(
             store.add(new_record("Ben"))
         connection.execute("DROP TRIGGER no_room ON bodies")
     assert store.lists.page(PageWanted(rater="a")).total == 1
-    store.erasing.erase(new.id)
+    store.removal.erase(new.id)
     assert store.bytes_stored() == 0
     assert database.faults() == 0
     with pytest.raises(InputError, match="pg_dump --format=custom --exclude-schema=keys"):

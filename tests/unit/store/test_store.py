@@ -30,11 +30,11 @@ from ai_psychiatrist.domain.phq8 import Item, Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ChangedScore, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.store.keys import TenantKeys
+from ai_psychiatrist.store.database import StoreLimits
+from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.listing import PageWanted, Rated, Sort
 from ai_psychiatrist.store.records import NewRecord
-from ai_psychiatrist.store.seals import Seal
-from ai_psychiatrist.store.store import Store, StoreLimits
+from ai_psychiatrist.store.store import Store
 
 BLIND = frozenset({ReviewPhase.BLIND})
 
@@ -83,7 +83,7 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
         wrapped = _wrapped_key(tmp_path, subject_id)
     shutil.copy(tmp_path / "store.sqlite", copy)
     with closing(open_store(tmp_path)) as store:
-        assert store.erasing.erase_subject(subject_id) == 1
+        assert store.removal.erase_subject(subject_id) == 1
         assert store.get(ben.id).result == RESULT
         for path in tmp_path.glob("*.sqlite*"):
             assert wrapped not in path.read_bytes()
@@ -92,7 +92,7 @@ def test_a_copy_tells_nothing_of_a_subject_that_was_erased(tmp_path: Path) -> No
         assert store.get(ben.id).result == RESULT
         with pytest.raises(ArtifactMismatch):
             store.get(anna.id)
-        store.erasing.erase(anna.id)
+        store.removal.erase(anna.id)
 
 
 @pytest.mark.parametrize("is_key_gone", [True, False])
@@ -126,9 +126,9 @@ def test_what_is_erased_while_it_is_read_is_not_found(
         def erased_first(keys: TenantKeys, subject_id: str) -> Seal:
             monkeypatch.undo()
             if is_whole:
-                store.erasing.erase_subject(subject_id)
+                store.removal.erase_subject(subject_id)
             else:
-                store.erasing.erase(anna.id)
+                store.removal.erase(anna.id)
             return seal(keys, subject_id)
 
         monkeypatch.setattr(TenantKeys, "seal", erased_first)
@@ -153,12 +153,12 @@ def test_the_last_record_of_a_subject_takes_its_key_with_it(tmp_path: Path) -> N
         one, two = new_record("Anna"), new_record("Anna")
         subject_id = store.add(one).subject_id
         store.add(two)
-        store.erasing.erase(one.id)
+        store.removal.erase(one.id)
         assert subjects_in(tmp_path) == {subject_id}
-        store.erasing.erase(two.id)
+        store.removal.erase(two.id)
         assert subjects_in(tmp_path) == set()
         with refused("subject_not_found"):
-            store.erasing.erase_subject(subject_id)
+            store.removal.erase_subject(subject_id)
 
 
 @pytest.mark.parametrize("part", ["transcript", "result"])
