@@ -6,9 +6,8 @@ Nothing is opened for them.
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,7 +15,6 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Select,
-    Subquery,
     and_,
     bindparam,
     case,
@@ -33,7 +31,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.store.database import Found, TenantDatabase
-from ai_psychiatrist.store.records import IS_OWN, Candidate, ListedRecord, summary_in
+from ai_psychiatrist.store.records import IS_OWN, ListedRecord, summary_in
 from ai_psychiatrist.store.schema import begun, records, shown
 
 
@@ -153,6 +151,12 @@ SEEN_BY: Final = records.outerjoin(
     ),
 )
 _SEEN: Final = select(records, STANDING).select_from(SEEN_BY).where(IS_OWN).subquery()
+_RATED: Final[Mapping[Rated, ColumnElement[bool]]] = {
+    Rated.NONE: _SEEN.c.raters == 0,
+    Rated.ANY: _SEEN.c.raters > 0,
+    Rated.MINE: _SEEN.c.mine == ReviewPhase.REVEALED.value,
+    Rated.NOT_MINE: _SEEN.c.mine != ReviewPhase.REVEALED.value,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,76 +167,55 @@ class RecordLists:
 
     def page(self, wanted: PageWanted) -> RecordPage:
         """Return a part of the list; raises `InputError` for a cursor of another list."""
-        query, listed = _page(wanted), _listed(wanted)
+        listed = _listed(wanted)
+        found = listed.subquery()
+        query = select(found).order_by(found.c.sort_key.desc(), found.c.seq.desc())
+        if wanted.cursor is not None:
+            after = read_cursor(wanted.cursor, wanted.sort)
+            place = tuple_(found.c.sort_key, found.c.seq)
+            query = query.where(place < tuple_(literal(after.value), literal(after.seq)))
         with self.database.reading():
-            rows = self.database.all(query, of_rater=wanted.rater)
+            rows = self.database.all(query.limit(wanted.limit + 1), of_rater=wanted.rater)
             total = self.database.count(listed, of_rater=wanted.rater)
         shown, cursor = paged(rows, wanted.limit, wanted.sort)
         return RecordPage(records=tuple(map(_record, shown)), next=cursor, total=total)
 
     def hidden(self, wanted: PageWanted) -> int:
         """Return of how many in the whole list no score is given."""
-        listed = _listed(wanted).subquery()
-        hidden = select(listed.c.id).where(listed.c.is_hidden)
+        hidden = _listed(wanted).where(_is_hidden(wanted))
         return self.database.count(hidden, of_rater=wanted.rater)
 
-    def lines(self, record_ids: Sequence[str], rater: str) -> tuple[ListedRecord, ...]:
-        """Return the lines of records in the order of their ids; what is gone has none."""
-        query = _listed(PageWanted(rater=rater)).where(_SEEN.c.id.in_(record_ids))
-        found = {row.id: row for row in self.database.all(query, of_rater=rater)}
-        return tuple(_record(found[one]) for one in record_ids if one in found)
+    def finished(self, rater: str) -> tuple[ListedRecord, ...]:
+        """Return all finished records as a rater may see them, the oldest first."""
+        listed = _listed(PageWanted(rater=rater, state=RecordState.FINISHED))
+        rows = self.database.all(listed.order_by(_SEEN.c.seq), of_rater=rater)
+        return tuple(map(_record, rows))
 
     def of_subject(self, subject_id: str) -> int:
         """Return how many records of a subject are listed."""
         of_subject = select(records.c.id).where(IS_OWN, records.c.subject_id == subject_id)
         return self.database.count(of_subject)
 
-    def candidates(self, rater: str) -> tuple[Candidate, ...]:
-        """Return all finished records as the queue of a rater sees them."""
-        columns = _SEEN.c["id", "created_at", "unknown_items", "width", "mine"]
-        is_finished = _SEEN.c.state == RecordState.FINISHED.value
-        query = select(*columns).where(is_finished).order_by(_SEEN.c.seq)
-        return tuple(
-            Candidate(
-                id=row.id,
-                created_at=datetime.fromisoformat(row.created_at),
-                phase=ReviewPhase(row.mine),
-                unknown_items=row.unknown_items,
-                width=row.width,
-            )
-            for row in self.database.all(query, of_rater=rater)
-        )
 
-
-def _page(wanted: PageWanted) -> Select[Any]:
-    """Return the query of a page and of one line more, by which the next page is told."""
-    listed = _listed(wanted).subquery()
-    keyed = select(listed, _sort_key(wanted.sort, listed).label("sort_key")).subquery()
-    query = select(keyed).order_by(keyed.c.sort_key.desc(), keyed.c.seq.desc())
-    if wanted.cursor is not None:
-        after = read_cursor(wanted.cursor, wanted.sort)
-        place = tuple_(keyed.c.sort_key, keyed.c.seq)
-        query = query.where(place < tuple_(literal(after.value), literal(after.seq)))
-    return query.limit(wanted.limit + 1)
-
-
-def _sort_key(sort: Sort, listed: Subquery) -> ColumnElement[int]:
-    if sort is Sort.CREATED:
-        return literal(0)
-    if sort is Sort.DANGER:
-        return func.coalesce(listed.c.danger, _WITHOUT_FIGURE)
-    figure = listed.c.width if sort is Sort.WIDTH else listed.c.total_max
-    return case((listed.c.is_hidden, _WITHOUT_FIGURE), else_=func.coalesce(figure, _WITHOUT_FIGURE))
+def _is_hidden(wanted: PageWanted) -> ColumnElement[bool]:
+    return _SEEN.c.mine.in_(sorted(phase.value for phase in wanted.hidden))
 
 
 def _listed(wanted: PageWanted) -> Select[Any]:
-    is_hidden = _SEEN.c.mine.in_(sorted(phase.value for phase in wanted.hidden))
-    query = select(_SEEN, is_hidden.label("is_hidden"))
+    is_hidden = _is_hidden(wanted)
+    figures: dict[Sort, ColumnElement[int]] = {
+        Sort.CREATED: literal(0),
+        Sort.DANGER: _SEEN.c.danger,
+        Sort.WIDTH: case((not_(is_hidden), _SEEN.c.width)),
+        Sort.TOTAL: case((not_(is_hidden), _SEEN.c.total_max)),
+    }
+    sort_key = func.coalesce(figures[wanted.sort], _WITHOUT_FIGURE)
+    query = select(_SEEN, is_hidden.label("is_hidden"), sort_key.label("sort_key"))
     if wanted.band is not None:
-        band = literal(int(wanted.band))
-        query = query.where(
-            not_(is_hidden), band.between(_SEEN.c.severity_lower, _SEEN.c.severity_upper)
+        is_in_band = literal(int(wanted.band)).between(
+            _SEEN.c.severity_lower, _SEEN.c.severity_upper
         )
+        query = query.where(not_(is_hidden), is_in_band)
     if wanted.unknown is not None:
         query = query.where(not_(is_hidden), _SEEN.c.unknown_items >= wanted.unknown)
     if wanted.danger is not None:
@@ -240,21 +223,8 @@ def _listed(wanted: PageWanted) -> Select[Any]:
     if wanted.state is not None:
         query = query.where(_SEEN.c.state == wanted.state.value)
     if wanted.rated is not None:
-        query = query.where(_is_rated(wanted.rated))
+        query = query.where(_RATED[wanted.rated])
     return query
-
-
-def _is_rated(rated: Rated) -> ColumnElement[bool]:
-    is_mine = _SEEN.c.mine == ReviewPhase.REVEALED.value
-    match rated:
-        case Rated.NONE:
-            return _SEEN.c.raters == 0
-        case Rated.ANY:
-            return _SEEN.c.raters > 0
-        case Rated.MINE:
-            return is_mine
-        case Rated.NOT_MINE:
-            return not_(is_mine)
 
 
 def _record(row: Found) -> ListedRecord:

@@ -122,20 +122,6 @@ class ListedRecord:
     """Whether scores are to be left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A finished assessment, as the queue of a rater sees it."""
-
-    id: str
-    created_at: datetime
-    phase: ReviewPhase
-    """How far the rater is with it."""
-    unknown_items: int | None
-    """`None` where no item has a result."""
-    width: int | None
-    """How many totals the belief's interval spans, `None` without a belief."""
-
-
 def figures_of(result: Assessment) -> Figures:
     """Return what of a result holds neither words nor names."""
     models = (name for agent in result.models.values() for name in agent.answered_by)

@@ -107,11 +107,7 @@ class Store:
 
     def add(self, new: NewRecord) -> RecordSummary:
         """Store an assessment; raises `StoreUnusable`."""
-
-        def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
-            self._rows.insert(new, subject_ids[0], seq=numbers[0])
-
-        self._add([new], write)
+        self._add([new])
         return self.summary(new.id)
 
     def add_jobs(
@@ -126,28 +122,33 @@ class Store:
         Those of a batch name it. `runner`: the process that does them at once. Raises
         `StoreUnusable`.
         """
-
-        def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
-            for job, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
-                self.jobs.insert(job, subject_id, seq=seq, runner=runner)
-            if key is not None:
-                batch_id = new[0].batch_id
-                record_id = new[0].record.id if batch_id is None else None
-                self.idempotency.answer(key, Answered(record_id=record_id, batch_id=batch_id))
-
-        self._add([job.record for job in new], write)
+        first = new[0]
+        record_id = first.record.id if first.batch_id is None else None
+        self._add(new, key, Answered(record_id=record_id, batch_id=first.batch_id), runner)
 
     def _add(
-        self, new: Sequence[NewRecord], write: Callable[[Sequence[str], Sequence[int]], None]
+        self,
+        new: Sequence[NewRecord | NewJob],
+        key: IdempotencyKey | None = None,
+        answered: Answered | None = None,
+        runner: str | None = None,
     ) -> None:
+        names = [one.record.subject if isinstance(one, NewJob) else one.subject for one in new]
         for _ in range(_TRIES):
             self.refuse_full(further=len(new))
             # Keys first: a power cut may leave behind either of SQLite's two files.
             with self._database.writing():
-                subject_ids = [self.keys.subject(one.subject) for one in new]
+                subject_ids = list(map(self.keys.subject, names))
             with self._database.writing():
                 if self.keys.has_all(subject_ids):
-                    write(subject_ids, self._database.numbers("last_record", len(new)))
+                    numbers = self._database.numbers("last_record", len(new))
+                    for one, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
+                        if isinstance(one, NewJob):
+                            self.jobs.insert(one, subject_id, seq=seq, runner=runner)
+                        else:
+                            self._rows.insert(one, subject_id, seq=seq)
+                    if key is not None and answered is not None:
+                        self.idempotency.answer(key, answered)
                     self._database.require_room()
                     return
             # Erased in between: they are other subjects from now on.

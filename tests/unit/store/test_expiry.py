@@ -82,7 +82,7 @@ def test_what_is_hidden_counts_as_gone_everywhere(store: OpenedStore, clock: Clo
         store.jobs.counts("b")
     with refused("interview_not_found"):
         store.interviews.load("talk")
-    assert (listed(store), store.lists.candidates("one"), store.opened.ids()) == ([], (), ())
+    assert (listed(store), store.lists.finished("one"), store.opened.ids()) == ([], (), ())
     assert (store.interviews.list(), store.reviews.sealed()) == ((), [])
     assert store.lists.of_subject(old.subject_id) == 0
     assert waiting(store) == []
