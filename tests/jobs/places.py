@@ -13,6 +13,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
+from sqlalchemy.engine import URL, make_url
 
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.address import address_of
@@ -116,6 +117,21 @@ def own_database(server: str) -> Iterator[str]:
         with psycopg.connect(make_conninfo(server), autocommit=True) as connection:
             drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)")
             connection.execute(drop.format(sql.Identifier(name)))
+
+
+@contextmanager
+def owned_database(server: str) -> Iterator[URL]:
+    """Yield the address of an empty database whose owner, a new role, is no superuser."""
+    role = f"store_{secrets.token_hex(4)}"
+    with own_database(server) as address, psycopg.connect(server, autocommit=True) as admin:
+        url = make_url(address).set(drivername="postgresql+psycopg")
+        admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'it'").format(sql.Identifier(role)))
+        names = sql.Identifier(str(url.database)), sql.Identifier(role)
+        admin.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(*names))
+        yield url.set(username=role, password="it")
+        drop = sql.SQL("DROP DATABASE {} WITH (FORCE)")
+        admin.execute(drop.format(sql.Identifier(str(url.database))))
+        admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
 
 
 @contextmanager

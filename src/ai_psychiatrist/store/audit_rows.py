@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select, text, union, update
 
 from ai_psychiatrist.store.database import Database, Found, TenantDatabase
 from ai_psychiatrist.store.key_schema import audit_heads
-from ai_psychiatrist.store.schema import KEYS, OF_TENANT, audit, tenants
+from ai_psychiatrist.store.schema import KEYS, OF_ANY_TENANT, OF_TENANT, audit, tenants
 
 _PAGE: Final = 1_000
 _LOWEST: Final = -(2**31)
@@ -104,11 +104,9 @@ class AuditRows:
 
 
 def audited_tenants(database: Database) -> tuple[str, ...]:
-    """Return whose rows or heads there may be; raises `StoreUnusable`.
-
-    In PostgreSQL rows without a head are seen of those tenants alone that stored something.
-    """
-    return tuple(sorted(str(row.tenant) for row in database.across_tenants(_TENANTS)))
+    """Return whose rows or heads there may be; raises `StoreUnusable`."""
+    with database.transaction(OF_ANY_TENANT, writes=False) as connection:
+        return tuple(sorted(map(str, connection.scalars(_TENANTS))))
 
 
 def _head(row: Found | None) -> AuditHead | None:

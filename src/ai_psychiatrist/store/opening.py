@@ -22,11 +22,11 @@ from sqlalchemy.schema import CreateSchema
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
-from ai_psychiatrist.store import schema_rules  # noqa: F401  gives the tables their rules
 from ai_psychiatrist.store.database import WRITES, Database
 from ai_psychiatrist.store.key_schema import key_meta
 from ai_psychiatrist.store.run_schema import RUNS
 from ai_psychiatrist.store.schema import KEYS, METADATA, SCHEMA_VERSION, meta
+from ai_psychiatrist.store.schema_rules import ALLOW_CHECKS
 
 logger = get_logger(__name__)
 
@@ -129,10 +129,15 @@ def open_postgresql(url: URL) -> Database:
         hide_parameters=True,
     )
     database = _ready(Database(engine))
-    (role,) = database.across_tenants(_ROLE)
-    if role[0]:
+    if sees_all_tenants(database):
         logger.warning("database_role_sees_all_tenants", name="DATABASE_URL")
     return database
+
+
+def sees_all_tenants(database: Database) -> bool:
+    """Return whether PostgreSQL keeps no tenant from its role; raises `StoreUnusable`."""
+    (role,) = database.across_tenants(_ROLE)
+    return bool(role[0])
 
 
 def _begin(connection: Connection) -> None:
@@ -195,6 +200,7 @@ def _ready(database: Database) -> Database:
             if not database.is_sqlite:
                 # In files a run has a file of its own, in its folder.
                 RUNS.create_all(connection)
+                connection.exec_driver_sql(ALLOW_CHECKS)
             for table in (meta, key_meta):
                 version = connection.scalar(select(table.c.value).where(table.c.key == _VERSION))
                 if version is None:

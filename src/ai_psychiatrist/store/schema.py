@@ -29,6 +29,9 @@ KEYS: Final = "keys"
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
 """Whose rows a statement is about; filled in by `TenantDatabase`."""
 
+OF_ANY_TENANT: Final = "*"
+"""No tenant's name: under it PostgreSQL shows the audit rows of all, to be checked."""
+
 METADATA: Final = MetaData()
 
 

@@ -5,8 +5,9 @@ Importing it is what gives these rules to the tables, which get them when they a
 
 from typing import Final
 
-from sqlalchemy import DDL, MetaData, Table, event
+from sqlalchemy import DDL, MetaData, Table, event, text
 
+from ai_psychiatrist.store.database import Database
 from ai_psychiatrist.store.key_schema import (
     access_keys,
     audit_heads,
@@ -16,6 +17,7 @@ from ai_psychiatrist.store.key_schema import (
 )
 from ai_psychiatrist.store.schema import (
     METADATA,
+    OF_ANY_TENANT,
     answers,
     audit,
     bodies,
@@ -52,10 +54,35 @@ _CHANGES: Final = {
 }
 
 
+_APART: Final[set[str]] = set()
+_FOUND_APART: Final = text(
+    "SELECT CASE n.nspname WHEN 'keys' THEN 'keys.' ELSE '' END || c.relname FROM pg_class c"
+    " JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname IN (current_schema(), 'keys')"
+    " WHERE c.relrowsecurity AND c.relforcerowsecurity AND (SELECT array_agg(p.polname::text)"
+    " FROM pg_policy p WHERE p.polrelid = c.oid) <@ ARRAY['own', 'checked']"
+)
+ALLOW_CHECKS: Final = (
+    "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = 'audit'::regclass"
+    " AND polname = 'checked') THEN CREATE POLICY checked ON audit FOR SELECT USING"
+    f" (current_setting('store.tenant', true) = '{OF_ANY_TENANT}'); END IF; END $$"
+)
+"""Lets PostgreSQL show audit rows of a tenant of whom nothing else is left."""
+
+
 def keep_tenants_apart(table: Table) -> None:
     """Have PostgreSQL show the rows of a table to their tenant alone, once the table is made."""
+    _APART.add(table.fullname)
     for statement in _TENANTS_APART:
         _rule(table, postgresql=statement)
+
+
+def not_apart(database: Database) -> tuple[str, ...]:
+    """Return the tables of which PostgreSQL shows more than the rows of one tenant.
+
+    Raises `StoreUnusable`.
+    """
+    found = {str(row[0]) for row in database.across_tenants(_FOUND_APART)}
+    return tuple(sorted(_APART - found))
 
 
 def _rule(made: Table | MetaData, **by_dialect: str) -> None:

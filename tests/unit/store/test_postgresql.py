@@ -1,6 +1,5 @@
 """The store in PostgreSQL: the same answers, and a second wall between tenants."""
 
-import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -9,11 +8,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
 from tests.fakes.access import WARD
 from tests.fakes.refusals import refused
-from tests.jobs.places import own_database, server_address
+from tests.jobs.places import owned_database, server_address
 from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
 
 from ai_psychiatrist.access.audit import NO_TENANT, AuditLogs
@@ -55,18 +53,8 @@ COLUMNS: dict[str, Value] = {
 @pytest.fixture(scope="module")
 def place() -> Iterator[URL]:
     """An empty database that belongs to a role which is no superuser."""
-    server = server_address()
-    role = f"store_{secrets.token_hex(4)}"
-    with own_database(server) as address, psycopg.connect(server, autocommit=True) as admin:
-        url = make_url(address).set(drivername="postgresql+psycopg")
-        admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'it'").format(sql.Identifier(role)))
-        names = sql.Identifier(str(url.database)), sql.Identifier(role)
-        admin.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(*names))
-        yield url.set(username=role, password="it")
-        admin.execute(
-            sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(url.database)))
-        )
-        admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+    with owned_database(server_address()) as url:
+        yield url
 
 
 @pytest.fixture
@@ -229,7 +217,8 @@ def test_audit_logs_are_chains_that_the_database_itself_keeps(
     assert rows_seen(place, "east", "DELETE FROM keys.audit_heads WHERE tenant = 'east'") == 1
     with pytest.raises(StoreUnusable, match="head is gone"):
         add("east")
-    assert [finding.fault for finding in logs.of("east").check().findings] == ["head missing"]
+    (found,) = [log for log in logs.all() if log.tenant == "east"]
+    assert [finding.fault for finding in found.check().findings] == ["head missing"]
     assert logs.of(NO_TENANT).check().findings == ()
 
 
