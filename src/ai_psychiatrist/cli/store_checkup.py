@@ -77,7 +77,7 @@ def _opened(tenant: str, store: Store, *, opens_all: bool) -> CheckResult:
     closed = [one for one in looked_at if not _opens(store, one)]
     interviews = list(store.interviews.opened(most=None if opens_all else _SAMPLE))
     closed_interviews = interviews.count(None)
-    hidden, size = store.removal.hidden(), store.bytes_stored()
+    hidden, size = store.removal.hidden(), store.database.bytes_stored()
     words = (
         f"{len(ids)} assessments, {hidden} hidden by a sweep, {size / _MEGABYTE:.1f} MB; opened "
         f"{len(looked_at)} assessments and {len(interviews)} interviews"

@@ -164,12 +164,13 @@ def columns_of(figures: Figures) -> dict[str, Value]:
 
 def summary_in(row: Found) -> RecordSummary:
     """Return the summary that a row of the records holds."""
+    lower, upper = row.severity_lower, row.severity_upper
     figures = Figures(
         status=row.status,
         total_min=row.total_min,
         total_max=row.total_max,
-        severity_lower=_severity(row.severity_lower),
-        severity_upper=_severity(row.severity_upper),
+        severity_lower=None if lower is None else Severity(lower),
+        severity_upper=None if upper is None else Severity(upper),
         unknown_items=row.unknown_items,
         width=row.width,
         danger=level_of(row.danger),
@@ -190,10 +191,6 @@ def summary_in(row: Found) -> RecordSummary:
 def level_of(rank: int | None) -> RiskLevel | None:
     """Return the level of danger that a column holds."""
     return None if rank is None else _LEVELS[rank]
-
-
-def _severity(value: int | None) -> Severity | None:
-    return None if value is None else Severity(value)
 
 
 def is_record(record_id: str) -> ColumnElement[bool]:

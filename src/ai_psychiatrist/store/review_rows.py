@@ -30,14 +30,6 @@ _ROWS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatedRecord:
-    """All that was said of one record."""
-
-    record_id: str
-    rows: tuple[ReviewRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewRows:
     """Those of a tenant; every change is one transaction."""
 
@@ -128,8 +120,11 @@ class ReviewRows:
         """Return all that was said of all records, in the order of the records, for `opened`."""
         return self.database.all(_ROWS.order_by(records.c.seq, reviews.c.number))
 
-    def opened(self, sealed: Sequence[Found]) -> tuple[RatedRecord, ...]:
-        """Return what was said, without what is erased by now; raises `ArtifactMismatch`."""
+    def opened(self, sealed: Sequence[Found]) -> dict[str, list[ReviewRow]]:
+        """Return what was said of each record, without what is erased by now.
+
+        Raises `ArtifactMismatch`.
+        """
         found: dict[str, list[ReviewRow]] = {}
         for row in sealed:
             try:
@@ -138,7 +133,7 @@ class ReviewRows:
             except NotFound:
                 continue
             found.setdefault(row.record_id, []).append(_row(row, seal))
-        return tuple(RatedRecord(record_id=key, rows=tuple(rows)) for key, rows in found.items())
+        return found
 
     def _show(self, rater: str, *which: ColumnElement[bool]) -> None:
         """Note of records that a rater was given their scores, where that is not noted yet."""

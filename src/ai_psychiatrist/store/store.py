@@ -1,7 +1,6 @@
 """What one tenant stores, assessments and interviews: every change is one transaction."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -68,42 +67,43 @@ class Store:
 
         Raises `ConfigurationError` where no key of the installation opens what is stored.
         """
-        self._database = TenantDatabase(database, tenant, limits or StoreLimits(), clock)
-        self._trusts_clock = self._database.limits.sweep_after_jump
-        self._database.open()
+        self.database = TenantDatabase(database, tenant, limits or StoreLimits(), clock)
+        """Transactions of the tenant, and how much it stores."""
+        self._trusts_clock = self.database.limits.sweep_after_jump
+        self.database.open()
         has_key, *has_words = (
-            self._database.one(select(table.c.tenant).where(own(table))) is not None
+            self.database.one(select(table.c.tenant).where(own(table))) is not None
             for table in (tenant_keys, records, interviews)
         )
         if not has_key and any(has_words):
             msg = f"{KEYS_NAME} has no keys of {tenant!r}: put it back, or nothing can be read"
             raise ConfigurationError(msg)
-        self.keys = TenantKeys(self._database, keys)
+        self.keys = TenantKeys(self.database, keys)
         """What opens the words."""
-        self._rows = RecordRows(database=self._database, keys=self.keys)
-        self.lists = RecordLists(database=self._database)
+        self._rows = RecordRows(database=self.database, keys=self.keys)
+        self.lists = RecordLists(database=self.database)
         """Lines of many records, without their words."""
-        self.jobs = JobRows(database=self._database, rows=self._rows)
+        self.jobs = JobRows(database=self.database, rows=self._rows)
         """Those that are being made, or are to be, with their steps and model calls."""
-        self.deliveries = DeliveryRows(database=self._database, rows=self._rows)
+        self.deliveries = DeliveryRows(database=self.database, rows=self._rows)
         """Webhooks of jobs."""
-        self.idempotency = IdempotencyRows(database=self._database)
+        self.idempotency = IdempotencyRows(database=self.database)
         """Which request came with which key."""
-        self.reviews = ReviewRows(database=self._database, rows=self._rows)
+        self.reviews = ReviewRows(database=self.database, rows=self._rows)
         """What raters said."""
-        self.interviews = InterviewRows(database=self._database, keys=self.keys)
+        self.interviews = InterviewRows(database=self.database, keys=self.keys)
         """Interviews, from their first question to their report."""
-        self.removal = Removal(database=self._database, keys=self.keys)
+        self.removal = Removal(database=self.database, keys=self.keys)
         """What is erased, and what is hidden and removed because it was kept long enough."""
-        self.opened = OpenedRecords(database=self._database, rows=self._rows, queued=self.jobs)
+        self.opened = OpenedRecords(database=self.database, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""
 
     def refuse_full(self, *, further: int = 1) -> None:
         """Raise `StoreUnusable` when there is no room for so many further records."""
-        stored = self._database.count(select(records.c.seq).where(own(records)))
-        if stored + further > self._database.limits.max_records:
+        stored = self.database.count(select(records.c.seq).where(own(records)))
+        if stored + further > self.database.limits.max_records:
             raise store_full()
-        self._database.require_room(further)
+        self.database.require_room(further)
 
     def add(self, new: NewRecord) -> RecordSummary:
         """Store an assessment; raises `StoreUnusable`."""
@@ -137,11 +137,11 @@ class Store:
         for _ in range(_TRIES):
             self.refuse_full(further=len(new))
             # Keys first: a power cut may leave behind either of SQLite's two files.
-            with self._database.writing():
+            with self.database.writing():
                 subject_ids = list(map(self.keys.subject, names))
-            with self._database.writing():
+            with self.database.writing():
                 if self.keys.has_all(subject_ids):
-                    numbers = self._database.numbers("last_record", len(new))
+                    numbers = self.database.numbers("last_record", len(new))
                     for one, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
                         if isinstance(one, NewJob):
                             self.jobs.insert(one, subject_id, seq=seq, runner=runner)
@@ -149,7 +149,7 @@ class Store:
                             self._rows.insert(one, subject_id, seq=seq)
                     if key is not None and answered is not None:
                         self.idempotency.answer(key, answered)
-                    self._database.require_room()
+                    self.database.require_room()
                     return
             # Erased in between: they are other subjects from now on.
         raise store_full()
@@ -163,7 +163,7 @@ class Store:
         summary = self.summary(record_id)
         with self._rows.readable(record_id):
             seal = self.keys.seal(summary.subject_id)
-            found = self._database.all(select(bodies).where(own(bodies, record_id=record_id)))
+            found = self.database.all(select(bodies).where(own(bodies, record_id=record_id)))
             parts = {row.part: row for row in found}
             text = seal.opened(bodies, parts.get(TRANSCRIPT))
             result = b""
@@ -180,7 +180,7 @@ class Store:
         trusted. `after_jump`: the clock is right, an operator says so. `announce`: called before
         anything is hidden or removed; where it raises, nothing is.
         """
-        limits, removal, now = self._database.limits, self.removal, self._database.clock()
+        limits, removal, now = self.database.limits, self.removal, self.database.clock()
         if after_jump or self._trusts_clock:
             self._trusts_clock = False
             removal.trust_clock()
@@ -200,11 +200,3 @@ class Store:
             hidden_assessments=hidden[records],
             hidden_interviews=hidden[interviews],
         )
-
-    def bytes_stored(self) -> int:
-        """Return how many sealed bytes the tenant stores, interviews included."""
-        return self._database.bytes_stored()
-
-    def at_once(self) -> AbstractContextManager[object]:
-        """Let nothing else happen to the records between what is done inside."""
-        return self._database.writing()

@@ -202,7 +202,7 @@ class Stores:
             tenants = await self.known()
             taken = [await self._take_from(tenant, runner, (), given_up) for tenant in tenants]
             if all(taken):
-                await self._done(partial(self._all_runners().forget, runner))
+                await self._done(partial(self._forget, runner))
         left = await self.ask_all(lambda queue: queue.tenants_of(own, but=under_way), nobody)
         for tenant in left:
             await self._take_from(tenant, own, under_way, given_up)
@@ -228,6 +228,9 @@ class Stores:
             _log(error)
             return False
         return True
+
+    def _forget(self, runner: str) -> None:
+        self._all_runners().forget(runner)
 
     def _without_life(self, queue: Queue) -> frozenset[str]:
         runners = self._all_runners()

@@ -31,7 +31,7 @@ from ai_psychiatrist.domain.interview import EndReason, InterviewState, Message,
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.ids import check_id, make_id
-from ai_psychiatrist.interview.interview_store import InterviewStore, TakenAnswer
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.serialization import (
     after_turn,
@@ -44,7 +44,7 @@ from ai_psychiatrist.interview.serialization import (
 from ai_psychiatrist.interview.state_hash import state_hash, to_bytes
 from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.database import StoreLimits
-from ai_psychiatrist.store.interviews import id_hash
+from ai_psychiatrist.store.interviews import Keyed, id_hash
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
 PROTOCOL = ProtocolReference(id="phq8", version="1", digest="d" * 64)
@@ -61,9 +61,9 @@ def interview(**fields: object) -> Interview:
     return Interview(**{**plain, **fields})  # type: ignore[arg-type]
 
 
-def taken(key: str = "k1", turn: int = 1) -> TakenAnswer:
+def taken(key: str = "k1", turn: int = 1) -> Keyed:
     """Return an answer."""
-    return TakenAnswer(key=key, turn=turn, sent=SECRET.encode())
+    return Keyed(key=key, number=turn, content=SECRET.encode())
 
 
 def following(before: Interview, **fields: object) -> Interview:

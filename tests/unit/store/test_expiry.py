@@ -219,7 +219,7 @@ def test_an_operator_lets_one_sweep_follow_a_jump(tmp_path: Path, clock: Clock) 
 
 
 def test_a_sweep_goes_by_steps(store: OpenedStore, clock: Clock) -> None:
-    with store.at_once():
+    with store.database.writing():
         for number in range(MOST_SWEPT + 5):
             store.interviews.add(f"talk {number}", STORED, COLUMNS)
     clock.now += timedelta(days=31)

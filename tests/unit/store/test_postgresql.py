@@ -259,7 +259,7 @@ def test_a_full_disk_and_stored_bytes_are_told_as_of_files(
 ) -> None:
     store, new = store_of(database, tmp_path, "full"), new_record("Anna")
     store.add(new)
-    assert store.bytes_stored() > 0
+    assert store.database.bytes_stored() > 0
     address = place.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(
@@ -274,7 +274,7 @@ def test_a_full_disk_and_stored_bytes_are_told_as_of_files(
         connection.execute("DROP TRIGGER no_room ON bodies")
     assert store.lists.page(PageWanted(rater="a")).total == 1
     store.removal.erase(new.id)
-    assert store.bytes_stored() == 0
+    assert store.database.bytes_stored() == 0
     assert database.faults() == 0
     with pytest.raises(InputError, match="pg_dump --format=custom --exclude-schema=keys"):
         back_up(database, tmp_path, tmp_path / "out", keys_out=None)

@@ -27,12 +27,12 @@ def test_no_copy_of_a_key_stays_where_pages_were_split(tmp_path: Path) -> None:
     """A page that grew too full keeps the bytes of what was moved to its neighbour."""
     store = open_store(tmp_path)
     keys, folder = store.keys, tmp_path
-    with store.at_once():
+    with store.database.writing():
         for number in range(SUBJECTS):
             keys.subject(f"name {number}")
     sealed = sealed_in(folder)
     erased = sorted(sealed)[::2]
-    with store.at_once():
+    with store.database.writing():
         for subject_id in erased:
             keys.forget(subject_id)
     assert keys.wipe()
@@ -44,7 +44,7 @@ def test_no_copy_of_a_key_stays_where_pages_were_split(tmp_path: Path) -> None:
 def test_no_key_wrapped_before_a_rotation_stays(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     keys, folder = store.keys, tmp_path
-    with store.at_once():
+    with store.database.writing():
         for _ in range(SUBJECTS):
             keys.subject(None)
     wrapped = [sealed[0] for sealed in sealed_in(folder).values()]
