@@ -130,6 +130,9 @@ class Database:
         alone = self._writing if writes and self.is_sqlite else nullcontext()
         with alone, self._translated(), self._engine.connect() as found:
             connection = found.execution_options(**{WRITES: writes})
+            if not (self.is_sqlite or writes):
+                # Else each query would see what was committed until then.
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
                 if not self.is_sqlite:
                     for statement in (_OF_TENANT_ALONE, lock):

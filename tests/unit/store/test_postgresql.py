@@ -119,6 +119,20 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
         store.get(new.id)
 
 
+def test_what_reads_sees_all_rows_as_they_were_at_one_moment(
+    database: Database, tmp_path: Path
+) -> None:
+    store = store_of(database, tmp_path, "read")
+    store.add(new_record())
+    with ThreadPoolExecutor(1) as pool, store.database.reading():
+        assert store.lists.page(PageWanted(rater="a")).total == 1
+        added = pool.submit(store.add, new_record()).result()
+        assert store.lists.page(PageWanted(rater="a")).total == 1
+        with refused("assessment_not_found"):
+            store.get(added.id)
+    assert store.get(added.id).result == RESULT
+
+
 def test_webhooks_of_all_tenants_are_found_and_each_is_sent_by_one_process(
     database: Database, tmp_path: Path
 ) -> None:
