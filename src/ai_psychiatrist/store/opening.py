@@ -222,6 +222,5 @@ def _ready(database: Database) -> Database:
 def is_there(folder: Path) -> bool:
     """Return whether a folder has files of a store, of an earlier version as well."""
     own = (folder / FILE_NAME, folder / KEYS_NAME)
-    if any(path.is_file() and path.stat().st_size > 0 for path in own):
-        return True
-    return any(any(folder.glob(pattern)) for pattern in _EARLIER)
+    is_made = any(path.is_file() and path.stat().st_size > 0 for path in own)
+    return is_made or any(any(folder.glob(pattern)) for pattern in _EARLIER)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from sqlalchemy import ColumnElement, Table, and_, delete, not_, or_, select, union, update
+from sqlalchemy import ColumnElement, Table, and_, delete, not_, select, union, update
 
 from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.store.database import TenantDatabase, own, written
@@ -28,6 +28,8 @@ LONGEST_SILENCE: Final = timedelta(days=7)
 """For how long nothing may have been stored or swept: after more the clock may have jumped."""
 _DRIFT: Final = timedelta(hours=1)
 """By how much the clocks of several machines may differ."""
+_UNUSED: Final = timedelta(hours=1)
+"""A younger key that opens nothing may be that of a record which is just being stored."""
 _IDS: Final[Mapping[Table, ColumnElement[str]]] = {
     records: records.c.id,
     interviews: interviews.c.id_hash,
@@ -101,18 +103,6 @@ class Removal:
                 self.database.add(erased, {**begun, "records": 0})
         return self._go_on_erasing(subject_id)
 
-    def finish_erasing(self, *, before: datetime) -> int:
-        """Remove what a broken erasing left, and return how many records that were.
-
-        Keys that were made at `before` or earlier and open nothing go as well.
-        """
-        with self.database.writing():
-            self._forget_unused(subjects.c.created_at <= written(before))
-        self.keys.wipe()
-        has_records = _has_rows(records, erased.c.subject_id)
-        broken_off = self.database.all(select(erased).where(own(erased), has_records))
-        return sum(self._go_on_erasing(str(row.subject_id)) for row in broken_off)
-
     def clock_fault(self) -> ClockFault | None:
         """Return what is wrong with the clock, by all that was stored since the last sweep.
 
@@ -142,40 +132,43 @@ class Removal:
                 self.database.run(in_future, kept_from=now)
             self._note_sweep(now)
 
-    def is_due(self, oldest: Mapping[Table, datetime], before: datetime) -> bool:
-        """Return whether a sweep has anything to hide or to remove."""
-        due = (
-            select(_IDS[table]).where(or_(_is_due(table, moment), _is_over(table, before)))
-            for table, moment in oldest.items()
-        )
-        return any(self.database.one(query.limit(1)) is not None for query in due)
+    def sweep(self, now: datetime, announce: Callable[[], None]) -> Swept:
+        """Hide what was kept as long as it may be, and remove what was hidden as long.
 
-    def hide(self, oldest: Mapping[Table, datetime], now: datetime) -> dict[Table, int]:
-        """Hide what was kept from `oldest` or earlier on; returns how many of each table."""
-        hidden: dict[Table, int] = {}
-        with self.database.writing():
-            self._note_sweep(written(now))
-            for table, moment in oldest.items():
-                due = select(_IDS[table]).where(_is_due(table, moment)).order_by(table.c.kept_from)
-                first = own(table) & _IDS[table].in_(due.limit(MOST_SWEPT))
-                hidden[table] = self.database.run(update(table).where(first), swept_at=written(now))
-        return hidden
-
-    def remove(self, before: datetime) -> dict[Table, int]:
-        """Remove what was hidden at `before` or earlier, with the keys; returns how many.
-
-        Nothing of a key is left in the files after `TenantKeys.wipe`.
+        What a broken erasing left is removed as well. `announce`: called before anything is hidden
+        or removed; where it raises, nothing is.
         """
-        removed: dict[Table, int] = {}
+        limits, swept_at = self.database.limits, written(now)
+        before = written(now - limits.grace)
+        keep = {records: limits.keep, interviews: limits.keep_interviews}
+        due = {
+            table: own(table, swept_at=None) & (table.c.kept_from <= written(now - kept))
+            for table, kept in keep.items()
+        }
+        over = {table: own(table) & (table.c.swept_at <= before) for table in _IDS}
+        anything = (select(_IDS[table]).where(due[table] | over[table]) for table in _IDS)
+        if any(self.database.one(query.limit(1)) is not None for query in anything):
+            announce()
+        hidden, removed = dict.fromkeys(_IDS, 0), dict.fromkeys(_IDS, 0)
+        with self.database.writing():
+            self._note_sweep(swept_at)
+            for table, identity in _IDS.items():
+                first = select(identity).where(due[table]).order_by(table.c.kept_from)
+                which = own(table) & identity.in_(first.limit(MOST_SWEPT))
+                hidden[table] = self.database.run(update(table).where(which), swept_at=swept_at)
         with self.database.writing():
             for table, identity in _IDS.items():
-                over = select(identity.label("id"), table.c.subject_id)
-                over = over.where(_is_over(table, before)).order_by(table.c.swept_at)
-                rows = self.database.all(over.limit(MOST_SWEPT))
-                gone = own(table) & identity.in_([row.id for row in rows])
-                removed[table] = self.database.run(delete(table).where(gone))
+                columns = select(identity.label("id"), table.c.subject_id).where(over[table])
+                rows = self.database.all(columns.order_by(table.c.swept_at).limit(MOST_SWEPT))
+                which = own(table) & identity.in_([row.id for row in rows])
+                removed[table] = self.database.run(delete(table).where(which))
                 self._forget_unused(subjects.c.id.in_({row.subject_id for row in rows}))
-        return removed
+        return Swept(
+            assessments=removed[records] + self._finish_erasing(before=now - _UNUSED),
+            interviews=removed[interviews],
+            hidden_assessments=hidden[records],
+            hidden_interviews=hidden[interviews],
+        )
 
     def undelete(self, given: str) -> int:
         """Bring back an assessment or an interview that was hidden, to be kept from now on.
@@ -201,6 +194,18 @@ class Removal:
         is_hidden = ((table, table.c.swept_at.is_not(None)) for table in _IDS)
         counted = (select(_IDS[table]).where(own(table), one) for table, one in is_hidden)
         return sum(map(self.database.count, counted))
+
+    def _finish_erasing(self, *, before: datetime) -> int:
+        """Remove what a broken erasing left, and return how many records that were.
+
+        Keys that were made at `before` or earlier and open nothing go as well.
+        """
+        with self.database.writing():
+            self._forget_unused(subjects.c.created_at <= written(before))
+        self.keys.wipe()
+        has_records = _has_rows(records, erased.c.subject_id)
+        broken_off = self.database.all(select(erased).where(own(erased), has_records))
+        return sum(self._go_on_erasing(str(row.subject_id)) for row in broken_off)
 
     def _note_sweep(self, now: str) -> None:
         self.database.run(update(tenants).where(own(tenants)), last_sweep=now)
@@ -235,14 +240,6 @@ class Removal:
             self.database.run(begun.values(records=erased.c.records + removed))
         self.keys.wipe()
         return removed
-
-
-def _is_due(table: Table, oldest: datetime) -> ColumnElement[bool]:
-    return and_(own(table, swept_at=None), table.c.kept_from <= written(oldest))
-
-
-def _is_over(table: Table, before: datetime) -> ColumnElement[bool]:
-    return and_(own(table), table.c.swept_at <= written(before))
 
 
 def _has_rows(table: Table, subject_id: ColumnElement[str]) -> ColumnElement[bool]:

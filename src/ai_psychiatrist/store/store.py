@@ -1,7 +1,7 @@
 """What one tenant stores, assessments and interviews: every change is one transaction."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import select
@@ -43,8 +43,6 @@ from ai_psychiatrist.store.review_rows import ReviewRows
 from ai_psychiatrist.store.schema import bodies, interviews, records
 
 _TRIES: Final = 3
-_UNUSED: Final = timedelta(hours=1)
-"""A younger key that opens nothing may be that of a record which is just being stored."""
 
 
 class Store:
@@ -180,23 +178,14 @@ class Store:
         trusted. `after_jump`: the clock is right, an operator says so. `announce`: called before
         anything is hidden or removed; where it raises, nothing is.
         """
-        limits, removal, now = self.database.limits, self.removal, self.database.clock()
+        now = self.database.clock()
         if after_jump or self._trusts_clock:
             self._trusts_clock = False
-            removal.trust_clock()
-        fault = removal.clock_fault()
+            self.removal.trust_clock()
+        fault = self.removal.clock_fault()
         if fault is not None:
             return Swept(clock_fault=fault)
-        before = now - limits.grace
-        oldest = {records: now - limits.keep, interviews: now - limits.keep_interviews}
-        if removal.is_due(oldest, before):
-            announce()
-        self.idempotency.sweep(written(now - limits.keep_keys))
-        self.deliveries.sweep(written(now - limits.keep_deliveries))
-        hidden, removed = removal.hide(oldest, now), removal.remove(before)
-        return Swept(
-            assessments=removed[records] + removal.finish_erasing(before=now - _UNUSED),
-            interviews=removed[interviews],
-            hidden_assessments=hidden[records],
-            hidden_interviews=hidden[interviews],
-        )
+        swept = self.removal.sweep(now, announce)
+        self.idempotency.sweep(written(now - self.database.limits.keep_keys))
+        self.deliveries.sweep(written(now - self.database.limits.keep_deliveries))
+        return swept
