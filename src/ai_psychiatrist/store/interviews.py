@@ -1,7 +1,7 @@
 """The interviews of a tenant: every step of an interview is one transaction.
 
 Rows are known by hashes of ids, and all words are sealed, each interview under a key of its own:
-only who knows an id gets at one. What is older than it may be counts as not there.
+only a caller that knows an id can read one. What is older than it may be counts as missing.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ _SHOWN: Final = _ALL.where(interviews.c.swept_at.is_(None))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredInterview:
-    """An interview as it is kept: bytes for whoever knows their shape."""
+    """An interview as it is stored: bytes, of which the caller knows the shape."""
 
     origin: bytes = field(repr=False)
     state: bytes = field(repr=False)

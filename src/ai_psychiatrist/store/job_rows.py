@@ -1,4 +1,4 @@
-"""The jobs of a tenant: taken by one process at a time, ended once, gone on with where one died."""
+"""The jobs of a tenant: taken by one process at a time, ended once, continued after a crash."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -109,8 +109,7 @@ class JobRows:
             self._change(record_id, state=RecordState.RUNNING.value)
             self._count_taken(record_id, 1)
             self.tell(record_id, WHOLE, "begun")
-        with self.rows.readable(record_id):
-            seal = self.rows.keys.seal(row.subject_id)
+        with self.rows.opening(record_id) as seal:
             return TakenJob(
                 id=record_id,
                 transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
@@ -135,13 +134,14 @@ class JobRows:
         self, record_id: str, runner: str, result: bytes, figures: Figures
     ) -> EndedJob | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
-        return self._end_run(record_id, runner, RecordState.FINISHED, None, result, figures)
+        return self._end_run(record_id, runner, None, result=result, figures=figures)
 
     def fail(
         self,
         record_id: str,
         runner: str,
         reason: str,
+        *,
         account: bytes | None = None,
         figures: Figures | None = None,
     ) -> EndedJob | None:
@@ -150,12 +150,12 @@ class JobRows:
         `account`: JSON of a result without parts: its calls, its failures and its signs of danger,
         of which `figures` have the level.
         """
-        return self._end_run(record_id, runner, RecordState.FAILED, reason, account, figures)
+        return self._end_run(record_id, runner, reason, result=account, figures=figures)
 
     def request(self, record_id: str) -> bytes:
         """Return how a job was to be made; raises `ArtifactMismatch`."""
-        with self.rows.readable(record_id):
-            return self.rows.take(record_id, REQUEST, self.rows.seal_of(record_id))
+        with self.rows.opening(record_id) as seal:
+            return self.rows.take(record_id, REQUEST, seal)
 
     def cancel(self, record_id: str) -> EndedJob | None:
         """End a job; `None` where that was done before.
@@ -195,9 +195,9 @@ class JobRows:
         return tuple(given_up)
 
     def tell(self, record_id: str, stage: str, outcome: str) -> None:
-        """Tell of a step, once; of a record that is deleted, of none.
+        """Record a step of a job once; of a record that is deleted, none.
 
-        Who goes on with what was broken off does it anew, and tells of it again.
+        A process that continues what another one began repeats steps that are recorded already.
         """
         with self.database.writing():
             told = self.events(record_id)
@@ -244,7 +244,7 @@ class JobRows:
         self.database.run_beside(insert(calls).from_select(["tenant", "record_id", *names], job))
 
     def summary(self, record_id: str) -> JobSummary:
-        """Return how far a record is, also one that nobody waits for; raises `NotFound`."""
+        """Return how far a record is, also one that no job made; raises `NotFound`."""
         query = _SHOWN.join_from(records, jobs, _OF_ONE, isouter=True).where(is_record(record_id))
         row = self.database.one(query)
         if row is None:
@@ -301,8 +301,8 @@ class JobRows:
         self,
         record_id: str,
         runner: str,
-        state: RecordState,
         reason: str | None,
+        *,
         result: bytes | None,
         figures: Figures | None,
     ) -> EndedJob | None:
@@ -312,6 +312,7 @@ class JobRows:
             row = self.rows.row(record_id)
             if result is not None:
                 self.rows.put(record_id, RESULT, result, self.rows.keys.seal(row.subject_id))
+            state = RecordState.FINISHED if reason is None else RecordState.FAILED
             return self._end(row, state, reason, {} if figures is None else columns_of(figures))
 
     def _end(
@@ -324,7 +325,7 @@ class JobRows:
         record_id, now = str(row.id), self.database.now()
         self._change(record_id, state=state.value, reason=reason, **columns)
         self.database.run(update(jobs).where(own(jobs, record_id=record_id)), ended_at=now)
-        # Nobody goes on with it any more.
+        # No process continues it any more.
         for table in (queue, calls):
             self.database.run(delete(table).where(own(table, record_id=record_id)))
         self.tell(record_id, WHOLE, state.value)

@@ -186,7 +186,7 @@ class TenantKeys:
         return is_wiped
 
     def rotate(self, *, further: Cipher | None = None) -> int:
-        """Give the tenant a new key, and wrap every subject's anew; returns how many there are.
+        """Give the tenant a new key, and wrap every subject's with it; returns how many there are.
 
         `further`: another key of the installation that is to open it from now on, beside the
         present one. All of it happens or nothing; who reads meanwhile finds the one or the other.

@@ -76,7 +76,7 @@ class PageWanted:
 
     @property
     def is_steered_by_scores(self) -> bool:
-        """Whether it tells of scores also by what is not in it, or by its length."""
+        """Whether scores can be inferred from what it leaves out, or from its length."""
         has_filter = self.band is not None or self.unknown is not None
         return has_filter or self.sort in {Sort.WIDTH, Sort.TOTAL}
 

@@ -244,17 +244,20 @@ class RecordRows:
             raise NotFound("assessment_not_found")
         return row
 
-    def seal_of(self, record_id: str) -> Seal:
-        """Return what seals a record; raises `NotFound` and `ArtifactMismatch`."""
-        subject_id = self.row(record_id).subject_id
-        with self.readable(record_id):
-            return self.keys.seal(subject_id)
-
     @contextmanager
-    def readable(self, record_id: str) -> Iterator[None]:
-        """Raise `NotFound` for a record that cannot be read inside since it is erased."""
+    def opening(self, record_id: str) -> Iterator[Seal]:
+        """Give what opens a record; raises `NotFound` and `ArtifactMismatch`.
+
+        What cannot be read inside because the record is erased is `NotFound`, too.
+        """
+        row = self.row(record_id)
         try:
-            yield
+            yield self.keys.seal(row.subject_id)
         except ArtifactMismatch:
             self.row(record_id)
             raise
+
+    def seal_of(self, record_id: str) -> Seal:
+        """Return what seals a record; raises as `opening` does."""
+        with self.opening(record_id) as seal:
+            return seal

@@ -2,8 +2,11 @@
 
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from sqlalchemy import ColumnElement, and_, select, update
@@ -73,7 +76,7 @@ class ReviewRows:
             return standing
 
     def give_scores(self, record_id: str, rater: str, hidden: frozenset[ReviewPhase]) -> None:
-        """Keep in mind that a rater is given scores; raises `RequestConflict` for hidden ones."""
+        """Note that a rater is given scores; raises `RequestConflict` for hidden ones."""
         with self.database.writing():
             standing = self.standing(record_id, rater)
             if standing in hidden:
@@ -82,13 +85,13 @@ class ReviewRows:
                 self.note_shown(rater, (record_id,))
 
     def note_shown(self, rater: str, record_ids: Iterable[str]) -> None:
-        """Keep in mind that a rater was given scores of these records, if they are still there."""
+        """Note that a rater was given scores of these records, as far as they are stored."""
         given = list(record_ids)
         if given:
             self._show(rater, records.c.id.in_(given))
 
     def note_all_shown(self, rater: str, *, only_rated: bool = False) -> None:
-        """Keep in mind that a rater was told of the scores of all that are not begun."""
+        """Note that a rater was given the scores of all records that the rater has not begun."""
         has_scores, is_rated = records.c.status.is_not(None), records.c.raters >= int(only_rated)
         self._show(rater, begun.c.rater.is_(None), has_scores, is_rated)
 
@@ -109,12 +112,10 @@ class ReviewRows:
             return row
 
     def of(self, record_id: str) -> tuple[ReviewRow, ...]:
-        """Return all that was said of a record in its order, whoever said it."""
-        self.rows.row(record_id)
+        """Return all that raters said of a record, in its order."""
         of_record = _ROWS.where(reviews.c.record_id == record_id).order_by(reviews.c.number)
-        rows = self.database.all(of_record)
-        with self.rows.readable(record_id):
-            return tuple(_row(row, self.rows.keys.seal(row.subject_id)) for row in rows)
+        with self.rows.opening(record_id) as seal:
+            return tuple(_row(row, seal) for row in self.database.all(of_record))
 
     def sealed(self) -> Sequence[Found]:
         """Return all that was said of all records, in the order of the records, for `opened`."""
@@ -126,13 +127,10 @@ class ReviewRows:
         Raises `ArtifactMismatch`.
         """
         found: dict[str, list[ReviewRow]] = {}
-        for row in sealed:
-            try:
-                with self.rows.readable(row.record_id):
-                    seal = self.rows.keys.seal(row.subject_id)
-            except NotFound:
-                continue
-            found.setdefault(row.record_id, []).append(_row(row, seal))
+        for record_id, rows in groupby(sealed, key=attrgetter("record_id")):
+            with suppress(NotFound):
+                seal = self.rows.seal_of(record_id)
+                found[record_id] = [_row(row, seal) for row in rows]
         return found
 
     def _show(self, rater: str, *which: ColumnElement[bool]) -> None:

@@ -159,8 +159,7 @@ class Store:
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""
         summary = self.summary(record_id)
-        with self._rows.readable(record_id):
-            seal = self.keys.seal(summary.subject_id)
+        with self._rows.opening(record_id) as seal:
             found = self.database.all(select(bodies).where(own(bodies, record_id=record_id)))
             parts = {row.part: row for row in found}
             text = seal.opened(bodies, parts.get(TRANSCRIPT))

@@ -88,7 +88,7 @@ class Stores:
         return Records(stores=self, tenant=tenant)
 
     async def ask(self, tenant: str, work: Callable[[Store], T]) -> T:
-        """Return what the work with a tenant's store returns, done beside the event loop.
+        """Return what the work with a tenant's store returns, done in a thread.
 
         Raises `StoreUnusable` for files or keys that cannot be used.
         """
@@ -139,11 +139,11 @@ class Stores:
         return self._secrets[purpose]
 
     def rotate_secrets(self, *, further: Cipher | None) -> None:
-        """Wrap the keys of the installation anew, as `TenantKeys.rotate` does those of a tenant."""
+        """Wrap the keys of the installation again, as `TenantKeys.rotate` does a tenant's."""
         wrap_anew(self.database(), self._keys, further=further)
 
     async def known(self, *, due: str | None = None) -> tuple[str, ...]:
-        """Return the same, asked for beside the event loop.
+        """Return the same, asked for in a thread.
 
         There are none where the files cannot be used, which each request is told by itself.
         """
@@ -190,7 +190,7 @@ class Stores:
         )
 
     async def take_back(self, under_way: Container[str]) -> list[tuple[str, EndedJob]]:
-        """Let jobs wait again that nobody does; returns those given up, with their tenants.
+        """Let jobs wait again that no process does; returns those given up, with their tenants.
 
         They are the jobs of processes that are gone, and of this one all but those that are
         `under_way` at the moment when they would be taken from it.
@@ -255,7 +255,7 @@ class Stores:
             return self._runners
 
     async def _done(self, work: Callable[[], T]) -> T:
-        """Return what blocking work returns, done beside the event loop.
+        """Return what blocking work returns, done in a thread.
 
         Raises `StoreUnusable` for files or keys that cannot be used, and for what takes too long.
         """

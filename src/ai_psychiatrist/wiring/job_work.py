@@ -247,17 +247,19 @@ class _Run:
             logger.error("assessment_not_finished", reason=reason)
             risk = result.risk
             danger = Figures(danger=risk.level, danger_group=risk.group)
-            return await self._failed(reason, content, danger)
+            return await self._failed(reason, account=content, figures=danger)
         figures = figures_of(result)
         return await self.records.ask(
             lambda store: store.jobs.finish(self.job.id, self.runner, content, figures)
         )
 
     async def _failed(
-        self, reason: str, account: bytes | None = None, figures: Figures | None = None
+        self, reason: str, *, account: bytes | None = None, figures: Figures | None = None
     ) -> EndedJob | None:
         return await self.records.ask(
-            lambda store: store.jobs.fail(self.job.id, self.runner, reason, account, figures)
+            lambda store: store.jobs.fail(
+                self.job.id, self.runner, reason, account=account, figures=figures
+            )
         )
 
 

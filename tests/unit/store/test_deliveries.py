@@ -129,7 +129,7 @@ def test_event_of_a_job_without_a_result_tells_the_danger_that_was_read(store: O
         store.jobs.take(job_id, "runner")
     store.jobs.fail("broken", "runner", "internal_error")
     danger = Figures(danger=RiskLevel.HIGH, danger_group=RiskGroup.FOUND_BY_WORDS_ALONE)
-    store.jobs.fail("failed", "runner", "timed_out", b"{}", danger)
+    store.jobs.fail("failed", "runner", "timed_out", account=b"{}", figures=danger)
     told = {due.job_id: json.loads(due.body) for due in claimed(store)}
     assert {job_id: event["type"] for job_id, event in told.items()} == {
         "cancelled": "job.cancelled",
