@@ -24,9 +24,9 @@ from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.queued import queued
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.audit import AuditLogs
-from ai_psychiatrist.store.database import open_sqlite
-from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
 

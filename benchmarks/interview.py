@@ -21,8 +21,8 @@ from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import InterviewService
-from ai_psychiatrist.store.database import open_sqlite
-from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.store import Store
 
 ASKS_OF_REFUSED: Final = 2

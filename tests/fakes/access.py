@@ -10,7 +10,8 @@ from pathlib import Path
 from ai_psychiatrist.access.keys import KeyRequest, KeyStore, MadeKey
 from ai_psychiatrist.access.sessions import SessionStore
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.store.database import Database, open_sqlite
+from ai_psychiatrist.store.database import Database
+from ai_psychiatrist.store.opening import open_sqlite
 
 WARD = KeyRequest(name="ward", tenant="clinic-1", scopes=frozenset({Scope.READ, Scope.ASSESS}))
 

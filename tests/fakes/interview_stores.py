@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ai_psychiatrist.interview.interview_store import InterviewStore
-from ai_psychiatrist.store.database import Database, open_sqlite
-from ai_psychiatrist.store.interviews import InterviewBounds
-from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.database import Database, StoreLimits
+from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.store import Store
 
 KEY_NAME = "own.key"
@@ -30,14 +30,14 @@ def open_interviews(
     folder: Path,
     *,
     keys: StoreKeys | None = None,
-    bounds: InterviewBounds | None = None,
+    limits: StoreLimits | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> OwnInterviewStore:
     """Open the store of a folder; without keys, one is kept beside the files."""
     database = open_sqlite(folder)
     try:
         own = keys or StoreKeys(own=folder / KEY_NAME)
-        store = Store(database, own, "local", bounds=bounds, clock=clock)
+        store = Store(database, own, "local", limits=limits, clock=clock)
     except BaseException:
         database.close()
         raise

@@ -8,12 +8,14 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from ai_psychiatrist.store.expiry import ClockFault
+from ai_psychiatrist.store.removal import ClockFault
 from tests.integration.canary import CANARY, INTERVIEW, assert_files_silent, assert_silent
 from tests.integration.command import Finished, Serving, run
 from tests.integration.running_app import client_at
+from tests.jobs.places import owned_database, server_address
 from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.unit.store.stored import new_record, open_store
 from tests.unit.store.test_rotation import ADDING, started
@@ -218,6 +220,15 @@ def clock(state: Path) -> str:
     return "clock of local"
 
 
+def no_audit_head(state: Path) -> str:
+    with closing(sqlite3.connect(state / "keys.sqlite")) as file, file:
+        file.execute("DELETE FROM audit_heads")
+    return "audit log of local"
+
+
+SPOILS = [rights, damage, version, no_keys, one_key, changed, clock, no_audit_head]
+
+
 def test_a_store_that_is_well_has_no_finding(tmp_path: Path) -> None:
     assert "nothing is stored yet" in done("doctor --store", tmp_path).out
     assert not list((tmp_path / "state").glob("*.sqlite"))
@@ -229,17 +240,54 @@ def test_a_store_that_is_well_has_no_finding(tmp_path: Path) -> None:
         "store",
         "words of local",
         "clock of local",
+        "audit log of local",
     }
     done("doctor --store --quality", tmp_path, code=2)
     done("doctor --all", tmp_path, code=2)
 
 
-@pytest.mark.parametrize("spoil", [rights, damage, version, no_keys, one_key, changed, clock])
+@pytest.mark.parametrize("spoil", SPOILS)
 def test_what_is_wrong_with_a_store_is_found(tmp_path: Path, spoil: Callable[[Path], str]) -> None:
     stored(tmp_path, 8)
     check = spoil(tmp_path / "state")
     findings = json.loads(done("doctor --store --all --json", tmp_path, code=1).out)["findings"]
     assert check in {one["check"] for one in findings if one["level"] == "fail"}
+
+
+def test_what_is_wrong_with_a_store_in_postgresql_is_found(tmp_path: Path) -> None:
+    server = server_address()
+    (tmp_path / "data.key").write_text("5a" * 32)
+    (tmp_path / "data.key").chmod(0o600)
+    with owned_database(server) as url:
+        address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        settings = MODEL | {"DATABASE_URL": address, "DATA_KEY_FILE": str(tmp_path / "data.key")}
+        with Serving(tmp_path, settings) as serving, client_at(serving.url) as client:
+            assert client.post("/v1/assessments", json=BODY).status_code == 201
+            serving.stop()
+
+        def failed(*statements: str) -> set[str]:
+            """Return what fails after a change of the database by its administrator."""
+            with psycopg.connect(server, dbname=url.database, autocommit=True) as admin:
+                for statement in statements:
+                    admin.execute(statement.encode())
+            ended = run(["doctor", "--store", "--all", "--json"], tmp_path, settings)
+            assert_silent(ended.out, ended.err)
+            findings = json.loads(ended.out)["findings"]
+            fails = {one["check"] for one in findings if one["level"] == "fail"}
+            assert ended.code == int(bool(fails))
+            assert fails or {"walls", "audit log of local"} < {one["check"] for one in findings}
+            return fails
+
+        assert failed() == set()
+        assert failed("ALTER TABLE bodies NO FORCE ROW LEVEL SECURITY") == {"walls"}
+        mended = "ALTER TABLE bodies FORCE ROW LEVEL SECURITY"
+        assert failed(mended, "CREATE POLICY more ON records USING (true)") == {"walls"}
+        mended = "DROP POLICY more ON records"
+        assert failed(mended, f"ALTER ROLE {url.username} BYPASSRLS") == {"walls"}
+        mended = f"ALTER ROLE {url.username} NOBYPASSRLS"
+        assert failed(mended, "DELETE FROM keys.audit_heads") == {"audit log of local"}
+        assert failed("DELETE FROM keys.subjects") == {"audit log of local", "words of local"}
+        assert failed("UPDATE meta SET value = 99") == {"store"}
 
 
 def test_a_clock_that_jumped_removes_nothing_before_an_operator_says_so(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_list_that_stays_blind_tells_nothing_by_order_filter_or_length(
         found.append([attacker.lists(band=band, blind="true")[1] for band in ("minimal", "severe")])
         assert attacker.begins(target) == "blind"
         rate(attacker.store, target, LOCAL.id, LOW)
-        attacker.store.erasing.erase(target)
+        attacker.store.removal.erase(target)
     assert found[0] == found[1] == [0, 0]
 
 
@@ -107,7 +107,7 @@ def test_whoever_rates_blind_gets_the_same_lists_whatever_the_scores_are(
                 for query in STEERED
             ]
         )
-        attacker.store.erasing.erase(target)
+        attacker.store.removal.erase(target)
     assert answers[0] == answers[1]
 
 
@@ -164,7 +164,7 @@ def test_the_queue_and_the_figures_are_the_same_whatever_a_case_to_be_rated_scor
         rate(attacker.store, target, "ann", scores)
         figures.append(attacker.client.get("/v1/agreement").json())
         assert "drawn" not in attacker.client.get("/v1/queue").text
-        attacker.store.erasing.erase(target)
+        attacker.store.removal.erase(target)
     assert figures[0] == figures[1]
 
 

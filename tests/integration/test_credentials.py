@@ -15,7 +15,7 @@ from ai_psychiatrist.api.authorization import Required
 from ai_psychiatrist.api.paths import is_open
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.store.database import KEYS_NAME
+from ai_psychiatrist.store.opening import KEYS_NAME
 from tests.fakes.access import Access, key_for, made_up_key, revoke
 from tests.integration.canary import CANARY
 from tests.integration.command import Serving

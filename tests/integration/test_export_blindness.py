@@ -176,7 +176,7 @@ def test_one_assessment_is_read_when_it_is_wanted_and_no_sooner(stores: Stores) 
     async def read() -> list[str]:
         chunks = export.chunks()
         first = await anext(chunks)
-        stores.open("local").erasing.erase("a1")
+        stores.open("local").removal.erase("a1")
         rest = [chunk async for chunk in chunks]
         return names_in(b"".join([first, *rest]).decode())
 

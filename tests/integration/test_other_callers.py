@@ -13,7 +13,7 @@ import pytest
 
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.store.audit import AuditLogs
-from ai_psychiatrist.store.database import open_sqlite
+from ai_psychiatrist.store.opening import open_sqlite
 from tests.fakes.exchange import Reply
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import RunningApp, model_at, settings_with, waiting

@@ -111,7 +111,7 @@ def test_figures_follow_ratings_and_removals(study: Study) -> None:
     assert study.agreement()["cases"] == 1
     rate(study.store, second, "ann", RISING)
     assert study.agreement()["cases"] == 2
-    study.store.erasing.erase(first)
+    study.store.removal.erase(first)
     assert study.agreement()["cases"] == 1
 
 
@@ -163,7 +163,7 @@ def test_assessments_are_stored_and_erased_while_figures_are_computed(study: Stu
             other = record_id.replace("0000-", "0001-", 1)
             store(study.store, other, RISING, subject=other)
             rate(study.store, other, "ann", RISING)
-            study.store.erasing.erase(record_id)
+            study.store.removal.erase(record_id)
 
     with ThreadPoolExecutor() as pool:
         changing = pool.submit(change)

@@ -22,12 +22,11 @@ from structlog.typing import EventDict
 from ai_psychiatrist.jobs.settings import WebhookSettings, callback_host
 from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState
-from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import Callback, NewJob
-from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.records import NewRecord
-from ai_psychiatrist.store.store import StoreLimits
 from ai_psychiatrist.store.stores import KEY_NAME, Records, StorePlace, Stores
 from tests.fakes.captured_events import captured_events
 from tests.fakes.webhook_receiver import Reaction, Receiver, receiving
@@ -105,7 +104,7 @@ def settings_for(*places: str, secret: str = SECRET) -> WebhookSettings:
 
 def stores_in(folder: Path) -> Stores:
     keys = StoreKeys(own=folder / KEY_NAME)
-    return Stores(StorePlace(folder=folder), keys, StoreLimits(), InterviewBounds())
+    return Stores(StorePlace(folder=folder), keys, StoreLimits())
 
 
 def signatures(event_id: str, seconds: str, body: bytes, *secrets: str) -> str:

@@ -13,15 +13,15 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
+from sqlalchemy.engine import URL, make_url
 
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.address import address_of
-from ai_psychiatrist.store.interviews import InterviewBounds
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.jobs import NewJob
-from ai_psychiatrist.store.key_files import StoreKeys
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.settings import DatabaseSettings
-from ai_psychiatrist.store.store import StoreLimits
 from ai_psychiatrist.store.stores import StorePlace, Stores
 
 NO_SERVER: Final = "no PostgreSQL: TEST_DATABASE_URL is not set, and none answers on 127.0.0.1:5432"
@@ -66,7 +66,6 @@ class Place:
             ),
             keys=StoreKeys(own=self.folder / "own.key", named=self.key_file),
             limits=StoreLimits(),
-            interviews=InterviewBounds(),
         )
 
     def store_jobs(
@@ -118,6 +117,21 @@ def own_database(server: str) -> Iterator[str]:
         with psycopg.connect(make_conninfo(server), autocommit=True) as connection:
             drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)")
             connection.execute(drop.format(sql.Identifier(name)))
+
+
+@contextmanager
+def owned_database(server: str) -> Iterator[URL]:
+    """Yield the address of an empty database whose owner, a new role, is no superuser."""
+    role = f"store_{secrets.token_hex(4)}"
+    with own_database(server) as address, psycopg.connect(server, autocommit=True) as admin:
+        url = make_url(address).set(drivername="postgresql+psycopg")
+        admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'it'").format(sql.Identifier(role)))
+        names = sql.Identifier(str(url.database)), sql.Identifier(role)
+        admin.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(*names))
+        yield url.set(username=role, password="it")
+        drop = sql.SQL("DROP DATABASE {} WITH (FORCE)")
+        admin.execute(drop.format(sql.Identifier(str(url.database))))
+        admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
 
 
 @contextmanager

@@ -121,7 +121,7 @@ async def read_batch(
     batch_id: BatchId, query: JobsOfQuery, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
     """Return how many jobs of a batch are how far, and the jobs themselves, a page at a time."""
-    counts = await records.ask(lambda store: store.job_lists.counts(batch_id))
+    counts = await records.ask(lambda store: store.jobs.counts(batch_id))
     page = await shown_page(query.wanted(batch_id), records, principal)
     return json_of(BatchResult(jobs=page.jobs, next=page.next, batch_id=batch_id, counts=counts))
 

@@ -170,7 +170,7 @@ async def read_result(job_id: str, records: Records, principal: Principal) -> Jo
     """Return how far a job is, as this caller may see it; raises `NotFound`."""
 
     def read(store: Store) -> JobResult:
-        summary = _shown(store.job_lists.one(job_id), principal)
+        summary = _shown(store.jobs.summary(job_id), principal)
         values = {one.name: getattr(summary, one.name) for one in fields(summary)}
         seen = [one for one in store.jobs.events(job_id) if _is_shown(one, principal)]
         return JobResult(**values, stages=tuple(map(StageResult.model_validate, seen)))
@@ -180,7 +180,7 @@ async def read_result(job_id: str, records: Records, principal: Principal) -> Jo
 
 async def shown_page(wanted: JobsWanted, records: Records, principal: Principal) -> JobPage:
     """Return a part of the list, as this caller may see it."""
-    page = await records.ask(lambda store: store.job_lists.page(wanted))
+    page = await records.ask(lambda store: store.jobs.page(wanted))
     return replace(page, jobs=tuple(_shown(one, principal) for one in page.jobs))
 
 

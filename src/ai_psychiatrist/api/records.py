@@ -234,7 +234,7 @@ async def read_assessment(
 )
 async def erase_assessment(assessment_id: RecordId, records: RecordsOf) -> Response:
     """Erase all that is stored of an assessment, its reviews included."""
-    await records.ask(lambda store: store.erasing.erase(assessment_id))
+    await records.ask(lambda store: store.removal.erase(assessment_id))
     return Response(status_code=204)
 
 
@@ -323,7 +323,7 @@ async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
 @subjects.delete("/{subject_id}", status_code=204)
 async def erase_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
     """Destroy a subject's key: all that is stored of it is unreadable, in copies as well."""
-    await records.ask(lambda store: store.erasing.erase_subject(subject_id))
+    await records.ask(lambda store: store.removal.erase_subject(subject_id))
     return Response(status_code=204)
 
 

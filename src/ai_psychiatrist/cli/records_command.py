@@ -108,11 +108,11 @@ def erase(
         store = _known(stores, tenant)
         if subject is not None:
             with audited_if_possible(stores, tenant, "subject_erased", subject):
-                count = store.erasing.erase_subject(subject)
+                count = store.removal.erase_subject(subject)
                 typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
             with audited_if_possible(stores, tenant, "assessment_erased", assessment_id):
-                store.erasing.erase(assessment_id)
+                store.removal.erase(assessment_id)
                 typer.echo("erased 1 assessment")
 
 
@@ -175,13 +175,13 @@ def undelete(
     moment = None if since is None else _moment(since)
     settings = _settings()
     with opened_stores(settings) as stores:
-        expiry = _known(stores, tenant).expiry
+        removal = _known(stores, tenant).removal
         with audited(stores, tenant, "records_undeleted") as changed:
             changed.record_id = given or ""
             if moment is None:
-                count = expiry.undelete(given or "")
+                count = removal.undelete(given or "")
             else:
-                count = expiry.undelete_since(moment)
+                count = removal.undelete_since(moment)
     typer.echo(f"brought back {count}")
 
 

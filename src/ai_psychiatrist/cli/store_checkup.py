@@ -1,4 +1,4 @@
-"""What the store needs to be whole: its files, its keys, its clock, and every word that opens."""
+"""What a store needs to be whole: files, walls, keys, clock, audit logs, words that open."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,10 +14,14 @@ from ai_psychiatrist.domain.errors import (
     StoreUnusable,
 )
 from ai_psychiatrist.infrastructure.private_files import require_private
-from ai_psychiatrist.store.database import FILE_NAME, KEYS_NAME
-from ai_psychiatrist.store.expiry import ClockFault
+from ai_psychiatrist.store.audit import AuditLog
+from ai_psychiatrist.store.database import Database
+from ai_psychiatrist.store.opening import FILE_NAME, KEYS_NAME, sees_all_tenants
+from ai_psychiatrist.store.removal import ClockFault
+from ai_psychiatrist.store.schema_rules import not_apart
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import KEY_NAME, Stores
+from ai_psychiatrist.wiring.records import audit_logs_of
 
 _SAMPLE: Final = 20
 """Assessments, and interviews, that are opened unless all are to be."""
@@ -38,8 +42,11 @@ def check_store(settings: Settings, stores: Stores, *, opens_all: bool) -> Itera
     except (ConfigurationError, StoreUnusable) as error:
         yield CheckResult(check="store", level=CheckLevel.FAIL, words=str(error))
         return
+    if not stores.database().is_sqlite:
+        yield _walls(stores.database())
     yield from check_words(stores, opens_all=opens_all)
     yield from _clocks(stores)
+    yield from _audit_logs(stores)
 
 
 def check_files(stores: Stores) -> CheckResult:
@@ -70,7 +77,7 @@ def _opened(tenant: str, store: Store, *, opens_all: bool) -> CheckResult:
     closed = [one for one in looked_at if not _opens(store, one)]
     interviews = list(store.interviews.opened(most=None if opens_all else _SAMPLE))
     closed_interviews = interviews.count(None)
-    hidden, size = store.expiry.hidden(), store.bytes_stored()
+    hidden, size = store.removal.hidden(), store.database.bytes_stored()
     words = (
         f"{len(ids)} assessments, {hidden} hidden by a sweep, {size / _MEGABYTE:.1f} MB; opened "
         f"{len(looked_at)} assessments and {len(interviews)} interviews"
@@ -114,7 +121,7 @@ def _clocks(stores: Stores) -> Iterator[CheckResult]:
     for tenant in stores.tenants():
         # Without keys nothing is swept, which is another finding.
         with suppress(ArtifactMismatch, ConfigurationError, StoreUnusable):
-            yield _clock(tenant, stores.open(tenant).expiry.clock_fault())
+            yield _clock(tenant, stores.open(tenant).removal.clock_fault())
 
 
 def _clock(tenant: str, fault: ClockFault | None) -> CheckResult:
@@ -129,6 +136,39 @@ def _clock(tenant: str, fault: ClockFault | None) -> CheckResult:
         cure="Set it right. Where it is right: `ai-psychiatrist records sweep --after-jump`.",
         facts=facts,
     )
+
+
+def _walls(database: Database) -> CheckResult:
+    """Check that PostgreSQL shows each tenant its own rows alone."""
+    tables, sees_all = not_apart(database), sees_all_tenants(database)
+    words, cure = "each tenant is shown its own rows alone", None
+    if tables:
+        words = f"{len(tables)} tables show rows of other tenants: {', '.join(tables)}"
+        cure = "`records export` each tenant, and `records import` into an empty database."
+    if sees_all:
+        words = "the role of DATABASE_URL is shown the rows of all tenants"
+        cure = "Name a role that owns the database, is no superuser and has no BYPASSRLS."
+    level = CheckLevel.OK if cure is None else CheckLevel.FAIL
+    facts = {"tables": tables, "role_sees_all_tenants": sees_all}
+    return CheckResult(check="walls", level=level, words=words, cure=cure, facts=facts)
+
+
+def _audit_logs(stores: Stores) -> Iterator[CheckResult]:
+    try:
+        for log in audit_logs_of(stores).all():
+            yield _audit_log(log)
+    except (ConfigurationError, StoreUnusable) as error:
+        yield CheckResult(check="audit logs", level=CheckLevel.FAIL, words=str(error))
+
+
+def _audit_log(log: AuditLog) -> CheckResult:
+    check, facts = f"audit log of {log.tenant}", {"tenant": log.tenant}
+    try:
+        log.require_whole()
+    except StoreUnusable as error:
+        return CheckResult(check=check, level=CheckLevel.FAIL, words=str(error), facts=facts)
+    words = "ends as its head says"
+    return CheckResult(check=check, level=CheckLevel.OK, words=words, facts=facts)
 
 
 def _rights(folder: Path) -> Iterator[CheckResult]:

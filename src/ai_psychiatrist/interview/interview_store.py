@@ -16,7 +16,7 @@ from ai_psychiatrist.interview.serialization import (
     whole,
 )
 from ai_psychiatrist.interview.snapshot import InterviewListing
-from ai_psychiatrist.store.database import Value, refusing_foreign
+from ai_psychiatrist.store.database import Value
 from ai_psychiatrist.store.interviews import (
     InterviewRows,
     Keyed,
@@ -24,16 +24,7 @@ from ai_psychiatrist.store.interviews import (
     OpenedInterview,
     StoredInterview,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenAnswer:
-    """An answer as it is put down beside the interview."""
-
-    key: str
-    turn: int
-    sent: bytes
-    """What was sent; tells another answer under the same key."""
+from ai_psychiatrist.store.moving import refusing_foreign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +62,16 @@ class InterviewStore:
         self,
         interview: Interview,
         *,
-        answer: TakenAnswer | None = None,
+        answer: Keyed | None = None,
         finished_key: str | None = None,
     ) -> None:
         """Replace an interview by its next version, with what else belongs to the step.
 
-        `answer`: the answer that the step took. `finished_key`: the key of the answer whose turn
-        the step ends. Raises `RequestConflict` when the stored version is not the one before, and
-        `NotFound`; then nothing is written.
+        `answer`: what was sent that the step took; it tells another one under the same key.
+        `finished_key`: the key of the answer whose turn the step ends. Raises `RequestConflict`
+        when the stored version is not the one before, and `NotFound`; then nothing is written.
         """
-        taken = turn = None
-        if answer is not None:
-            taken = Keyed(key=answer.key, number=answer.turn, content=answer.sent)
+        turn = None
         if finished_key is not None:
             grown = turn_bytes(interview)
             turn = Keyed(key=finished_key, number=interview.version, content=grown)
@@ -92,7 +81,7 @@ class InterviewStore:
                 state_bytes(interview),
                 _columns(interview),
                 version=interview.version - 1,
-                answer=taken,
+                answer=answer,
                 turn=turn,
             )
 

@@ -13,9 +13,10 @@ from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.errors import store_unusable
 from ai_psychiatrist.interview.interview_log import report_hold
-from ai_psychiatrist.interview.interview_store import InterviewStore, TakenAnswer
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.store.interviews import Keyed
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ class StoredSteps:
         sent, key, answer = context.submission, interview.answer_key, None
         if sent is not None:
             key = sent.idempotency_key
-            answer = TakenAnswer(key=key, turn=interview.turn + 1, sent=sent.to_bytes())
+            answer = Keyed(key=key, number=interview.turn + 1, content=sent.to_bytes())
         is_worked_in = numbered.answer_key is None
         finished_key = key if is_worked_in else None
         try:

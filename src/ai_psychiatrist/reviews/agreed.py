@@ -8,12 +8,11 @@ from weakref import WeakKeyDictionary
 
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict
-from ai_psychiatrist.domain.review import Committed, ItemRating
+from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewRow
 from ai_psychiatrist.reviews.blindness import is_rater
 from ai_psychiatrist.reviews.program_ratings import program_ratings
 from ai_psychiatrist.reviews.queue import is_random
 from ai_psychiatrist.reviews.rated_case import RatedCase
-from ai_psychiatrist.store.review_rows import RatedRecord
 from ai_psychiatrist.store.store import Store
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def agreed(store: Store, principal: Principal) -> "Agreement":
         raise RequestConflict("not_available", _WITHOUT_FIGURES, field="agreement")
     known = _KNOWN.setdefault(store, _Known())
     # At once: the cases that are kept in mind are those which the figures tell of.
-    with store.at_once():
+    with store.database.writing():
         only_own = is_rater(store, principal)
         if not only_own:
             store.reviews.note_all_shown(principal.id, only_rated=True)
@@ -72,29 +71,29 @@ def _computed(
     store: Store,
     principal: Principal,
     known: _Known,
-    records: Sequence[RatedRecord],
+    records: Mapping[str, Sequence[ReviewRow]],
     *,
     only_own: bool,
 ) -> "Agreement":
     # NumPy is loaded for whoever asks, and belongs to an extra.
     from ai_psychiatrist.reviews.agreement import agreement  # noqa: PLC0415
 
-    rated = [(one, said) for one in records if (said := _first(one))]
-    shown = [(one, said) for one, said in rated if not only_own or principal.id in said]
-    for gone in known.programs.keys() - {one.record_id for one, _ in rated}:
+    rated = {record_id: said for record_id, rows in records.items() if (said := _first(rows))}
+    shown = {key: said for key, said in rated.items() if not only_own or principal.id in said}
+    for gone in known.programs.keys() - rated.keys():
         known.programs.pop(gone, None)
     cases = [
         case
-        for one, said in shown
-        if (case := _case(store, one.record_id, said, known, seed=principal.tenant))
+        for record_id, said in shown.items()
+        if (case := _case(store, record_id, said, known, seed=principal.tenant))
     ]
     return agreement(cases, you=principal.id, withheld=len(rated) - len(shown))
 
 
-def _first(rated: RatedRecord) -> dict[str, Committed]:
+def _first(rows: Sequence[ReviewRow]) -> dict[str, Committed]:
     """Return what each rater committed."""
     found: dict[str, Committed] = {}
-    for row in rated.rows:
+    for row in rows:
         if isinstance(row.said, Committed):
             found.setdefault(row.rater, row.said)
     return found

@@ -36,7 +36,7 @@ def list_for(store: Store, wanted: PageWanted) -> RecordPage:
     A list that is sorted or filtered by scores tells of those that are not in it as well.
     """
     # At once: a review that begins in between would be blind beside a list with its scores.
-    with store.at_once():
+    with store.database.writing():
         page = store.lists.page(wanted)
         if wanted.is_steered_by_scores and ReviewPhase.UNSEEN not in wanted.hidden:
             store.reviews.note_all_shown(wanted.rater)

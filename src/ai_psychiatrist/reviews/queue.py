@@ -12,7 +12,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.store.records import Candidate
+from ai_psychiatrist.store.records import ListedRecord
 
 RANDOM_SHARE: Final = 0.1
 _EVERY: Final = 10
@@ -33,36 +33,37 @@ def is_random(record_id: str, *, seed: str) -> bool:
     return draw(record_id, seed=seed) < RANDOM_SHARE
 
 
-def information(case: Candidate) -> float:
+def information(case: ListedRecord) -> float:
     """Return how many bits a rating may tell: those of unknown items, and of the belief's width."""
-    unknown = len(Item) if case.unknown_items is None else case.unknown_items
-    return _BITS_OF_AN_ITEM * unknown + math.log2(1 + (case.width or 0))
+    figures = case.summary.figures
+    unknown = len(Item) if figures.unknown_items is None else figures.unknown_items
+    return _BITS_OF_AN_ITEM * unknown + math.log2(1 + (figures.width or 0))
 
 
-def queue(cases: Sequence[Candidate], *, seed: str) -> tuple[Candidate, ...]:
+def queue(cases: Sequence[ListedRecord], *, seed: str) -> tuple[ListedRecord, ...]:
     """Return what the rater may rate next, the first one first.
 
     `cases` are all finished ones, those that the rater committed included: they tell whether the
     next one is a random one. What was begun blind comes first; what the rater has seen scores of,
     and can rate no more blind, comes last.
     """
-    by_phase: dict[ReviewPhase, list[Candidate]] = {phase: [] for phase in ReviewPhase}
-    draws = {case.id: draw(case.id, seed=seed) for case in cases}
-    for case in sorted(cases, key=lambda case: draws[case.id]):
+    by_phase: dict[ReviewPhase, list[ListedRecord]] = {phase: [] for phase in ReviewPhase}
+    draws = {case.summary.id: draw(case.summary.id, seed=seed) for case in cases}
+    for case in sorted(cases, key=lambda case: draws[case.summary.id]):
         by_phase[case.phase].append(case)
-    rated = [draws[case.id] < RANDOM_SHARE for case in by_phase[ReviewPhase.REVEALED]]
+    rated = [draws[case.summary.id] < RANDOM_SHARE for case in by_phase[ReviewPhase.REVEALED]]
     mixed = _mixed(by_phase[ReviewPhase.UNSEEN], draws, rated=len(rated), random=sum(rated))
-    begun = sorted(by_phase[ReviewPhase.BLIND], key=lambda case: case.created_at)
+    begun = sorted(by_phase[ReviewPhase.BLIND], key=lambda case: case.summary.created_at)
     seen = by_phase[ReviewPhase.SEEN]
     return (*begun, *mixed, *sorted(seen, key=information, reverse=True))
 
 
 def _mixed(
-    cases: Sequence[Candidate], draws: Mapping[str, float], *, rated: int, random: int
-) -> Iterator[Candidate]:
+    cases: Sequence[ListedRecord], draws: Mapping[str, float], *, rated: int, random: int
+) -> Iterator[ListedRecord]:
     """Yield cases so that, with those rated before, each tenth one is random."""
-    drawn = [case for case in cases if draws[case.id] < RANDOM_SHARE]
-    others = [case for case in cases if draws[case.id] >= RANDOM_SHARE]
+    drawn = [case for case in cases if draws[case.summary.id] < RANDOM_SHARE]
+    others = [case for case in cases if draws[case.summary.id] >= RANDOM_SHARE]
     tenth = iter(drawn)
     uncertain = iter(sorted(others, key=information, reverse=True))
     for place in range(rated, rated + len(cases)):

@@ -19,6 +19,5 @@ class Queued:
 
 def queued(store: Store, principal: Principal, *, limit: int) -> Queued:
     """Return the first finished assessments that somebody has not rated, the next one first."""
-    order = queue(store.lists.candidates(principal.id), seed=principal.tenant)
-    first = store.lists.lines(tuple(case.id for case in order[:limit]), principal.id)
-    return Queued(cases=first, waiting=len(order))
+    order = queue(store.lists.finished(principal.id), seed=principal.tenant)
+    return Queued(cases=order[:limit], waiting=len(order))

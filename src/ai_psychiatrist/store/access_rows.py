@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from ai_psychiatrist.store.schema import access_keys, sessions
+from ai_psychiatrist.store.key_schema import access_keys, sessions
 
 _NOW: Final[BindParameter[int]] = bindparam("of_now")
 _IS_KEY: Final = access_keys.c.id == bindparam("of_key")

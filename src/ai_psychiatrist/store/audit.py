@@ -19,7 +19,8 @@ from sqlalchemy import bindparam, select, text, union, update
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.store.database import Database, TenantDatabase, written
-from ai_psychiatrist.store.schema import KEYS, OF_TENANT, audit, audit_heads, tenants
+from ai_psychiatrist.store.key_schema import audit_heads
+from ai_psychiatrist.store.schema import KEYS, OF_ANY_TENANT, OF_TENANT, audit, tenants
 
 Action: TypeAlias = Literal[
     "assessment_made",
@@ -104,10 +105,7 @@ _BEGIN_HEAD: Final = text(
 )
 """Keeps the first head, unless another process just did."""
 _TENANTS: Final = union(*(select(table.c.tenant) for table in (audit_heads, tenants, audit)))
-"""Whose rows or heads there may be.
-
-In PostgreSQL rows without a head are seen of those tenants alone that stored something.
-"""
+"""Whose rows or heads there may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +354,8 @@ class AuditLogs:
 
     def all(self) -> list[AuditLog]:
         """Return the logs that there are, also those of which a head alone is left."""
-        names = sorted(str(row.tenant) for row in self.database().across_tenants(_TENANTS))
+        with self.database().transaction(OF_ANY_TENANT, writes=False) as connection:
+            names = sorted(map(str, connection.scalars(_TENANTS)))
         logs = [self.of(name) for name in names if name == NO_TENANT or is_tenant(name)]
         return [log for log in logs if log.is_begun()]
 

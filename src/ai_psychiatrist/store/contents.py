@@ -6,7 +6,6 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.domain.review import (
     ChangedScore,
@@ -16,15 +15,17 @@ from ai_psychiatrist.domain.review import (
     Said,
 )
 from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.store.keys import unreadable
 
 T = TypeVar("T")
 
-_KINDS: Final[dict[str, TypeAdapter[Said]]] = {
-    "committed": TypeAdapter(Committed),
-    "evidence": TypeAdapter(EvidenceVerdict),
-    "missed": TypeAdapter(MissedEvidence),
-    "score": TypeAdapter(ChangedScore),
+_KINDS: Final[dict[str, type[Said]]] = {
+    "committed": Committed,
+    "evidence": EvidenceVerdict,
+    "missed": MissedEvidence,
+    "score": ChangedScore,
 }
+_SAID: Final = {kind: TypeAdapter[Said](shape) for kind, shape in _KINDS.items()}
 _TRANSCRIPT: Final = TypeAdapter(Transcript)
 _CALL: Final = TypeAdapter(ModelCall)
 _CALL_FIELDS: Final = tuple(field.name for field in fields(ModelCall))
@@ -34,28 +35,19 @@ _MOST_KNOWN: Final = 100_000_000
 
 def kind_of(said: Said) -> str:
     """Return the name of what kind of thing a rater said."""
-    match said:
-        case Committed():
-            return "committed"
-        case EvidenceVerdict():
-            return "evidence"
-        case MissedEvidence():
-            return "missed"
-        case ChangedScore():
-            return "score"
+    return next(kind for kind, shape in _KINDS.items() if isinstance(said, shape))
 
 
 def said_bytes(said: Said) -> bytes:
     """Return what a rater said as it is sealed."""
-    return _KINDS[kind_of(said)].dump_json(said)
+    return _SAID[kind_of(said)].dump_json(said)
 
 
 def said_in(kind: str, content: bytes) -> Said:
     """Return what a rater said; raises `ArtifactMismatch`."""
-    shape = _KINDS.get(kind)
-    if shape is None:
-        raise _unreadable()
-    return _read(shape, content)
+    if kind not in _SAID:
+        raise unreadable()
+    return _read(_SAID[kind], content)
 
 
 def transcript_bytes(transcript: Transcript) -> bytes:
@@ -91,23 +83,19 @@ def call_in(content: bytes, *, known: str = "") -> ModelCall:
         # Models send halves of characters, which are no text for Pydantic.
         call = _CALL.validate_python({**values, "sent": [(role, "") for role, _ in sent]})
         if not isinstance(reply, str | None) or repeats * len(known) > _MOST_KNOWN:
-            raise _unreadable()
+            raise unreadable()
         messages = (
             RequestMessage(role, known.join([text] if isinstance(text, str) else text))
             for role, text in sent
         )
         return replace(call, reply=reply, sent=tuple(messages))
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        raise _unreadable() from None
+        raise unreadable() from None
 
 
-def _read(shape: TypeAdapter[T], content: bytes, *, strict: bool = True) -> T:
+def _read(shape: TypeAdapter[T], content: bytes) -> T:
     try:
-        return shape.validate_json(content, strict=strict)
+        return shape.validate_json(content, strict=True)
     except ValidationError:
         # The cause quotes what is stored.
-        raise _unreadable() from None
-
-
-def _unreadable() -> ArtifactMismatch:
-    return ArtifactMismatch(problem_code="assessment_unreadable")
+        raise unreadable() from None

@@ -20,8 +20,7 @@ from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
 from ai_psychiatrist.store.jobs import Callback
 from ai_psychiatrist.store.keys import Seal
-from ai_psychiatrist.store.records import level_of
-from ai_psychiatrist.store.rows import IS_KEPT, NOT_ERASED, OF_RECORD, RecordRows
+from ai_psychiatrist.store.records import IS_KEPT, NOT_ERASED, OF_RECORD, RecordRows, level_of
 from ai_psychiatrist.store.schema import OF_TENANT, deliveries, jobs, records, tenants
 
 MOST_TRIES: Final = 12

@@ -1,42 +1,12 @@
 """Which request came with which key: sent again, it is answered by what came of the first."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
 
-from sqlalchemy import BindParameter, bindparam, delete, not_, select, update
+from sqlalchemy import ColumnElement, delete, not_, select, update
 
 from ai_psychiatrist.domain.errors import RequestConflict
-from ai_psychiatrist.store.database import TenantDatabase
-from ai_psychiatrist.store.schema import OF_TENANT, idempotency, jobs
-
-_OF_RUNNER: Final[BindParameter[str]] = bindparam("of_runner")
-_IS_OWN: Final = idempotency.c.tenant == OF_TENANT
-_IS_KEY: Final = (
-    _IS_OWN
-    & (idempotency.c.asked_by == bindparam("of_caller"))
-    & (idempotency.c.key_digest == bindparam("of_key"))
-)
-_ONE: Final = select(idempotency).where(_IS_KEY)
-_ANSWERED: Final = update(idempotency).where(_IS_KEY)
-_FREE_ERASED_BATCH: Final = delete(idempotency).where(
-    _IS_KEY,
-    idempotency.c.batch_id.is_not(None),
-    not_(
-        select(jobs)
-        .where(jobs.c.tenant == OF_TENANT, jobs.c.batch_id == idempotency.c.batch_id)
-        .exists()
-    ),
-)
-"""A batch is nothing but its jobs, and so it cannot take its key along."""
-_FORGET: Final = delete(idempotency).where(_IS_KEY, idempotency.c.runner.is_not(None))
-_RELEASE: Final = delete(idempotency).where(
-    _IS_OWN, idempotency.c.record_id == bindparam("of_record")
-)
-_FORGET_OF_RUNNER: Final = delete(idempotency).where(_IS_OWN, idempotency.c.runner == _OF_RUNNER)
-_EXPIRED: Final = delete(idempotency).where(
-    _IS_OWN, idempotency.c.at <= bindparam("oldest"), idempotency.c.runner.is_(None)
-)
+from ai_psychiatrist.store.database import TenantDatabase, own
+from ai_psychiatrist.store.schema import idempotency, jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,22 +34,21 @@ class IdempotencyRows:
     """Those of a tenant; every change is one transaction."""
 
     database: TenantDatabase
-    now: Callable[[], str]
 
     def begin(self, key: IdempotencyKey, runner: str) -> Answered | None:
         """Take a key for a request, or return what came of the request before.
 
         `runner`: the process that answers it. Raises `RequestConflict`.
         """
-        names = {"of_caller": key.asked_by, "of_key": key.digest}
+        of_batch = select(jobs).where(own(jobs), jobs.c.batch_id == idempotency.c.batch_id)
         with self.database.writing():
-            self.database.run(_FREE_ERASED_BATCH, **names)
-            row = self.database.one(_ONE, **names)
+            # A batch is nothing but its jobs, and so it cannot take its key along.
+            self._delete(_is(key), idempotency.c.batch_id.is_not(None), not_(of_batch.exists()))
+            row = self.database.one(select(idempotency).where(_is(key)))
             if row is None:
                 begun = {"asked_by": key.asked_by, "key_digest": key.digest, "runner": runner}
-                self.database.add(
-                    idempotency, {**begun, "fingerprint": key.fingerprint, "at": self.now()}
-                )
+                told = {"fingerprint": key.fingerprint, "at": self.database.now()}
+                self.database.add(idempotency, {**begun, **told})
                 return None
             if row.fingerprint != key.fingerprint:
                 raise RequestConflict("key_of_another")
@@ -89,27 +58,28 @@ class IdempotencyRows:
 
     def answer(self, key: IdempotencyKey, answered: Answered) -> None:
         """Say what came of a request, inside the transaction that stores it."""
-        self.database.run(
-            _ANSWERED,
-            of_caller=key.asked_by,
-            of_key=key.digest,
-            runner=None,
-            record_id=answered.record_id,
-            batch_id=answered.batch_id,
-        )
+        made = {"record_id": answered.record_id, "batch_id": answered.batch_id}
+        self.database.run(update(idempotency).where(_is(key)), runner=None, **made)
 
     def forget(self, key: IdempotencyKey) -> None:
         """Give a key back of which nothing came; one that has its answer keeps it."""
-        self.database.run(_FORGET, of_caller=key.asked_by, of_key=key.digest)
+        self._delete(_is(key), idempotency.c.runner.is_not(None))
 
     def release(self, record_id: str) -> None:
         """Give back the key of a request of which only a failure came."""
-        self.database.run(_RELEASE, of_record=record_id)
+        self._delete(own(idempotency, record_id=record_id))
 
     def forget_all_of(self, runner: str) -> None:
         """Give back the keys of a process that is gone without an answer."""
-        self.database.run(_FORGET_OF_RUNNER, of_runner=runner)
+        self._delete(own(idempotency, runner=runner))
 
     def sweep(self, oldest: str) -> None:
         """Forget answered keys that came then or before."""
-        self.database.run(_EXPIRED, oldest=oldest)
+        self._delete(own(idempotency, runner=None), idempotency.c.at <= oldest)
+
+    def _delete(self, *which: ColumnElement[bool]) -> None:
+        self.database.run(delete(idempotency).where(*which))
+
+
+def _is(key: IdempotencyKey) -> ColumnElement[bool]:
+    return own(idempotency, asked_by=key.asked_by, key_digest=key.digest)

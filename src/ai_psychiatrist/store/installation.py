@@ -5,10 +5,9 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, insert, select
 
-from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher
+from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher, StoreKeys
 from ai_psychiatrist.store.database import Database
-from ai_psychiatrist.store.key_files import StoreKeys
-from ai_psychiatrist.store.schema import installation
+from ai_psychiatrist.store.key_schema import installation
 
 _OWN: Final = installation.c.purpose == bindparam("of_purpose")
 _WRAPS: Final = select(installation.c.wrapped).where(_OWN)

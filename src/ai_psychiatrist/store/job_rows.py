@@ -1,165 +1,68 @@
-"""The jobs of a tenant: taken by one process at a time, ended once, gone on with where one died."""
+"""The jobs of a tenant: taken by one process at a time, ended once, continued after a crash."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import (
-    BindParameter,
-    Integer,
-    LargeBinary,
-    Text,
-    bindparam,
-    delete,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Select, and_, delete, func, insert, literal, not_, select, update
 
-from ai_psychiatrist.domain.errors import RequestConflict
+from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
     MOST_TAKEN,
     JobEnd,
+    JobPage,
     JobRef,
-    LeftByFailure,
+    JobSummary,
+    JobsWanted,
     NewJob,
     TakenJob,
 )
 from ai_psychiatrist.store.keys import Seal
-from ai_psychiatrist.store.records import WHOLE, Figures, StageEvent, columns_of
-from ai_psychiatrist.store.rows import (
+from ai_psychiatrist.store.listing import Sort, paged, read_cursor
+from ai_psychiatrist.store.records import (
     IS_OWN,
-    IS_RECORD,
     NOT_ERASED,
-    OF_RECORD,
     REQUEST,
     RESULT,
     TRANSCRIPT,
+    WHOLE,
+    Figures,
     RecordRows,
+    StageEvent,
+    columns_of,
+    is_record,
+    level_of,
 )
-from ai_psychiatrist.store.schema import OF_TENANT, calls, events, jobs, queue, records
+from ai_psychiatrist.store.schema import calls, events, jobs, queue, records
 
-_CALL: Final = "call"
-
-_OF_RUNNER: Final[BindParameter[str]] = bindparam("of_runner")
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
-_IS_WAITING: Final = records.c.state == RecordState.WAITING.value
-_IS_JOB: Final = (jobs.c.tenant == OF_TENANT) & (jobs.c.record_id == OF_RECORD)
-_IS_QUEUED: Final = (queue.c.tenant == OF_TENANT) & (queue.c.record_id == OF_RECORD)
-_IS_CLAIMED: Final = _IS_QUEUED & (queue.c.runner == _OF_RUNNER)
-_HAS: Final = select(records.c.id).where(IS_RECORD)
-_IS_RUN: Final = _HAS.where(_IS_RUNNING)
-_IS_RUN_BY: Final = _IS_RUN.where(select(queue).where(_IS_CLAIMED).exists(), NOT_ERASED)
-_CHANGE: Final = update(records).where(IS_RECORD)
-_TAKE: Final = _CHANGE.where(_IS_WAITING, select(queue).where(_IS_CLAIMED).exists())
-_WAITS_AGAIN: Final = _CHANGE.where(_IS_RUNNING)
-_FREED: Final = update(queue).where(_IS_CLAIMED).values(runner=None)
-_LEFT_QUEUE: Final = delete(queue).where(_IS_QUEUED)
-_HIDDEN_LEFT: Final = delete(queue).where(
-    queue.c.tenant == OF_TENANT,
-    select(records)
-    .where(
-        records.c.tenant == queue.c.tenant,
-        records.c.id == queue.c.record_id,
-        records.c.swept_at.is_not(None),
-    )
-    .exists(),
+_OF_ONE: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
+_IN_QUEUE: Final = (
+    select(queue.c.id)
+    .where(queue.c.tenant == records.c.tenant, queue.c.record_id == records.c.id)
+    .exists()
 )
-_LEFT_OUT: Final = (
-    select(jobs.c.record_id, jobs.c.asked_by)
-    .join_from(records, jobs, jobs.c.record_id == records.c.id)
-    .where(
-        IS_OWN,
-        jobs.c.tenant == OF_TENANT,
-        _IS_WAITING | _IS_RUNNING,
-        ~select(queue)
-        .where(queue.c.tenant == records.c.tenant, queue.c.record_id == records.c.id)
-        .exists(),
-    )
-    .order_by(records.c.seq)
+_BEFORE: Final = records.alias("before")
+_POSITION: Final = select(func.count()).where(
+    _BEFORE.c.swept_at.is_(None),
+    _BEFORE.c.tenant == records.c.tenant,
+    _BEFORE.c.state == RecordState.WAITING.value,
+    _BEFORE.c.seq <= records.c.seq,
 )
-"""Jobs without an end that nobody will do: they were hidden, and are not any more."""
-LAST_TURNS: Final = select(
-    *(
-        func.coalesce(
-            select(func.max(queue.c.turn))
-            .where(queue.c.tenant == OF_TENANT, condition)
-            .scalar_subquery(),
-            0,
-        )
-        for condition in (queue.c.asked_by == bindparam("of_caller"), queue.c.runner.is_not(None))
-    )
+_SHOWN: Final = select(
+    records,
+    *jobs.c["batch_id", "place", "ended_at"],
+    _POSITION.scalar_subquery().label("position"),
+    literal(0).label("sort_key"),
 )
-"""Of what a caller has waiting, and of what is under way in the tenant."""
-_COUNT_TAKEN: Final = update(jobs).where(_IS_JOB).values(taken=jobs.c.taken + bindparam("further"))
-_ENDED: Final = update(jobs).where(_IS_JOB)
-_LEFT_BY: Final = (
-    select(records, jobs.c.taken)
-    .join_from(records, queue, queue.c.record_id == records.c.id)
-    .join(jobs, jobs.c.record_id == records.c.id)
-    .where(
-        IS_OWN,
-        queue.c.tenant == OF_TENANT,
-        jobs.c.tenant == OF_TENANT,
-        queue.c.runner == _OF_RUNNER,
-    )
-)
-_EVENTS: Final = (
-    select(events)
-    .where(events.c.tenant == OF_TENANT, events.c.record_id == OF_RECORD)
-    .order_by(events.c.number)
-)
-_IS_CALL: Final = (calls.c.tenant == OF_TENANT) & (calls.c.record_id == OF_RECORD)
-_CALLS: Final = select(calls).where(_IS_CALL)
-_CALLS_GONE: Final = delete(calls).where(_IS_CALL)
-_KEPT: Final = insert(calls).from_select(
-    [calls.c.tenant, calls.c.record_id, calls.c.digest, calls.c.occurrence, calls.c.body],
-    select(
-        records.c.tenant,
-        records.c.id,
-        bindparam("of_digest", type_=Text),
-        bindparam("of_occurrence", type_=Integer),
-        bindparam("of_body", type_=LargeBinary),
-    )
-    .where(IS_RECORD, _IS_RUNNING)
-    .with_for_update(read=True)
-    .suffix_with("ON CONFLICT DO NOTHING"),
-)
-"""One statement, since each call that a model answers waits for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SealedCall:
-    """A model call as it is written."""
-
-    record_id: str
-    digest: str
-    occurrence: int
-    body: bytes
-
-
-def sealed_call(record_id: str, call: ModelCall, seal: Seal) -> SealedCall:
-    """Return a call as it is written."""
-    return SealedCall(
-        record_id=record_id,
-        digest=call.digest,
-        occurrence=call.occurrence,
-        body=seal.put(call_bytes(call), *call_place(record_id, call.digest, call.occurrence)),
-    )
-
-
-def call_place(record_id: str, digest: str, occurrence: int) -> tuple[str, ...]:
-    """Return what a call is sealed for."""
-    return record_id, _CALL, digest, str(occurrence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +72,6 @@ class JobRows:
     database: TenantDatabase
     rows: RecordRows
     deliveries: DeliveryRows
-    now: Callable[[], str]
 
     def insert(self, new: NewJob, subject_id: str, *, seq: int, runner: str | None = None) -> None:
         """Write a job that waits, inside the store's transaction.
@@ -177,7 +79,7 @@ class JobRows:
         `runner`: the process that does it; else it waits for its turn.
         """
         record_id = new.record.id
-        seal = self.rows.insert(new.record, subject_id, seq=seq, now=self.now())
+        seal = self.rows.insert(new.record, subject_id, seq=seq)
         caller = {"record_id": record_id, "asked_by": new.asked_by}
         self.database.add(jobs, {**caller, "batch_id": new.batch_id, "place": new.place})
         self.enqueue(record_id, new.asked_by, runner=runner)
@@ -194,22 +96,29 @@ class JobRows:
         Its turn comes after what its caller has waiting and what is under way: whoever has many
         jobs waiting is not held up by those who come later, one at a time.
         """
-        turn = 1 + max(self.database.one(LAST_TURNS, of_caller=asked_by) or (0,))
-        asked = {"id": record_id, "record_id": record_id, "asked_by": asked_by, "at": self.now()}
+        turn = next_turn(self.database, asked_by)
+        asked = {"id": record_id, "record_id": record_id, "asked_by": asked_by}
+        asked["at"] = self.database.now()
         self.database.add(queue, {**asked, "turn": turn, "runner": runner})
 
     def leave_hidden(self) -> None:
         """Leave hidden jobs and their webhooks undone, inside the transaction that hides them."""
-        self.database.run(_HIDDEN_LEFT)
+        hidden = select(records.c.id).where(own(records), records.c.swept_at.is_not(None))
+        self.database.run(delete(queue).where(own(queue), queue.c.record_id.in_(hidden)))
         self.deliveries.note_next()
 
     def take_up_hidden(self) -> None:
         """Have jobs and webhooks done again that were hidden, inside the transaction."""
         self.deliveries.note_next()
-        for row in self.database.all(_LEFT_OUT):
-            self.database.run(
-                _WAITS_AGAIN, of_record=row.record_id, state=RecordState.WAITING.value
-            )
+        waits = (RecordState.WAITING.value, RecordState.RUNNING.value)
+        left_out = (
+            select(jobs.c.record_id, jobs.c.asked_by)
+            .join_from(records, jobs, _OF_ONE)
+            .where(IS_OWN, records.c.state.in_(waits), not_(_IN_QUEUE))
+            .order_by(records.c.seq)
+        )
+        for row in self.database.all(left_out):
+            self._change(row.record_id, state=RecordState.WAITING.value)
             self.enqueue(row.record_id, row.asked_by)
 
     def take(self, record_id: str, runner: str) -> TakenJob | RecordState:
@@ -219,13 +128,13 @@ class JobRows:
         """
         with self.database.writing():
             row = self.rows.row(record_id)
-            state = RecordState.RUNNING.value
-            if not self.database.run(_TAKE, of_record=record_id, of_runner=runner, state=state):
+            is_claimed = self.database.one(_claimed(record_id, runner)) is not None
+            if not is_claimed or row.state != RecordState.WAITING:
                 return RecordState(row.state)
-            self.database.run(_COUNT_TAKEN, of_record=record_id, further=1)
+            self._change(record_id, state=RecordState.RUNNING.value)
+            self._count_taken(record_id, 1)
             self.tell(record_id, WHOLE, "begun")
-        with self.rows.readable(record_id):
-            seal = self.rows.keys.seal(row.subject_id)
+        with self.rows.opening(record_id) as seal:
             return TakenJob(
                 id=record_id,
                 transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
@@ -234,43 +143,42 @@ class JobRows:
 
     def is_run_by(self, record_id: str, runner: str) -> bool:
         """Return whether a job is still that process's: not cancelled, and not erased."""
-        found = self.database.one(_IS_RUN_BY, of_record=record_id, of_runner=runner)
-        return found is not None
+        is_claimed = _claimed(record_id, runner).exists()
+        found = select(records.c.id).where(
+            is_record(record_id), NOT_ERASED, _IS_RUNNING, is_claimed
+        )
+        return self.database.one(found) is not None
 
     def put_back(self, record_id: str, runner: str) -> None:
         """Let a job wait again that its process has to leave; it counts as never taken."""
         with self.database.writing():
             if self._put_back(record_id, runner):
-                self.database.run(_COUNT_TAKEN, of_record=record_id, further=-1)
+                self._count_taken(record_id, -1)
 
     def finish(self, record_id: str, runner: str, result: bytes, figures: Figures) -> JobEnd | None:
         """Give a job its result; `None` where it was this process's no more, and has none of it."""
-        seal = self.rows.seal_of(record_id)
-        with self.database.writing():
-            row = self.rows.row(record_id)
-            if not self.is_run_by(record_id, runner):
-                return None
-            self.rows.put(record_id, RESULT, result, seal)
-            return self._end(row, RecordState.FINISHED, columns=columns_of(figures))
+        return self._end_run(record_id, runner, None, result=result, figures=figures)
 
     def fail(
-        self, record_id: str, runner: str, reason: str, left: LeftByFailure | None = None
+        self,
+        record_id: str,
+        runner: str,
+        reason: str,
+        *,
+        account: bytes | None = None,
+        figures: Figures | None = None,
     ) -> JobEnd | None:
-        """Say why a job has no result; `None` where it was this process's no more."""
-        with self.database.writing():
-            if not self.is_run_by(record_id, runner):
-                return None
-            row = self.rows.row(record_id)
-            if left is None:
-                return self._end(row, RecordState.FAILED, reason)
-            self.rows.put(record_id, RESULT, left.account, self.rows.keys.seal(row.subject_id))
-            danger = {"danger": left.danger.rank, "danger_group": left.danger_group}
-            return self._end(row, RecordState.FAILED, reason, danger)
+        """Say why a job has no result; `None` where it was this process's no more.
+
+        `account`: JSON of a result without parts: its calls, its failures and its signs of danger,
+        of which `figures` have the level.
+        """
+        return self._end_run(record_id, runner, reason, result=account, figures=figures)
 
     def request(self, record_id: str) -> bytes:
         """Return how a job was to be made; raises `ArtifactMismatch`."""
-        with self.rows.readable(record_id):
-            return self.rows.take(record_id, REQUEST, self.rows.seal_of(record_id))
+        with self.rows.opening(record_id) as seal:
+            return self.rows.take(record_id, REQUEST, seal)
 
     def cancel(self, record_id: str) -> JobEnd | None:
         """End a job; `None` where that was done before.
@@ -292,9 +200,15 @@ class JobRows:
 
         Returns those that were given up instead, because their process died each time.
         """
+        left = (
+            select(records, jobs.c.taken)
+            .join_from(records, queue, queue.c.record_id == records.c.id)
+            .join(jobs, jobs.c.record_id == records.c.id)
+            .where(IS_OWN, own(queue, runner=runner), own(jobs))
+        )
         given_up: list[JobEnd] = []
         with self.database.writing():
-            for row in self.database.all(_LEFT_BY, of_runner=runner):
+            for row in self.database.all(left):
                 if row.id in but:
                     continue
                 if row.taken >= MOST_TAKEN:
@@ -304,24 +218,25 @@ class JobRows:
         return tuple(given_up)
 
     def tell(self, record_id: str, stage: str, outcome: str) -> None:
-        """Tell of a step, once; of a record that is deleted, of none.
+        """Record a step of a job once; of a record that is deleted, none.
 
-        Who goes on with what was broken off does it anew, and tells of it again.
+        A process that continues what another one began repeats steps that are recorded already.
         """
         with self.database.writing():
-            told = self.database.all(_EVENTS, of_record=record_id)
+            told = self.events(record_id)
             is_told = any((one.stage, one.outcome) == (stage, outcome) for one in told)
-            if is_told or self.database.one(_HAS, of_record=record_id) is None:
-                return
-            step = {"stage": stage, "outcome": outcome, "at": self.now()}
-            self.database.add(events, {"record_id": record_id, "number": 1 + len(told), **step})
+            is_there = select(records.c.id).where(is_record(record_id))
+            if not is_told and self.database.one(is_there) is not None:
+                step: dict[str, Value] = {"record_id": record_id, "number": 1 + len(told)}
+                step |= {"stage": stage, "outcome": outcome, "at": self.database.now()}
+                self.database.add(events, step)
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
+        query = select(events).where(own(events, record_id=record_id), events.c.number > after)
         return tuple(
             StageEvent(number=row.number, stage=row.stage, outcome=row.outcome)
-            for row in self.database.all(_EVENTS, of_record=record_id)
-            if row.number > after
+            for row in self.database.all(query.order_by(events.c.number))
         )
 
     def calls(self, record_id: str) -> tuple[dict[tuple[str, int], ModelCall], Seal]:
@@ -330,30 +245,98 @@ class JobRows:
         Raises `NotFound` and `ArtifactMismatch`.
         """
         seal = self.rows.seal_of(record_id)
+        kept = self.database.all(select(calls).where(own(calls, record_id=record_id)))
         known = {
-            (str(row.digest), int(row.occurrence)): call_in(
-                seal.take(row.body, *call_place(record_id, row.digest, row.occurrence))
-            )
-            for row in self.database.all(_CALLS, of_record=record_id)
+            (str(row.digest), int(row.occurrence)): call_in(seal.opened(calls, row)) for row in kept
         }
         return known, seal
 
-    def keep(self, call: SealedCall) -> None:
+    def keep(self, record_id: str, call: ModelCall, seal: Seal) -> None:
         """Keep a call once; of a job that has its end, or is erased, none."""
-        self.database.run_beside(
-            _KEPT,
-            of_record=call.record_id,
-            of_digest=call.digest,
-            of_occurrence=call.occurrence,
-            of_body=call.body,
+        place: dict[str, Value] = {"record_id": record_id, "digest": call.digest}
+        given = seal.sealed(calls, place | {"occurrence": call.occurrence}, call_bytes(call))
+        names = ("digest", "occurrence", "body")
+        values = (literal(given[name], calls.c[name].type) for name in names)
+        # One statement, since each call that a model answers waits for it.
+        job = (
+            select(records.c.tenant, records.c.id, *values)
+            .where(is_record(record_id), _IS_RUNNING)
+            .with_for_update(read=True)
+            .suffix_with("ON CONFLICT DO NOTHING")
         )
+        self.database.run_beside(insert(calls).from_select(["tenant", "record_id", *names], job))
+
+    def summary(self, record_id: str) -> JobSummary:
+        """Return how far a record is, also one that no job made; raises `NotFound`."""
+        query = _SHOWN.join_from(records, jobs, _OF_ONE, isouter=True).where(is_record(record_id))
+        row = self.database.one(query)
+        if row is None:
+            raise NotFound("assessment_not_found")
+        return _summary(row)
+
+    def page(self, wanted: JobsWanted) -> JobPage:
+        """Return a part of the list; raises `InputError` for a cursor of another list."""
+        query = _SHOWN.join_from(records, jobs, _OF_ONE).where(IS_OWN)
+        is_batch = wanted.batch_id is not None
+        if is_batch:
+            query = query.where(jobs.c.batch_id == wanted.batch_id)
+        if wanted.state is not None:
+            query = query.where(records.c.state == wanted.state.value)
+        if wanted.cursor is not None:
+            after = read_cursor(wanted.cursor, Sort.CREATED).seq
+            query = query.where(records.c.seq > after if is_batch else records.c.seq < after)
+        query = query.order_by(records.c.seq if is_batch else records.c.seq.desc())
+        rows = self.database.all(query.limit(wanted.limit + 1))
+        shown, cursor = paged(rows, wanted.limit, Sort.CREATED)
+        return JobPage(jobs=tuple(map(_summary, shown)), next=cursor)
+
+    def counts(self, batch_id: str) -> dict[RecordState, int]:
+        """Return how many jobs of a batch are how far; raises `NotFound`.
+
+        What was erased since is not counted.
+        """
+        counted = select(records.c.state, func.count().label("how_many"))
+        of_batch = counted.join_from(records, jobs, _OF_ONE).where(
+            IS_OWN, jobs.c.batch_id == batch_id
+        )
+        rows = self.database.all(of_batch.group_by(records.c.state))
+        if not rows:
+            raise NotFound("batch_not_found")
+        found = {RecordState(row.state): int(row.how_many) for row in rows}
+        return {state: found.get(state, 0) for state in RecordState}
 
     def _put_back(self, record_id: str, runner: str) -> bool:
         """Let a job wait again; returns whether it had been taken."""
-        if not self.database.run(_FREED, of_record=record_id, of_runner=runner):
+        claimed = own(queue, record_id=record_id, runner=runner)
+        if not self.database.run(update(queue).where(claimed).values(runner=None)):
             return False
-        state = RecordState.WAITING.value
-        return self.database.run(_WAITS_AGAIN, of_record=record_id, state=state) > 0
+        waits = update(records).where(is_record(record_id), _IS_RUNNING)
+        return self.database.run(waits.values(state=RecordState.WAITING.value)) > 0
+
+    def _count_taken(self, record_id: str, further: int) -> None:
+        job = update(jobs).where(own(jobs, record_id=record_id))
+        self.database.run(job.values(taken=jobs.c.taken + further))
+
+    def _change(self, record_id: str, **columns: Value) -> None:
+        self.database.run(update(records).where(is_record(record_id)), **columns)
+
+    def _end_run(
+        self,
+        record_id: str,
+        runner: str,
+        reason: str | None,
+        *,
+        result: bytes | None,
+        figures: Figures | None,
+    ) -> JobEnd | None:
+        with self.database.writing():
+            if not self.is_run_by(record_id, runner):
+                return None
+            row = self.rows.row(record_id)
+            if result is not None:
+                self.rows.put(record_id, RESULT, result, self.rows.keys.seal(row.subject_id))
+            state = RecordState.FINISHED if reason is None else RecordState.FAILED
+            return self._end(row, state, reason, {} if figures is None else columns_of(figures))
 
     def _end(
         self,
@@ -362,13 +345,12 @@ class JobRows:
         reason: str | None = None,
         columns: Mapping[str, Value] = {},
     ) -> JobEnd:
-        record_id, now = str(row.id), self.now()
-        ended = {"state": state.value, "reason": reason, **columns}
-        self.database.run(_CHANGE, of_record=record_id, **ended)
-        self.database.run(_LEFT_QUEUE, of_record=record_id)
-        self.database.run(_ENDED, of_record=record_id, ended_at=now)
-        # Nobody goes on with it any more.
-        self.database.run(_CALLS_GONE, of_record=record_id)
+        record_id, now = str(row.id), self.database.now()
+        self._change(record_id, state=state.value, reason=reason, **columns)
+        self.database.run(update(jobs).where(own(jobs, record_id=record_id)), ended_at=now)
+        # No process continues it any more.
+        for table in (queue, calls):
+            self.database.run(delete(table).where(own(table, record_id=record_id)))
         self.tell(record_id, WHOLE, state.value)
         self.deliveries.make_due(record_id, now)
         return JobEnd(
@@ -378,3 +360,31 @@ class JobRows:
             created_at=datetime.fromisoformat(row.created_at),
             ended_at=datetime.fromisoformat(now),
         )
+
+
+def _claimed(record_id: str, runner: str) -> Select[Any]:
+    """Return the query of what the queue gave to a process."""
+    return select(queue.c.record_id).where(own(queue, record_id=record_id, runner=runner))
+
+
+def _summary(row: Found) -> JobSummary:
+    state = RecordState(row.state)
+    return JobSummary(
+        job_id=row.id,
+        created_at=datetime.fromisoformat(row.created_at),
+        state=state,
+        reason=row.reason,
+        danger=level_of(row.danger),
+        position=row.position if state is RecordState.WAITING else None,
+        batch_id=row.batch_id,
+        place=row.place,
+        ended_at=None if row.ended_at is None else datetime.fromisoformat(row.ended_at),
+    )
+
+
+def next_turn(database: TenantDatabase, asked_by: str) -> int:
+    """Return which turn comes after what a caller has waiting, and what is under way."""
+    before = (queue.c.asked_by == asked_by, queue.c.runner.is_not(None))
+    last = (select(func.max(queue.c.turn)).where(own(queue), one) for one in before)
+    turns = database.one(select(*(one.scalar_subquery() for one in last)))
+    return 1 + max(one or 0 for one in turns or (0,))

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
+from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.store.records import NewRecord
@@ -64,18 +64,6 @@ class TakenJob:
     id: str
     transcript: Transcript
     request: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftByFailure:
-    """What an assessment leaves of which no part finished."""
-
-    account: bytes = field(repr=False)
-    """JSON of a result without parts: its calls, its failures, and the signs of danger."""
-    danger: RiskLevel
-    """The level of these signs, a model's among them."""
-    danger_group: RiskGroup | None = None
-    """The first group that they are shown in; `None` without signs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

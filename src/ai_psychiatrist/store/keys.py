@@ -1,75 +1,108 @@
-"""The keys of a tenant's subjects, each wrapped by the tenant's, that one by the installation's."""
+"""The keys of a tenant's subjects, each wrapped by the tenant's, that one by the installation's.
+
+What a row holds of words is sealed with the key of its subject for its own place, and opens there.
+"""
 
 import hashlib
 import hmac
 import os
 import unicodedata
 import uuid
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import BindParameter, bindparam, delete, func, select, update
+from sqlalchemy import Table, delete, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, NotFound
-from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value
-from ai_psychiatrist.store.key_files import StoreKeys
-from ai_psychiatrist.store.schema import OF_TENANT, subjects, tenant_keys, wraps
+from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher, StoreKeys
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
+from ai_psychiatrist.store.key_schema import subjects, tenant_keys, wraps
+from ai_psychiatrist.store.schema import answers, bodies, calls, interviews, origins, reviews, turns
 
+_PLACES: Final[Mapping[Table, str]] = {
+    bodies: "{record_id}/{part}",
+    calls: "{record_id}/call/{digest}/{occurrence}",
+    reviews: "{record_id}/{rater}/{kind}/{place}",
+    interviews: "{id_hash}/state",
+    origins: "{id_hash}/origin",
+    answers: "{id_hash}/answer/{key_hash}",
+    turns: "{id_hash}/turn/{key_hash}",
+}
+"""What the `body` of a row is sealed for, by the row's columns."""
 _NAMES: Final = b"names of subjects"
-
-_OF_SUBJECT: Final[BindParameter[str]] = bindparam("of_subject")
-_IS_SUBJECT: Final = (subjects.c.tenant == OF_TENANT) & (subjects.c.id == _OF_SUBJECT)
-_STATE: Final = select(tenant_keys).where(tenant_keys.c.tenant == OF_TENANT)
-_CHANGED: Final = update(tenant_keys).where(tenant_keys.c.tenant == OF_TENANT)
-_WRAPS: Final = select(wraps.c.wrapped).where(wraps.c.tenant == OF_TENANT)
-_UNWRAPPED: Final = delete(wraps).where(wraps.c.tenant == OF_TENANT)
-_NAMED: Final = select(subjects.c.id).where(
-    subjects.c.tenant == OF_TENANT, subjects.c.name_digest == bindparam("of_name")
+_STATE: Final = (
+    select(tenant_keys, wraps.c.wrapped.label("wrap"))
+    .join_from(tenant_keys, wraps, wraps.c.tenant == tenant_keys.c.tenant)
+    .where(own(tenant_keys))
 )
-_ONE: Final = (
-    select(subjects, tenant_keys.c.generation)
-    .join_from(subjects, tenant_keys, subjects.c.tenant == tenant_keys.c.tenant)
-    .where(_IS_SUBJECT)
-)
-_ALL: Final = select(subjects).where(subjects.c.tenant == OF_TENANT)
-_COUNTED: Final = select(func.count()).where(
-    subjects.c.tenant == OF_TENANT, subjects.c.id.in_(bindparam("of_subjects", expanding=True))
-)
-_WRAPPED_ANEW: Final = update(subjects).where(_IS_SUBJECT)
-_FORGOTTEN: Final = delete(subjects).where(_IS_SUBJECT)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TenantKey:
-    generation: int
-    cipher: Cipher = field(repr=False)
-    naming: bytes = field(repr=False)
-    """Key of the digests by which names are found."""
+"""The tenant's key, in a row for each key of the installation that opens it."""
+_SUBJECT: Final = _STATE.add_columns(
+    *subjects.c["id", "wrapped", "sealed_name"],
+).join(subjects, subjects.c.tenant == tenant_keys.c.tenant)
+"""With a subject's in one query, so that both are of one generation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seal:
-    """Seals and opens what belongs to one subject of a tenant."""
+    """Seals and opens what belongs to one subject of a tenant, or the keys of the tenant."""
 
     cipher: Cipher = field(repr=False)
     tenant: str
 
     def put(self, content: bytes, *place: str) -> bytes:
-        """Return content as it is written; its place begins with the record's id."""
+        """Return content as it is written; its place begins with the id of what it belongs to."""
         return self.cipher.seal(content, place=sealed_place(self.tenant, *place))
 
     def take(self, stored: bytes | None, *place: str) -> bytes:
         """Return what was sealed for a place; raises `ArtifactMismatch`."""
         if not isinstance(stored, bytes):
-            raise ArtifactMismatch(problem_code="assessment_unreadable")
+            raise unreadable()
         try:
             return self.cipher.unseal(stored, place=sealed_place(self.tenant, *place))
         except ConfigurationError:
             # The keys themselves were checked when they were opened.
-            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
+            raise unreadable() from None
+
+    def sealed(
+        self, table: Table, row: Mapping[str, Value], content: str | bytes
+    ) -> dict[str, Value]:
+        """Return a row of a table with the content as its body."""
+        given = content.encode() if isinstance(content, str) else content
+        return {**row, "body": self.put(given, _PLACES[table].format_map(row))}
+
+    def opened(self, table: Table, row: Found | None, column: str = "body") -> bytes:
+        """Return the content of a row of a table; raises `ArtifactMismatch`, also without one.
+
+        `column`: under which a query has the body.
+        """
+        if row is None:
+            raise unreadable()
+        columns = row._asdict()
+        return self.take(columns[column], _PLACES[table].format_map(columns))
+
+
+def sealed_place(tenant: str, *parts: str) -> str:
+    """Return what ties sealed bytes to where they are kept."""
+    return "/".join(("records", tenant, *parts))
+
+
+def unreadable() -> ArtifactMismatch:
+    """Return the error of what is stored and cannot be read."""
+    return ArtifactMismatch(problem_code="assessment_unreadable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TenantKey:
+    generation: int
+    seal: Seal
+    naming: bytes = field(repr=False)
+    """Key of the digests by which names are found."""
+
+    def digest(self, name: str) -> bytes:
+        """Return by what a name is found; blanks around and ways of writing do not count."""
+        written = unicodedata.normalize("NFC", name.strip())  # noqa: TID251  a name is short
+        return hmac.digest(self.naming, written.encode(), hashlib.sha256)
 
 
 class TenantKeys:
@@ -87,177 +120,135 @@ class TenantKeys:
         self._keys = keys
         self._known: _TenantKey | None = None
         with database.writing():
-            if database.one(_STATE) is None:
+            if database.one(select(tenant_keys).where(own(tenant_keys))) is None:
                 database.add(tenant_keys, {"generation": 0, "is_wiping_due": False})
                 self._wrap(os.urandom(KEY_BYTES), keys.first())
-            self._tenant_key()
+            self._tenant_key(database.all(_STATE))
 
-    def subject(self, name: str | None, *, now: str, new_id: str | None = None) -> str:
+    def subject(self, name: str | None, *, new_id: str | None = None) -> str:
         """Return the id of a subject: the one of that name, or a new one."""
-        with self._database.writing():
-            tenant = self._tenant_key()
-            digest = None if name is None else _digest(tenant.naming, name)
-            if digest is not None:
-                found = self._database.one(_NAMED, of_name=digest)
-                if found is not None:
-                    return str(found.id)
+        database = self._database
+        with database.writing():
+            tenant = self._tenant_key(database.all(_STATE))
             subject_id, key = new_id or str(uuid.uuid4()), os.urandom(KEY_BYTES)
-            sealed = None
-            if name is not None:
-                sealed = Cipher(key).seal(name.encode(), place=self._place(subject_id, "name"))
             row: dict[str, Value] = {
                 "id": subject_id,
-                "name_digest": digest,
-                "sealed_name": sealed,
-                "wrapped": tenant.cipher.seal(key, place=self._place(subject_id, "key")),
-                "created_at": now,
+                "wrapped": tenant.seal.put(key, subject_id, "key"),
+                "created_at": database.now(),
             }
-            self._database.add(subjects, row)
+            if name is not None:
+                digest = tenant.digest(name)
+                named = select(subjects.c.id).where(own(subjects, name_digest=digest))
+                if (found := database.one(named)) is not None:
+                    return str(found.id)
+                sealed = self._seal(key).put(name.encode(), subject_id, "name")
+                row |= {"name_digest": digest, "sealed_name": sealed}
+            database.add(subjects, row)
         return subject_id
-
-    def adopt(self, subject_id: str, name: str | None, *, now: str) -> str:
-        """Return the id of a subject that comes from elsewhere: its own, or the one of its name."""
-        with self._database.writing():
-            if self.has_all([subject_id]):
-                return subject_id
-            return self.subject(name, now=now, new_id=subject_id)
-
-    def cipher(self, subject_id: str) -> Cipher:
-        """Return what opens a subject's words; raises `ArtifactMismatch` where the key is gone."""
-        try:
-            return Cipher(self._opened(subject_id)[0])
-        except NotFound:
-            raise ArtifactMismatch(problem_code="assessment_unreadable") from None
 
     def seal(self, subject_id: str) -> Seal:
         """Return what seals for a subject; raises `ArtifactMismatch` where its key is gone."""
-        return Seal(cipher=self.cipher(subject_id), tenant=self._database.tenant)
+        try:
+            return self._opened(subject_id)[0]
+        except NotFound:
+            raise unreadable() from None
 
     def name(self, subject_id: str) -> str | None:
         """Return what a subject is called, `None` without a name; raises `NotFound`."""
-        key, row = self._opened(subject_id)
-        if row.sealed_name is None:
-            return None
-        with _unreadable():
-            place = self._place(subject_id, "name")
-            return Cipher(key).unseal(row.sealed_name, place=place).decode()
+        seal, row = self._opened(subject_id)
+        return _name(seal, row)
 
     def has_all(self, subject_ids: Collection[str]) -> bool:
         """Return whether the keys of all these subjects are there."""
-        wanted = sorted(set(subject_ids))
-        found = self._database.one(_COUNTED, of_subjects=wanted)
-        return found is not None and found[0] == len(wanted)
+        wanted = set(subject_ids)
+        query = select(subjects.c.id).where(own(subjects), subjects.c.id.in_(wanted))
+        return self._database.count(query) == len(wanted)
 
-    def forget(self, subject_id: str) -> bool:
-        """Destroy a subject's key and name; returns whether there was one.
+    def forget(self, subject_id: str) -> None:
+        """Destroy a subject's key and name, if they are there.
 
         Nothing of it is left in the file after `wipe`.
         """
         with self._database.writing():
-            self._database.run(_CHANGED, is_wiping_due=True)
-            return self._database.run(_FORGOTTEN, of_subject=subject_id) > 0
+            self._change(is_wiping_due=True)
+            self._database.run(delete(subjects).where(own(subjects, id=subject_id)))
 
     def wipe(self) -> bool:
         """Leave no earlier state in the files or beside them; returns whether that succeeded.
 
         What another process that reads or a full disk keeps from it is left to the next call.
         """
-        state = self._database.one(_STATE)
+        state = self._database.one(select(tenant_keys).where(own(tenant_keys)))
         is_due = state is not None and bool(state.is_wiping_due)
         is_wiped = self._database.database.forget_deleted(rewrites_keys=is_due)
         if is_due and is_wiped:
-            self._database.run(_CHANGED, is_wiping_due=False)
+            self._change(is_wiping_due=False)
         return is_wiped
 
     def rotate(self, *, further: Cipher | None = None) -> int:
-        """Give the tenant a new key, and wrap every subject's anew; returns how many there are.
+        """Give the tenant a new key, and wrap every subject's with it; returns how many there are.
 
         `further`: another key of the installation that is to open it from now on, beside the
         present one. All of it happens or nothing; who reads meanwhile finds the one or the other.
         """
-        with self._database.writing():
-            before = self._tenant_key()
+        database = self._database
+        with database.writing():
+            state = database.all(_STATE)
+            before, (present, _) = self._tenant_key(state), self._unwrapped(state)
             key = os.urandom(KEY_BYTES)
-            after = _made(key, before.generation + 1)
-            rows = self._database.all(_ALL)
-            for row in rows:
-                self._wrap_anew(row, before, after)
-            present, _ = self._unwrapped_key()
-            self._database.run(_UNWRAPPED)
+            after = self._made(key, before.generation + 1)
+            found = database.all(select(subjects).where(own(subjects)))
+            for row in found:
+                own_key = before.seal.take(row.wrapped, row.id, "key")
+                name = _name(self._seal(own_key), row)
+                database.run(
+                    update(subjects).where(own(subjects, id=row.id)),
+                    wrapped=after.seal.put(own_key, row.id, "key"),
+                    name_digest=None if name is None else after.digest(name),
+                )
+            database.run(delete(wraps).where(own(wraps)))
             for cipher in (present, further):
                 if cipher is not None:
                     self._wrap(key, cipher)
-            self._database.run(_CHANGED, generation=after.generation, is_wiping_due=True)
+            self._change(generation=after.generation, is_wiping_due=True)
         self.wipe()
-        return len(rows)
+        return len(found)
+
+    def _change(self, **columns: Value) -> None:
+        self._database.run(update(tenant_keys).where(own(tenant_keys)), **columns)
 
     def _wrap(self, key: bytes, cipher: Cipher) -> None:
-        self._database.add(wraps, {"wrapped": cipher.seal(key, place=self._place("key"))})
+        wrapped = cipher.seal(key, place=sealed_place(self._database.tenant, "key"))
+        self._database.add(wraps, {"wrapped": wrapped})
 
-    def _wrap_anew(self, row: Found, before: _TenantKey, after: _TenantKey) -> None:
-        key, digest = self._unwrapped(row, before), None
-        if row.sealed_name is not None:
-            place = self._place(row.id, "name")
-            with _unreadable():
-                name = Cipher(key).unseal(row.sealed_name, place=place).decode()
-            digest = _digest(after.naming, name)
-        wrapped = after.cipher.seal(key, place=self._place(row.id, "key"))
-        self._database.run(_WRAPPED_ANEW, of_subject=row.id, wrapped=wrapped, name_digest=digest)
+    def _unwrapped(self, state: Sequence[Found]) -> tuple[Cipher, bytes]:
+        """Return the key of the installation that opens the tenant's, and that one."""
+        place = sealed_place(self._database.tenant, "key")
+        return self._keys.opened(*(row.wrap for row in state), place=place)
 
-    def _opened(self, subject_id: str) -> tuple[bytes, Found]:
-        """Return a subject's key and row; another process may have wrapped all of them anew."""
-        row, tenant = self._row(subject_id), self._known
-        if tenant is None or tenant.generation != row.generation:
-            with self._database.reading():
-                tenant, row = self._tenant_key(), self._row(subject_id)
-        return self._unwrapped(row, tenant), row
-
-    def _row(self, subject_id: str) -> Found:
-        row = self._database.one(_ONE, of_subject=subject_id)
-        if row is None:
-            raise NotFound("subject_not_found")
-        return row
-
-    def _unwrapped(self, row: Found, tenant: _TenantKey) -> bytes:
-        with _unreadable():
-            return tenant.cipher.unseal(row.wrapped, place=self._place(row.id, "key"))
-
-    def _tenant_key(self) -> _TenantKey:
-        """Return the tenant's key as it is now; to be called inside a transaction."""
-        state = self._database.one(_STATE)
-        generation = -1 if state is None else int(state.generation)
+    def _tenant_key(self, state: Sequence[Found]) -> _TenantKey:
+        generation = state[0].generation if state else -1
         if self._known is None or self._known.generation != generation:
-            self._known = _made(self._unwrapped_key()[1], generation)
+            self._known = self._made(self._unwrapped(state)[1], generation)
         return self._known
 
-    def _unwrapped_key(self) -> tuple[Cipher, bytes]:
-        """Return the key of the installation that opens the tenant's, and that one."""
-        sealed = [row.wrapped for row in self._database.all(_WRAPS)]
-        return self._keys.opened(*sealed, place=self._place("key"))
+    def _made(self, key: bytes, generation: int) -> _TenantKey:
+        naming = hmac.digest(key, _NAMES, hashlib.sha256)
+        return _TenantKey(generation=generation, seal=self._seal(key), naming=naming)
 
-    def _place(self, *parts: str) -> str:
-        return sealed_place(self._database.tenant, *parts)
+    def _opened(self, subject_id: str) -> tuple[Seal, Found]:
+        """Return what seals for a subject, and its row; raises `NotFound`."""
+        state = self._database.all(_SUBJECT.where(subjects.c.id == subject_id))
+        if not state:
+            raise NotFound("subject_not_found")
+        key = self._tenant_key(state).seal.take(state[0].wrapped, subject_id, "key")
+        return self._seal(key), state[0]
 
-
-def sealed_place(tenant: str, *parts: str) -> str:
-    """Return what ties sealed bytes to where they are kept."""
-    return "/".join(("records", tenant, *parts))
-
-
-def _made(key: bytes, generation: int) -> _TenantKey:
-    naming = hmac.digest(key, _NAMES, hashlib.sha256)
-    return _TenantKey(generation=generation, cipher=Cipher(key), naming=naming)
+    def _seal(self, key: bytes) -> Seal:
+        return Seal(cipher=Cipher(key), tenant=self._database.tenant)
 
 
-def _digest(naming: bytes, name: str) -> bytes:
-    """Return by what a name is found; blanks around it and ways of writing letters do not count."""
-    written = unicodedata.normalize("NFC", name.strip())  # noqa: TID251  a name is short
-    return hmac.digest(naming, written.encode(), hashlib.sha256)
-
-
-@contextmanager
-def _unreadable() -> Iterator[None]:
-    try:
-        yield
-    except ConfigurationError:
-        raise ArtifactMismatch(problem_code="assessment_unreadable") from None
+def _name(seal: Seal, row: Found) -> str | None:
+    if row.sealed_name is None:
+        return None
+    return seal.take(row.sealed_name, row.id, "name").decode()

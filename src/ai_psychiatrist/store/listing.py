@@ -6,9 +6,8 @@ Nothing is opened for them.
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,7 +15,6 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Select,
-    Subquery,
     and_,
     bindparam,
     case,
@@ -33,8 +31,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.store.database import Found, TenantDatabase
-from ai_psychiatrist.store.records import Candidate, ListedRecord, summary_in
-from ai_psychiatrist.store.rows import IS_OWN
+from ai_psychiatrist.store.records import IS_OWN, ListedRecord, summary_in
 from ai_psychiatrist.store.schema import begun, records, shown
 
 
@@ -79,7 +76,7 @@ class PageWanted:
 
     @property
     def is_steered_by_scores(self) -> bool:
-        """Whether it tells of scores also by what is not in it, or by its length."""
+        """Whether scores can be inferred from what it leaves out, or from its length."""
         has_filter = self.band is not None or self.unknown is not None
         return has_filter or self.sort in {Sort.WIDTH, Sort.TOTAL}
 
@@ -95,18 +92,12 @@ class RecordPage:
     """How many the whole list has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cursor:
     """The last line of a page: its place in the order."""
 
-    sort: Sort
     value: int
     seq: int
-
-    def written(self) -> str:
-        """Return it as callers send it back."""
-        content = json.dumps([self.sort.value, self.value, self.seq]).encode()
-        return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def read_cursor(given: str, sort: Sort) -> Cursor:
@@ -116,11 +107,23 @@ def read_cursor(given: str, sort: Sort) -> Cursor:
         # SQLite's integers have 64 bits.
         is_stored = all(type(one) is int and abs(one) < 2**63 for one in (value, seq))
         if named == sort.value and is_stored:
-            return Cursor(sort=sort, value=value, seq=seq)
+            return Cursor(value, seq)
     except (ValueError, TypeError, binascii.Error, RecursionError):
         pass
     msg = "cursor has to be the `next` of a page in the same order; leave it out for the first page"
     raise InputError(msg, field="cursor")
+
+
+def paged(rows: Sequence[Found], limit: int, sort: Sort) -> tuple[Sequence[Found], str | None]:
+    """Return the lines of a page, and the cursor of the next one, `None` at the end.
+
+    `rows`: the page and where there is one the line after it, each with its `sort_key`.
+    """
+    if len(rows) <= limit:
+        return rows, None
+    last = rows[limit - 1]
+    content = json.dumps([sort.value, last.sort_key, last.seq]).encode()
+    return rows[:limit], base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 _WITHOUT_FIGURE: Final = -1
@@ -148,12 +151,12 @@ SEEN_BY: Final = records.outerjoin(
     ),
 )
 _SEEN: Final = select(records, STANDING).select_from(SEEN_BY).where(IS_OWN).subquery()
-_CANDIDATES: Final = (
-    select(records.c.id, records.c.created_at, records.c.unknown_items, records.c.width, STANDING)
-    .select_from(SEEN_BY)
-    .where(IS_OWN, records.c.state == RecordState.FINISHED.value)
-    .order_by(records.c.seq)
-)
+_RATED: Final[Mapping[Rated, ColumnElement[bool]]] = {
+    Rated.NONE: _SEEN.c.raters == 0,
+    Rated.ANY: _SEEN.c.raters > 0,
+    Rated.MINE: _SEEN.c.mine == ReviewPhase.REVEALED.value,
+    Rated.NOT_MINE: _SEEN.c.mine != ReviewPhase.REVEALED.value,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,81 +167,55 @@ class RecordLists:
 
     def page(self, wanted: PageWanted) -> RecordPage:
         """Return a part of the list; raises `InputError` for a cursor of another list."""
-        query = _page(wanted)
+        listed = _listed(wanted)
+        found = listed.subquery()
+        query = select(found).order_by(found.c.sort_key.desc(), found.c.seq.desc())
+        if wanted.cursor is not None:
+            after = read_cursor(wanted.cursor, wanted.sort)
+            place = tuple_(found.c.sort_key, found.c.seq)
+            query = query.where(place < tuple_(literal(after.value), literal(after.seq)))
         with self.database.reading():
-            rows = self.database.all(query, of_rater=wanted.rater)
-            total = self._count(_listed(wanted), wanted.rater)
-        listed = rows[: wanted.limit]
-        cursor = None
-        if len(rows) > wanted.limit:
-            last = listed[-1]
-            cursor = Cursor(sort=wanted.sort, value=last.sort_key, seq=last.seq).written()
-        return RecordPage(records=tuple(map(_record, listed)), next=cursor, total=total)
+            rows = self.database.all(query.limit(wanted.limit + 1), of_rater=wanted.rater)
+            total = self.database.count(listed, of_rater=wanted.rater)
+        shown, cursor = paged(rows, wanted.limit, wanted.sort)
+        return RecordPage(records=tuple(map(_record, shown)), next=cursor, total=total)
 
     def hidden(self, wanted: PageWanted) -> int:
         """Return of how many in the whole list no score is given."""
-        listed = _listed(wanted).subquery()
-        return self._count(select(listed).where(listed.c.is_hidden), wanted.rater)
+        hidden = _listed(wanted).where(_is_hidden(wanted))
+        return self.database.count(hidden, of_rater=wanted.rater)
 
-    def lines(self, record_ids: Sequence[str], rater: str) -> tuple[ListedRecord, ...]:
-        """Return the lines of records in the order of their ids; what is gone has none."""
-        listed = _listed(PageWanted(rater=rater)).subquery()
-        query = select(listed).where(listed.c.id.in_(record_ids))
-        found = {row.id: row for row in self.database.all(query, of_rater=rater)}
-        return tuple(_record(found[one]) for one in record_ids if one in found)
+    def finished(self, rater: str) -> tuple[ListedRecord, ...]:
+        """Return all finished records as a rater may see them, the oldest first."""
+        listed = _listed(PageWanted(rater=rater, state=RecordState.FINISHED))
+        rows = self.database.all(listed.order_by(_SEEN.c.seq), of_rater=rater)
+        return tuple(map(_record, rows))
 
     def of_subject(self, subject_id: str) -> int:
         """Return how many records of a subject are listed."""
-        query = select(records).where(IS_OWN, records.c.subject_id == subject_id)
-        return self._count(query, "")
-
-    def candidates(self, rater: str) -> tuple[Candidate, ...]:
-        """Return all finished records as the queue of a rater sees them."""
-        return tuple(
-            Candidate(
-                id=row.id,
-                created_at=datetime.fromisoformat(row.created_at),
-                phase=ReviewPhase(row.mine),
-                unknown_items=row.unknown_items,
-                width=row.width,
-            )
-            for row in self.database.all(_CANDIDATES, of_rater=rater)
-        )
-
-    def _count(self, query: Select[Any], rater: str) -> int:
-        row = self.database.one(select(func.count()).select_from(query.subquery()), of_rater=rater)
-        return 0 if row is None else int(row[0])
+        of_subject = select(records.c.id).where(IS_OWN, records.c.subject_id == subject_id)
+        return self.database.count(of_subject)
 
 
-def _page(wanted: PageWanted) -> Select[Any]:
-    """Return the query of a page and of one line more, by which the next page is told."""
-    listed = _listed(wanted).subquery()
-    keyed = select(listed, _sort_key(wanted.sort, listed).label("sort_key")).subquery()
-    query = select(keyed).order_by(keyed.c.sort_key.desc(), keyed.c.seq.desc())
-    if wanted.cursor is not None:
-        after = read_cursor(wanted.cursor, wanted.sort)
-        place = tuple_(keyed.c.sort_key, keyed.c.seq)
-        query = query.where(place < tuple_(literal(after.value), literal(after.seq)))
-    return query.limit(wanted.limit + 1)
-
-
-def _sort_key(sort: Sort, listed: Subquery) -> ColumnElement[int]:
-    if sort is Sort.CREATED:
-        return literal(0)
-    if sort is Sort.DANGER:
-        return func.coalesce(listed.c.danger, _WITHOUT_FIGURE)
-    figure = listed.c.width if sort is Sort.WIDTH else listed.c.total_max
-    return case((listed.c.is_hidden, _WITHOUT_FIGURE), else_=func.coalesce(figure, _WITHOUT_FIGURE))
+def _is_hidden(wanted: PageWanted) -> ColumnElement[bool]:
+    return _SEEN.c.mine.in_(sorted(phase.value for phase in wanted.hidden))
 
 
 def _listed(wanted: PageWanted) -> Select[Any]:
-    is_hidden = _SEEN.c.mine.in_(sorted(phase.value for phase in wanted.hidden))
-    query = select(_SEEN, is_hidden.label("is_hidden"))
+    is_hidden = _is_hidden(wanted)
+    figures: dict[Sort, ColumnElement[int]] = {
+        Sort.CREATED: literal(0),
+        Sort.DANGER: _SEEN.c.danger,
+        Sort.WIDTH: case((not_(is_hidden), _SEEN.c.width)),
+        Sort.TOTAL: case((not_(is_hidden), _SEEN.c.total_max)),
+    }
+    sort_key = func.coalesce(figures[wanted.sort], _WITHOUT_FIGURE)
+    query = select(_SEEN, is_hidden.label("is_hidden"), sort_key.label("sort_key"))
     if wanted.band is not None:
-        band = literal(int(wanted.band))
-        query = query.where(
-            not_(is_hidden), band.between(_SEEN.c.severity_lower, _SEEN.c.severity_upper)
+        is_in_band = literal(int(wanted.band)).between(
+            _SEEN.c.severity_lower, _SEEN.c.severity_upper
         )
+        query = query.where(not_(is_hidden), is_in_band)
     if wanted.unknown is not None:
         query = query.where(not_(is_hidden), _SEEN.c.unknown_items >= wanted.unknown)
     if wanted.danger is not None:
@@ -246,21 +223,8 @@ def _listed(wanted: PageWanted) -> Select[Any]:
     if wanted.state is not None:
         query = query.where(_SEEN.c.state == wanted.state.value)
     if wanted.rated is not None:
-        query = query.where(_is_rated(wanted.rated))
+        query = query.where(_RATED[wanted.rated])
     return query
-
-
-def _is_rated(rated: Rated) -> ColumnElement[bool]:
-    is_mine = _SEEN.c.mine == ReviewPhase.REVEALED.value
-    match rated:
-        case Rated.NONE:
-            return _SEEN.c.raters == 0
-        case Rated.ANY:
-            return _SEEN.c.raters > 0
-        case Rated.MINE:
-            return is_mine
-        case Rated.NOT_MINE:
-            return not_(is_mine)
 
 
 def _record(row: Found) -> ListedRecord:

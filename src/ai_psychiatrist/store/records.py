@@ -1,21 +1,44 @@
 """A stored assessment: what is sealed of it, and what stands in clear to be sorted by."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, not_, select
+
 from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.store.database import Found, Value
+from ai_psychiatrist.store.contents import transcript_bytes
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
+from ai_psychiatrist.store.keys import Seal, TenantKeys
+from ai_psychiatrist.store.schema import bodies, erased, records
 
 _LEVELS: Final = tuple(RiskLevel)
 
 WHOLE: Final = "assessment"
 """The stage that stands for all of an assessment; its last event ends what is told."""
+REQUEST: Final = "request"
+RESULT: Final = "result"
+TRANSCRIPT: Final = "transcript"
+
+OF_RECORD: Final[BindParameter[str]] = bindparam("of_record")
+IS_KEPT: Final = records.c.swept_at.is_(None)
+"""A record that a sweep has hidden counts as gone."""
+IS_OWN: Final = and_(own(records), IS_KEPT)
+"""A record that a sweep has hidden counts as gone."""
+NOT_ERASED: Final = not_(
+    select(erased)
+    .where(erased.c.tenant == records.c.tenant, erased.c.subject_id == records.c.subject_id)
+    .exists()
+)
+"""The erasing of a subject begins with its row there and ends with its records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,20 +124,6 @@ class ListedRecord:
     """Whether scores are to be left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A finished assessment, as the queue of a rater sees it."""
-
-    id: str
-    created_at: datetime
-    phase: ReviewPhase
-    """How far the rater is with it."""
-    unknown_items: int | None
-    """`None` where no item has a result."""
-    width: int | None
-    """How many totals the belief's interval spans, `None` without a belief."""
-
-
 def figures_of(result: Assessment) -> Figures:
     """Return what of a result holds neither words nor names."""
     models = (name for agent in result.models.values() for name in agent.answered_by)
@@ -157,12 +166,13 @@ def columns_of(figures: Figures) -> dict[str, Value]:
 
 def summary_in(row: Found) -> RecordSummary:
     """Return the summary that a row of the records holds."""
+    lower, upper = row.severity_lower, row.severity_upper
     figures = Figures(
         status=row.status,
         total_min=row.total_min,
         total_max=row.total_max,
-        severity_lower=_severity(row.severity_lower),
-        severity_upper=_severity(row.severity_upper),
+        severity_lower=None if lower is None else Severity(lower),
+        severity_upper=None if upper is None else Severity(upper),
         unknown_items=row.unknown_items,
         width=row.width,
         danger=level_of(row.danger),
@@ -185,5 +195,71 @@ def level_of(rank: int | None) -> RiskLevel | None:
     return None if rank is None else _LEVELS[rank]
 
 
-def _severity(value: int | None) -> Severity | None:
-    return None if value is None else Severity(value)
+def is_record(record_id: str) -> ColumnElement[bool]:
+    """Return the condition of one record that no sweep has hidden."""
+    return and_(IS_OWN, records.c.id == record_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordRows:
+    """The rows of a tenant."""
+
+    database: TenantDatabase
+    keys: TenantKeys = field(repr=False)
+
+    def insert(self, new: NewRecord, subject_id: str, *, seq: int) -> Seal:
+        """Write a record with its parts, and return what seals more of them.
+
+        One without a result waits to be made.
+        """
+        now = self.database.now()
+        state = RecordState.WAITING if new.result is None else RecordState.FINISHED
+        row = columns_of(new.figures) | {
+            "seq": seq,
+            "id": new.id,
+            "subject_id": subject_id,
+            "created_at": now,
+            "kept_from": now,
+            "state": state.value,
+        }
+        self.database.add(records, row)
+        seal = self.keys.seal(subject_id)
+        self.put(new.id, TRANSCRIPT, transcript_bytes(new.transcript), seal)
+        if new.result is not None:
+            self.put(new.id, RESULT, new.result, seal)
+        return seal
+
+    def put(self, record_id: str, part: str, content: str | bytes, seal: Seal) -> None:
+        """Write a part of a record."""
+        row = {"record_id": record_id, "part": part}
+        self.database.add(bodies, seal.sealed(bodies, row, content))
+
+    def take(self, record_id: str, part: str, seal: Seal) -> bytes:
+        """Return a part of a record; raises `ArtifactMismatch`."""
+        query = select(bodies).where(own(bodies, record_id=record_id, part=part))
+        return seal.opened(bodies, self.database.one(query))
+
+    def row(self, record_id: str) -> Found:
+        """Return what stands in the clear; raises `NotFound`, also once its erasing began."""
+        row = self.database.one(select(records).where(is_record(record_id), NOT_ERASED))
+        if row is None:
+            raise NotFound("assessment_not_found")
+        return row
+
+    @contextmanager
+    def opening(self, record_id: str) -> Iterator[Seal]:
+        """Give what opens a record; raises `NotFound` and `ArtifactMismatch`.
+
+        What cannot be read inside because the record is erased is `NotFound`, too.
+        """
+        row = self.row(record_id)
+        try:
+            yield self.keys.seal(row.subject_id)
+        except ArtifactMismatch:
+            self.row(record_id)
+            raise
+
+    def seal_of(self, record_id: str) -> Seal:
+        """Return what seals a record; raises as `opening` does."""
+        with self.opening(record_id) as seal:
+            return seal

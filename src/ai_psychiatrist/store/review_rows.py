@@ -1,37 +1,26 @@
 """What raters said of records: rows that are added, each rater's ratings once."""
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
 
-from sqlalchemy import Select, and_, bindparam, func, select, update
+from sqlalchemy import ColumnElement, and_, select, update
 
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.review import Committed, ReviewPhase, ReviewRow, Said
 from ai_psychiatrist.store.contents import kind_of, said_bytes, said_in
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.listing import SEEN_BY, STANDING
-from ai_psychiatrist.store.rows import IS_OWN, IS_RECORD, OF_RECORD, RecordRows
-from ai_psychiatrist.store.schema import OF_TENANT, begun, records, reviews, shown
+from ai_psychiatrist.store.records import IS_OWN, RecordRows, is_record
+from ai_psychiatrist.store.schema import begun, records, reviews, shown
 
 _PLACE_BYTES: Final = 16
-_IS_RATERS: Final = and_(begun.c.tenant == OF_TENANT, begun.c.rater == bindparam("of_rater"))
-_IS_BEGUN: Final = and_(_IS_RATERS, begun.c.record_id == OF_RECORD)
-_BEGUN: Final = select(begun).where(_IS_BEGUN)
-_BEGUN_COUNT: Final = select(func.count()).where(_IS_RATERS)
-_COMMIT: Final = update(begun).where(_IS_BEGUN).values(is_committed=True)
-_ONE_RATER_MORE: Final = update(records).where(IS_RECORD).values(raters=records.c.raters + 1)
-_STANDING: Final = select(STANDING).select_from(SEEN_BY).where(IS_RECORD)
-_NOT_SHOWN: Final = select(records.c.id).select_from(SEEN_BY).where(IS_OWN, shown.c.rater.is_(None))
-_NOT_SHOWN_OF: Final = _NOT_SHOWN.where(records.c.id.in_(bindparam("of_records", expanding=True)))
-_UNSEEN_WITH_SCORES: Final = _NOT_SHOWN.where(
-    begun.c.rater.is_(None),
-    records.c.status.is_not(None),
-    records.c.raters >= bindparam("fewest"),
-)
 _ROWS: Final = (
     select(reviews, records.c.subject_id)
     .join_from(
@@ -41,17 +30,6 @@ _ROWS: Final = (
     )
     .where(IS_OWN)
 )
-_COUNT: Final = select(func.count()).select_from(_ROWS.subquery())
-_ROWS_OF: Final = _ROWS.where(reviews.c.record_id == OF_RECORD).order_by(reviews.c.number)
-_ALL_ROWS: Final = _ROWS.order_by(records.c.seq, reviews.c.number)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatedRecord:
-    """All that was said of one record."""
-
-    record_id: str
-    rows: tuple[ReviewRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +38,23 @@ class ReviewRows:
 
     database: TenantDatabase
     rows: RecordRows
-    now: Callable[[], str]
 
     def standing(self, record_id: str, rater: str) -> ReviewPhase:
         """Return how far a rater is with a record; raises `NotFound`."""
-        row = self.database.one(_STANDING, of_record=record_id, of_rater=rater)
+        query = select(STANDING).select_from(SEEN_BY).where(is_record(record_id))
+        row = self.database.one(query, of_rater=rater)
         if row is None:
             raise NotFound("assessment_not_found")
         return ReviewPhase(row.mine)
 
     def is_begun(self, record_id: str, rater: str) -> bool:
         """Return whether a rater has begun to review a record, committed or not."""
-        return self.database.one(_BEGUN, of_record=record_id, of_rater=rater) is not None
+        query = select(begun).where(own(begun, record_id=record_id, rater=rater))
+        return self.database.one(query) is not None
 
     def begun(self, rater: str) -> int:
         """Return how many reviews a rater has begun, committed or not."""
-        row = self.database.one(_BEGUN_COUNT, of_rater=rater)
-        return 0 if row is None else int(row[0])
+        return self.database.count(select(begun.c.record_id).where(own(begun, rater=rater)))
 
     def mark(self) -> str:
         """Return a text that is another one after any row was added or removed.
@@ -84,9 +62,7 @@ class ReviewRows:
         It says how many there are, and the highest number that any ever had.
         """
         with self.database.reading():
-            row = self.database.one(_COUNT)
-            last = self.database.counter("last_review")
-        return "" if row is None else f"{row[0]}-{last}"
+            return f"{self.database.count(_ROWS)}-{self.database.counter('last_review')}"
 
     def begin(self, record_id: str, rater: str) -> ReviewPhase:
         """Begin a rater's review, once: blind, or seen where scores were given before."""
@@ -96,11 +72,11 @@ class ReviewRows:
                 is_seen = standing is ReviewPhase.SEEN
                 standing = ReviewPhase.SEEN if is_seen else ReviewPhase.BLIND
                 row = {"record_id": record_id, "rater": rater, "phase": standing.value}
-                self.database.add(begun, {**row, "at": self.now(), "is_committed": False})
+                self.database.add(begun, {**row, "at": self.database.now(), "is_committed": False})
             return standing
 
     def give_scores(self, record_id: str, rater: str, hidden: frozenset[ReviewPhase]) -> None:
-        """Keep in mind that a rater is given scores; raises `RequestConflict` for hidden ones."""
+        """Note that a rater is given scores; raises `RequestConflict` for hidden ones."""
         with self.database.writing():
             standing = self.standing(record_id, rater)
             if standing in hidden:
@@ -109,16 +85,15 @@ class ReviewRows:
                 self.note_shown(rater, (record_id,))
 
     def note_shown(self, rater: str, record_ids: Iterable[str]) -> None:
-        """Keep in mind that a rater was given scores of these records, if they are still there."""
+        """Note that a rater was given scores of these records, as far as they are stored."""
         given = list(record_ids)
         if given:
-            with self.database.writing():
-                self._show(rater, _NOT_SHOWN_OF, of_records=given)
+            self._show(rater, records.c.id.in_(given))
 
     def note_all_shown(self, rater: str, *, only_rated: bool = False) -> None:
-        """Keep in mind that a rater was told of the scores of all that are not begun."""
-        with self.database.writing():
-            self._show(rater, _UNSEEN_WITH_SCORES, fewest=int(only_rated))
+        """Note that a rater was given the scores of all records that the rater has not begun."""
+        has_scores, is_rated = records.c.status.is_not(None), records.c.raters >= int(only_rated)
+        self._show(rater, begun.c.rater.is_(None), has_scores, is_rated)
 
     def append(self, record_id: str, rater: str, said: Said) -> ReviewRow:
         """Add what a rater says: ratings are committed once, and everything else comes after them.
@@ -137,39 +112,41 @@ class ReviewRows:
             return row
 
     def of(self, record_id: str) -> tuple[ReviewRow, ...]:
-        """Return all that was said of a record in its order, whoever said it."""
-        self.rows.row(record_id)
-        rows = self.database.all(_ROWS_OF, of_record=record_id)
-        with self.rows.readable(record_id):
-            return tuple(_row(row, self.rows.keys.seal(row.subject_id)) for row in rows)
+        """Return all that raters said of a record, in its order."""
+        of_record = _ROWS.where(reviews.c.record_id == record_id).order_by(reviews.c.number)
+        with self.rows.opening(record_id) as seal:
+            return tuple(_row(row, seal) for row in self.database.all(of_record))
 
     def sealed(self) -> Sequence[Found]:
         """Return all that was said of all records, in the order of the records, for `opened`."""
-        return self.database.all(_ALL_ROWS)
+        return self.database.all(_ROWS.order_by(records.c.seq, reviews.c.number))
 
-    def opened(self, sealed: Sequence[Found]) -> tuple[RatedRecord, ...]:
-        """Return what was said, without what is erased by now; raises `ArtifactMismatch`."""
+    def opened(self, sealed: Sequence[Found]) -> dict[str, list[ReviewRow]]:
+        """Return what was said of each record, without what is erased by now.
+
+        Raises `ArtifactMismatch`.
+        """
         found: dict[str, list[ReviewRow]] = {}
-        for row in sealed:
-            try:
-                with self.rows.readable(row.record_id):
-                    seal = self.rows.keys.seal(row.subject_id)
-            except NotFound:
-                continue
-            found.setdefault(row.record_id, []).append(_row(row, seal))
-        return tuple(RatedRecord(record_id=key, rows=tuple(rows)) for key, rows in found.items())
+        for record_id, rows in groupby(sealed, key=attrgetter("record_id")):
+            with suppress(NotFound):
+                seal = self.rows.seal_of(record_id)
+                found[record_id] = [_row(row, seal) for row in rows]
+        return found
 
-    def _show(self, rater: str, query: Select[Any], **values: Value) -> None:
-        rows = self.database.all(query, of_rater=rater, **values)
-        if rows:
-            self.database.add(shown, *({"record_id": row.id, "rater": rater} for row in rows))
+    def _show(self, rater: str, *which: ColumnElement[bool]) -> None:
+        """Note of records that a rater was given their scores, where that is not noted yet."""
+        unseen = select(records.c.id).select_from(SEEN_BY).where(IS_OWN, shown.c.rater.is_(None))
+        with self.database.writing():
+            rows = self.database.all(unseen.where(*which), of_rater=rater)
+            if rows:
+                self.database.add(shown, *({"record_id": row.id, "rater": rater} for row in rows))
 
     def _insert(self, record_id: str, rater: str, said: Said, seal: Seal) -> ReviewRow:
         (number,) = self.database.numbers("last_review")
-        now, kind, place = self.now(), kind_of(said), secrets.token_hex(_PLACE_BYTES)
-        body = seal.put(said_bytes(said), record_id, rater, kind, place)
-        row = {"record_id": record_id, "rater": rater, "at": now, "kind": kind, "place": place}
-        self.database.add(reviews, {"number": number, **row, "body": body})
+        now, place = self.database.now(), secrets.token_hex(_PLACE_BYTES)
+        row: dict[str, Value] = {"number": number, "record_id": record_id, "rater": rater}
+        row |= {"at": now, "kind": kind_of(said), "place": place}
+        self.database.add(reviews, seal.sealed(reviews, row, said_bytes(said)))
         return ReviewRow(number=number, rater=rater, at=datetime.fromisoformat(now), said=said)
 
     def _commit(
@@ -180,20 +157,14 @@ class ReviewRows:
             raise RequestConflict("already_committed")
         if not self.is_begun(record_id, rater):
             raise RequestConflict("review_not_begun")
-        self.database.run(_COMMIT, of_record=record_id, of_rater=rater)
-        self.database.run(_ONE_RATER_MORE, of_record=record_id)
+        review = update(begun).where(own(begun, record_id=record_id, rater=rater))
+        self.database.run(review, is_committed=True)
+        rated = update(records).where(is_record(record_id)).values(raters=records.c.raters + 1)
+        self.database.run(rated)
         return Committed(items=said.items, phase=standing)
 
 
-def said_place(row: Found) -> tuple[str, ...]:
-    """Return what a thing that a rater said is sealed for."""
-    return row.record_id, row.rater, row.kind, row.place
-
-
 def _row(row: Found, seal: Seal) -> ReviewRow:
-    return ReviewRow(
-        number=row.number,
-        rater=row.rater,
-        at=datetime.fromisoformat(row.at),
-        said=said_in(row.kind, seal.take(row.body, *said_place(row))),
-    )
+    said = said_in(row.kind, seal.opened(reviews, row))
+    at = datetime.fromisoformat(row.at)
+    return ReviewRow(number=row.number, rater=row.rater, at=at, said=said)

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import Table, func, insert, select
 
 from ai_psychiatrist.store.contents import call_in
-from ai_psychiatrist.store.database import Found, columns_in
+from ai_psychiatrist.store.database import Found
 from ai_psychiatrist.store.errors import refusing_damage
 from ai_psychiatrist.store.run_records import Origin
 from ai_psychiatrist.store.run_rows import RunRows, own
@@ -70,7 +70,9 @@ def append_rows(
 def _opened(source: RunRows, table: Table, found: Found) -> dict[str, Any]:
     """Return a row with its words opened; raises what `refusing_damage` knows for a damaged one."""
     # Other rows are ordered by numbers that nothing names: they are given anew.
-    row: dict[str, Any] = columns_in(found, but=() if table is batches else ("number",))
+    row: dict[str, Any] = found._asdict()
+    if table is not batches:
+        row.pop("number", None)
     _change_words(table, row, source.open)
     if table is attempts:
         Origin(row["origin"])

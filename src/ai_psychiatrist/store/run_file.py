@@ -14,8 +14,9 @@ from sqlalchemy import insert, inspect, select, text
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.private_files import make_folder, open_own_file
 from ai_psychiatrist.store.cipher import Cipher
-from ai_psychiatrist.store.database import Database, sqlite_engine
+from ai_psychiatrist.store.database import Database
 from ai_psychiatrist.store.errors import LedgerUnusable, refusing_damage, translated_of_run
+from ai_psychiatrist.store.opening import sqlite_engine
 from ai_psychiatrist.store.run_rows import RunRows, own
 from ai_psychiatrist.store.run_schema import RUN_SCHEMA_VERSION, RUNS, TRIGGERS, adding, terms
 from ai_psychiatrist.store.schema import meta

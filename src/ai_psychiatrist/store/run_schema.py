@@ -33,7 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import SchemaItem
 
-from ai_psychiatrist.store.schema import keep_tenants_apart
+from ai_psychiatrist.store.schema_rules import keep_tenants_apart
 
 RUN_SCHEMA_VERSION: Final = 8
 """The first of this form; the ones before it were made by earlier versions of the program."""

@@ -1,14 +1,16 @@
-"""Processes that make assessments: each has a name, and others see whether it still lives."""
+"""Processes that make assessments: each has a name, and others see whether it still lives.
+
+Every method is blocking, and may raise `StoreUnusable`.
+"""
 
 import secrets
 import threading
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.private_files import make_folders
@@ -22,34 +24,8 @@ BEAT_SECONDS: Final = 1.0
 _NAME_BYTES: Final = 8
 _NEW_SECONDS: Final = 10.0
 """A folder as young as this may be that of a process which is about to lock it."""
-_NAMED: Final = runners.c.name == bindparam("of_name")
-_ALL: Final = select(runners)
-_BEATEN: Final = update(runners).where(_NAMED).values(beats=runners.c.beats + 1)
-_FORGOTTEN: Final = delete(runners).where(_NAMED)
-
-
-class Runners(Protocol):
-    """The processes of a store. Every method is blocking, and may raise `StoreUnusable`."""
-
-    def begin(self) -> str:
-        """Make a name for this process, which lives until `close`, and return it."""
-        ...
-
-    def names(self) -> frozenset[str]:
-        """Return the processes that have not been forgotten, but those that just begin."""
-        ...
-
-    def lives(self, name: str) -> bool:
-        """Return whether a process still lives; where that is not certain, it does."""
-        ...
-
-    def forget(self, name: str) -> None:
-        """Forget a process that is gone."""
-        ...
-
-    def close(self) -> None:
-        """End the life of this process's name."""
-        ...
+_SILENT: Final = -1
+"""How far one has counted that is not in the table."""
 
 
 class FileRunners:
@@ -61,7 +37,7 @@ class FileRunners:
         self._own = ""
 
     def begin(self) -> str:
-        """Make a folder, and lock it."""
+        """Make a name for this process, which lives until `close`: a folder that it locks."""
         name = secrets.token_hex(_NAME_BYTES)
         make_folders(self._folder / name)
         self._held.enter_context(run_lock(self._folder / name))
@@ -69,7 +45,7 @@ class FileRunners:
         return name
 
     def names(self) -> frozenset[str]:
-        """Return the names of the folders."""
+        """Return the processes that have not been forgotten, but those that just begin."""
         found: set[str] = set()
         for folder in self._folder.glob("*"):
             with suppress(OSError):
@@ -78,7 +54,7 @@ class FileRunners:
         return frozenset(found)
 
     def lives(self, name: str) -> bool:
-        """Return whether somebody holds the lock."""
+        """Return whether a process still lives: holds the lock."""
         folder = self._folder / name
         if name == self._own:
             return True
@@ -108,13 +84,6 @@ class FileRunners:
             self._own = ""
 
 
-@dataclass(slots=True)
-class _Seen:
-    beats: int
-    since: float
-    """When this number was first seen, by this process's own clock."""
-
-
 class TableRunners:
     """Those of any number of machines: each counts on in a row of its own.
 
@@ -126,36 +95,36 @@ class TableRunners:
         """`dead_seconds`: after so long without a beat a process counts as dead."""
         self._database = database
         self._dead_seconds = dead_seconds
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, tuple[int, float]] = {}
+        """How far each has counted, and when that was first seen, by this process's own clock."""
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._beating: threading.Thread | None = None
         self._own = ""
 
     def begin(self) -> str:
-        """Add a row, and count on in it from a thread of its own."""
+        """Make a name for this process: a row, in which a thread of its own counts on."""
         self._own = secrets.token_hex(_NAME_BYTES)
-        self._add()
-        self._look()
-        self._beating = threading.Thread(target=self._beat, daemon=True, name="runner")
+        self._beat()
+        self._beating = threading.Thread(target=self._beat_on, daemon=True, name="runner")
         self._beating.start()
         return self._own
 
     def names(self) -> frozenset[str]:
-        """Return the names in the table, as they were at the last beat."""
+        """Return the processes in the table, as they were at the last beat."""
         with self._lock:
             return frozenset(self._seen)
 
     def lives(self, name: str) -> bool:
         """Return whether its count went on, as far as this process has looked on long enough."""
         with self._lock:
-            seen = self._seen.setdefault(name, _Seen(-1, time.monotonic()))
-            return name == self._own or time.monotonic() - seen.since < self._dead_seconds
+            _, since = self._seen.setdefault(name, (_SILENT, time.monotonic()))
+            return name == self._own or time.monotonic() - since < self._dead_seconds
 
     def forget(self, name: str) -> None:
         """Remove the row of a process."""
         with self._database.among_tenants() as connection:
-            connection.execute(_FORGOTTEN, {"of_name": name})
+            connection.execute(delete(runners).where(runners.c.name == name))
         with self._lock:
             self._seen.pop(name, None)
 
@@ -167,31 +136,34 @@ class TableRunners:
             with suppress(StoreUnusable):
                 self.forget(self._own)
 
-    def _add(self) -> None:
-        with self._database.among_tenants() as connection:
-            connection.execute(insert(runners), {"name": self._own, "beats": 0})
-
-    def _beat(self) -> None:
+    def _beat_on(self) -> None:
         while not self._ended.wait(BEAT_SECONDS):
             try:
-                with self._database.among_tenants() as connection:
-                    is_known = connection.execute(_BEATEN, {"of_name": self._own}).rowcount
-                if not is_known:
-                    # Others took this process for dead, and have what it did.
-                    self._add()
-                self._look()
+                self._beat()
             except StoreUnusable:
                 with self._lock:
                     self._seen.clear()
 
-    def _look(self) -> None:
-        rows = {row.name: row.beats for row in self._database.across_tenants(_ALL)}
-        now = time.monotonic()
+    def _beat(self) -> None:
+        """Count on, and look how far the others are."""
+        own = update(runners).where(runners.c.name == self._own)
+        with self._database.among_tenants() as connection:
+            if not connection.execute(own.values(beats=runners.c.beats + 1)).rowcount:
+                # It just begins, or others took it for dead and have what it did.
+                connection.execute(insert(runners), {"name": self._own, "beats": 0})
+        rows = self._database.across_tenants(select(runners))
+        beats = {str(row.name): int(row.beats) for row in rows}
         with self._lock:
-            for name in self._seen.keys() - rows.keys():
-                # Of one that only the queue still names, nothing is heard any more either.
-                self._seen[name].beats = -1
-            for name, beats in rows.items():
-                seen = self._seen.get(name)
-                if seen is None or seen.beats != beats:
-                    self._seen[name] = _Seen(beats, now)
+            # Of one that only the queue still names, nothing is heard any more either.
+            silent = {name: (_SILENT, since) for name, (_, since) in self._seen.items()}
+            heard = {
+                name: self._seen[name]
+                if name in self._seen and self._seen[name][0] == count
+                else (count, time.monotonic())
+                for name, count in beats.items()
+            }
+            self._seen = silent | heard
+
+
+Runners: TypeAlias = FileRunners | TableRunners
+"""The processes of a store."""

@@ -1,20 +1,17 @@
-"""The tables: of assessments, their jobs and reviews, and of the keys that open their words.
+"""The tables of what is stored: assessments, their jobs and reviews, interviews, the audit log.
 
 Every table names its tenant. Figures, ids and times stand in the clear, to be sorted by; what holds
 words is in columns named `body` and `sealed_name`, sealed. Times are ISO 8601 in UTC, all of one
-length, so that their order is that of the texts; those of keys of callers and of sessions are whole
-seconds since 1970.
+length, so that their order is that of the texts.
 """
 
 from typing import Final
 
 from sqlalchemy import (
-    DDL,
     BigInteger,
     BindParameter,
     Boolean,
     Column,
-    ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -23,10 +20,8 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
-    event,
     text,
 )
-from sqlalchemy.sql.ddl import ExecutableDDLElement
 
 SCHEMA_VERSION: Final = 3
 KEYS: Final = "keys"
@@ -34,26 +29,29 @@ KEYS: Final = "keys"
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
 """Whose rows a statement is about; filled in by `TenantDatabase`."""
 
+OF_ANY_TENANT: Final = "*"
+"""No tenant's name: under it PostgreSQL shows the audit rows of all, to be checked."""
+
 METADATA: Final = MetaData()
 
 
-def _text(name: str, *, is_key: bool = False, may_be_null: bool = False) -> Column[str]:
+def text_column(name: str, *, is_key: bool = False, may_be_null: bool = False) -> Column[str]:
+    """Return a column of texts."""
     return Column(name, Text, primary_key=is_key, nullable=may_be_null)
 
 
-def _tenant() -> Column[str]:
-    return _text("tenant", is_key=True)
+def tenant_column() -> Column[str]:
+    """Return the column that each key begins with."""
+    return text_column("tenant", is_key=True)
 
 
-def _of_record(*, deletes: bool = True) -> ForeignKeyConstraint:
+def _of_record() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(
-        ["tenant", "record_id"],
-        ["records.tenant", "records.id"],
-        ondelete="CASCADE" if deletes else None,
+        ["tenant", "record_id"], ["records.tenant", "records.id"], ondelete="CASCADE"
     )
 
 
-meta: Final = Table("meta", METADATA, _text("key", is_key=True), Column("value", Integer))
+meta: Final = Table("meta", METADATA, text_column("key", is_key=True), Column("value", Integer))
 # Each numbers its own, so that no number tells how much another tenant stores. Its row is locked by
 # whoever writes. Triggers count the bytes of all that is sealed.
 # `next_delivery`: when the first of its webhooks is due, so that one query finds
@@ -61,29 +59,29 @@ meta: Final = Table("meta", METADATA, _text("key", is_key=True), Column("value",
 tenants: Final = Table(
     "tenants",
     METADATA,
-    _tenant(),
+    tenant_column(),
     Column("last_record", Integer, nullable=False),
     Column("last_review", Integer, nullable=False),
     Column("served", Integer, nullable=False, server_default="0"),
-    _text("last_sweep"),
+    text_column("last_sweep"),
     Column("record_bytes", BigInteger, nullable=False, server_default="0"),
     Column("interview_bytes", BigInteger, nullable=False, server_default="0"),
-    _text("next_delivery", may_be_null=True),
+    text_column("next_delivery", may_be_null=True),
 )
 
 records: Final = Table(
     "records",
     METADATA,
-    _tenant(),
+    tenant_column(),
     Column("seq", Integer, primary_key=True, autoincrement=False),
-    _text("id"),
-    _text("subject_id"),
-    _text("created_at"),
-    _text("kept_from"),
-    _text("swept_at", may_be_null=True),
-    _text("state"),
-    _text("reason", may_be_null=True),
-    _text("status", may_be_null=True),
+    text_column("id"),
+    text_column("subject_id"),
+    text_column("created_at"),
+    text_column("kept_from"),
+    text_column("swept_at", may_be_null=True),
+    text_column("state"),
+    text_column("reason", may_be_null=True),
+    text_column("status", may_be_null=True),
     Column("total_min", Integer),
     Column("total_max", Integer),
     Column("severity_lower", Integer),
@@ -91,8 +89,8 @@ records: Final = Table(
     Column("unknown_items", Integer),
     Column("width", Integer),
     Column("danger", Integer),
-    _text("danger_group", may_be_null=True),
-    _text("models"),
+    text_column("danger_group", may_be_null=True),
+    text_column("models"),
     Column("raters", Integer, nullable=False, server_default="0"),
     Index("records_by_id", "tenant", "id", unique=True),
     Index("records_by_subject", "tenant", "subject_id"),
@@ -109,33 +107,33 @@ records: Final = Table(
 bodies: Final = Table(
     "bodies",
     METADATA,
-    _tenant(),
-    _text("record_id", is_key=True),
-    _text("part", is_key=True),
+    tenant_column(),
+    text_column("record_id", is_key=True),
+    text_column("part", is_key=True),
     Column("body", LargeBinary, nullable=False),
     _of_record(),
 )
 events: Final = Table(
     "events",
     METADATA,
-    _tenant(),
-    _text("record_id", is_key=True),
+    tenant_column(),
+    text_column("record_id", is_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    _text("at"),
-    _text("stage"),
-    _text("outcome"),
+    text_column("at"),
+    text_column("stage"),
+    text_column("outcome"),
     _of_record(),
 )
 jobs: Final = Table(
     "jobs",
     METADATA,
-    _tenant(),
-    _text("record_id", is_key=True),
-    _text("asked_by"),
-    _text("batch_id", may_be_null=True),
+    tenant_column(),
+    text_column("record_id", is_key=True),
+    text_column("asked_by"),
+    text_column("batch_id", may_be_null=True),
     Column("place", Integer),
     Column("taken", Integer, nullable=False, server_default="0"),
-    _text("ended_at", may_be_null=True),
+    text_column("ended_at", may_be_null=True),
     _of_record(),
     Index("jobs_by_batch", "tenant", "batch_id", "place"),
 )
@@ -144,15 +142,15 @@ jobs: Final = Table(
 queue: Final = Table(
     "queue",
     METADATA,
-    _tenant(),
-    _text("id", is_key=True),
-    _text("record_id", may_be_null=True),
-    _text("run", may_be_null=True),
+    tenant_column(),
+    text_column("id", is_key=True),
+    text_column("record_id", may_be_null=True),
+    text_column("run", may_be_null=True),
     Column("unit", Integer),
-    _text("asked_by"),
+    text_column("asked_by"),
     Column("turn", Integer, nullable=False),
-    _text("at"),
-    _text("runner", may_be_null=True),
+    text_column("at"),
+    text_column("runner", may_be_null=True),
     Column("taken", Integer, nullable=False, server_default="0"),
     _of_record(),
     Index("queue_by_turn", "tenant", "runner", "turn"),
@@ -163,31 +161,31 @@ queue: Final = Table(
 )
 # Processes that make assessments, where they cannot hold a lock on a file.
 runners: Final = Table(
-    "runners", METADATA, _text("name", is_key=True), Column("beats", Integer, nullable=False)
+    "runners", METADATA, text_column("name", is_key=True), Column("beats", Integer, nullable=False)
 )
 # `body`: the sealed address, until it is delivered. `due`: the next try, or the end where none
 # comes. Who tries one moves it on for as long as a try takes.
 deliveries: Final = Table(
     "deliveries",
     METADATA,
-    _tenant(),
-    _text("record_id", is_key=True),
-    _text("id"),
-    _text("host"),
+    tenant_column(),
+    text_column("record_id", is_key=True),
+    text_column("id"),
+    text_column("host"),
     Column("body", LargeBinary),
-    _text("state"),
+    text_column("state"),
     Column("tries", Integer, nullable=False, server_default="0"),
-    _text("reason", may_be_null=True),
-    _text("due", may_be_null=True),
+    text_column("reason", may_be_null=True),
+    text_column("due", may_be_null=True),
     _of_record(),
     Index("deliveries_due", "tenant", "state", "host", "due"),
 )
 calls: Final = Table(
     "calls",
     METADATA,
-    _tenant(),
-    _text("record_id", is_key=True),
-    _text("digest", is_key=True),
+    tenant_column(),
+    text_column("record_id", is_key=True),
+    text_column("digest", is_key=True),
     Column("occurrence", Integer, primary_key=True, autoincrement=False),
     Column("body", LargeBinary, nullable=False),
     _of_record(),
@@ -195,46 +193,46 @@ calls: Final = Table(
 idempotency: Final = Table(
     "idempotency",
     METADATA,
-    _tenant(),
-    _text("asked_by", is_key=True),
-    _text("key_digest", is_key=True),
-    _text("fingerprint"),
-    _text("at"),
-    _text("runner", may_be_null=True),
-    _text("record_id", may_be_null=True),
-    _text("batch_id", may_be_null=True),
+    tenant_column(),
+    text_column("asked_by", is_key=True),
+    text_column("key_digest", is_key=True),
+    text_column("fingerprint"),
+    text_column("at"),
+    text_column("runner", may_be_null=True),
+    text_column("record_id", may_be_null=True),
+    text_column("batch_id", may_be_null=True),
     _of_record(),
     Index("idempotency_by_record", "tenant", "record_id"),
 )
 shown: Final = Table(
     "shown",
     METADATA,
-    _tenant(),
-    _text("record_id", is_key=True),
-    _text("rater", is_key=True),
+    tenant_column(),
+    text_column("record_id", is_key=True),
+    text_column("rater", is_key=True),
     _of_record(),
 )
 begun: Final = Table(
     "begun",
     METADATA,
-    _tenant(),
-    _text("record_id", is_key=True),
-    _text("rater", is_key=True),
-    _text("phase"),
-    _text("at"),
+    tenant_column(),
+    text_column("record_id", is_key=True),
+    text_column("rater", is_key=True),
+    text_column("phase"),
+    text_column("at"),
     Column("is_committed", Boolean, nullable=False),
     _of_record(),
 )
 reviews: Final = Table(
     "reviews",
     METADATA,
-    _tenant(),
+    tenant_column(),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    _text("record_id"),
-    _text("rater"),
-    _text("at"),
-    _text("kind"),
-    _text("place"),
+    text_column("record_id"),
+    text_column("rater"),
+    text_column("at"),
+    text_column("kind"),
+    text_column("place"),
     Column("body", LargeBinary, nullable=False),
     _of_record(),
     Index("reviews_by_record", "tenant", "record_id"),
@@ -252,40 +250,40 @@ reviews: Final = Table(
 run_files: Final = Table(
     "run_files",
     METADATA,
-    _tenant(),
-    _text("run", is_key=True),
-    _text("name", is_key=True),
+    tenant_column(),
+    text_column("run", is_key=True),
+    text_column("name", is_key=True),
     Column("body", LargeBinary, nullable=False),
 )
 erased: Final = Table(
     "erased",
     METADATA,
-    _tenant(),
-    _text("subject_id", is_key=True),
-    _text("erased_at"),
+    tenant_column(),
+    text_column("subject_id", is_key=True),
+    text_column("erased_at"),
     Column("records", Integer, nullable=False),
 )
 
 interviews: Final = Table(
     "interviews",
     METADATA,
-    _tenant(),
-    _text("id_hash", is_key=True),
-    _text("subject_id"),
+    tenant_column(),
+    text_column("id_hash", is_key=True),
+    text_column("subject_id"),
     Column("sealed_id", LargeBinary, nullable=False),
     Column("version", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
-    _text("created_at"),
-    _text("updated_at"),
-    _text("kept_from"),
-    _text("swept_at", may_be_null=True),
-    _text("protocol"),
-    _text("protocol_version"),
-    _text("protocol_digest"),
-    _text("state"),
+    text_column("created_at"),
+    text_column("updated_at"),
+    text_column("kept_from"),
+    text_column("swept_at", may_be_null=True),
+    text_column("protocol"),
+    text_column("protocol_version"),
+    text_column("protocol_digest"),
+    text_column("state"),
     Column("turns", Integer, nullable=False),
     Column("model_calls", Integer, nullable=False),
-    _text("end_reason", may_be_null=True),
+    text_column("end_reason", may_be_null=True),
     Column("has_danger", Integer, nullable=False),
     Index("interviews_by_age", "tenant", "kept_from"),
 )
@@ -301,20 +299,20 @@ def _of_interview() -> ForeignKeyConstraint:
 origins: Final = Table(
     "origins",
     METADATA,
-    _tenant(),
-    _text("id_hash", is_key=True),
+    tenant_column(),
+    text_column("id_hash", is_key=True),
     Column("body", LargeBinary, nullable=False),
     _of_interview(),
 )
 answers: Final = Table(
     "answers",
     METADATA,
-    _tenant(),
-    _text("id_hash", is_key=True),
-    _text("key_hash", is_key=True),
+    tenant_column(),
+    text_column("id_hash", is_key=True),
+    text_column("key_hash", is_key=True),
     Column("turn", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
-    _text("recorded_at"),
+    text_column("recorded_at"),
     _of_interview(),
     Index("one_answer_a_turn", "tenant", "id_hash", "turn", unique=True),
 )
@@ -322,206 +320,27 @@ answers: Final = Table(
 turns: Final = Table(
     "turns",
     METADATA,
-    _tenant(),
-    _text("id_hash", is_key=True),
-    _text("key_hash", is_key=True),
+    tenant_column(),
+    text_column("id_hash", is_key=True),
+    text_column("key_hash", is_key=True),
     Column("version", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
-    _text("recorded_at"),
+    text_column("recorded_at"),
     _of_interview(),
 )
 
 audit: Final = Table(
     "audit",
     METADATA,
-    _tenant(),
+    tenant_column(),
     Column("n", Integer, primary_key=True, autoincrement=False),
-    _text("previous"),
-    _text("at"),
-    _text("actor"),
-    _text("action"),
-    _text("object"),
-    _text("outcome"),
-    _text("digest"),
-    _text("seal"),
+    text_column("previous"),
+    text_column("at"),
+    text_column("actor"),
+    text_column("action"),
+    text_column("object"),
+    text_column("outcome"),
+    text_column("digest"),
+    text_column("seal"),
     sqlite_strict=True,
 )
-
-key_meta: Final = Table(
-    "meta", METADATA, _text("key", is_key=True), Column("value", Integer), schema=KEYS
-)
-tenant_keys: Final = Table(
-    "tenants",
-    METADATA,
-    _tenant(),
-    Column("generation", Integer, nullable=False),
-    Column("is_wiping_due", Boolean, nullable=False),
-    schema=KEYS,
-)
-# The tenant's key, once for each key of the installation that opens it.
-wraps: Final = Table(
-    "wraps",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("tenant", Text, nullable=False),
-    Column("wrapped", LargeBinary, nullable=False),
-    Index("wraps_by_tenant", "tenant"),
-    schema=KEYS,
-)
-subjects: Final = Table(
-    "subjects",
-    METADATA,
-    _tenant(),
-    _text("id", is_key=True),
-    Column("name_digest", LargeBinary),
-    Column("sealed_name", LargeBinary),
-    Column("wrapped", LargeBinary, nullable=False),
-    _text("created_at"),
-    Index("subjects_by_name", "tenant", "name_digest", unique=True),
-    schema=KEYS,
-)
-
-# Keys of the installation itself, once for each key that opens them.
-installation: Final = Table(
-    "installation",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    _text("purpose"),
-    Column("wrapped", LargeBinary, nullable=False),
-    schema=KEYS,
-)
-# The last row of each audit log, apart from it: what shows that rows at its end are gone.
-audit_heads: Final = Table(
-    "audit_heads",
-    METADATA,
-    _tenant(),
-    Column("n", Integer, nullable=False),
-    _text("digest"),
-    _text("seal"),
-    schema=KEYS,
-    sqlite_strict=True,
-)
-access_keys: Final = Table(
-    "access_keys",
-    METADATA,
-    _text("id", is_key=True),
-    _text("tenant"),
-    Column("secret_digest", LargeBinary, nullable=False),
-    _text("principal"),
-    _text("name"),
-    _text("scopes"),
-    Column("created_at", BigInteger, nullable=False),
-    Column("expires_at", BigInteger),
-    Column("used_at", BigInteger),
-    Column("revoked_at", BigInteger),
-    schema=KEYS,
-)
-# A session of a key has no rights of its own: it ends with the key.
-sessions: Final = Table(
-    "sessions",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    _text("tenant"),
-    Column("token_digest", LargeBinary, nullable=False),
-    Column("key_id", Text, ForeignKey(access_keys.c.id)),
-    _text("rater", may_be_null=True),
-    Column("began_at", BigInteger, nullable=False),
-    Column("used_at", BigInteger, nullable=False),
-    Index("sessions_by_token", "token_digest", unique=True),
-    schema=KEYS,
-)
-
-# Keys and sessions are looked for before a tenant is known, and heads show whose logs there are.
-_OPEN_TO_ALL_TENANTS: Final = frozenset(
-    {meta, tenants, queue, runners, key_meta, installation, audit_heads, access_keys, sessions}
-)
-_TENANTS_APART: Final = (
-    "ALTER TABLE %(fullname)s ENABLE ROW LEVEL SECURITY",
-    "ALTER TABLE %(fullname)s FORCE ROW LEVEL SECURITY",
-    "CREATE POLICY own ON %(fullname)s USING (tenant = current_setting('store.tenant', true))",
-)
-_APPEND_ONLY: Final = (reviews, events, origins, answers, turns, audit)
-_COUNTED: Final = {
-    "record_bytes": (bodies, reviews),
-    "interview_bytes": (interviews, origins, answers, turns),
-}
-"""Which tables a column of `tenants` counts the sealed bytes of."""
-_CHANGES: Final = {
-    "INSERT": "+ length(NEW.body) WHERE tenant = NEW.tenant",
-    "DELETE": "- length(OLD.body) WHERE tenant = OLD.tenant",
-    "UPDATE OF body": "+ length(NEW.body) - length(OLD.body) WHERE tenant = NEW.tenant",
-}
-
-
-def keep_tenants_apart(table: Table) -> None:
-    """Have PostgreSQL show the rows of a table to their tenant alone, once the table is made."""
-    for statement in _TENANTS_APART:
-        _after_create(table, statement, dialect="postgresql")
-
-
-def _after_create(table: Table, statement: str, *, dialect: str) -> None:
-    event.listen(table, "after_create", _ddl(statement, dialect=dialect))
-
-
-def _ddl(statement: str, *, dialect: str) -> ExecutableDDLElement:
-    return DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
-
-
-event.listen(
-    METADATA,
-    "before_create",
-    _ddl(
-        "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql"
-        " AS $$ BEGIN RAISE EXCEPTION 'append-only'; END $$",
-        dialect="postgresql",
-    ),
-)
-for _table in _APPEND_ONLY:
-    _after_create(
-        _table,
-        "CREATE TRIGGER %(table)s_never_change BEFORE UPDATE ON %(table)s"
-        " BEGIN SELECT RAISE(ABORT, '%(table)s are append-only'); END",
-        dialect="sqlite",
-    )
-    _after_create(
-        _table,
-        "CREATE TRIGGER never_change BEFORE UPDATE ON %(table)s"
-        " FOR EACH ROW EXECUTE FUNCTION refuse_change()",
-        dialect="postgresql",
-    )
-_after_create(
-    audit,
-    "CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit"
-    " BEGIN SELECT RAISE(ABORT, 'audit rows are append-only'); END",
-    dialect="sqlite",
-)
-_after_create(
-    audit,
-    "CREATE TRIGGER never_deleted BEFORE DELETE OR TRUNCATE ON audit"
-    " FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
-    dialect="postgresql",
-)
-for _column, _tables in _COUNTED.items():
-    for _number, (_event, _change) in enumerate(_CHANGES.items()):
-        _counts = f"UPDATE tenants SET {_column} = {_column} {_change};"  # noqa: S608  our own words
-        _function = f"count_{_column}_{_number}"
-        event.listen(
-            METADATA,
-            "before_create",
-            _ddl(
-                f"CREATE OR REPLACE FUNCTION {_function}() RETURNS trigger LANGUAGE plpgsql"
-                f" AS $$ BEGIN {_counts} RETURN NULL; END $$",
-                dialect="postgresql",
-            ),
-        )
-        for _table in _tables:
-            _trigger = f"CREATE TRIGGER %(table)s_count_{_number} AFTER {_event} ON %(table)s"
-            _after_create(_table, f"{_trigger} BEGIN {_counts} END", dialect="sqlite")
-            _after_create(
-                _table,
-                f"{_trigger} FOR EACH ROW EXECUTE FUNCTION {_function}()",
-                dialect="postgresql",
-            )
-for _table in METADATA.tables.values():
-    if _table not in _OPEN_TO_ALL_TENANTS:
-        keep_tenants_apart(_table)

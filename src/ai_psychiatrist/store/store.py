@@ -1,67 +1,49 @@
 """What one tenant stores, assessments and interviews: every change is one transaction."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.contents import transcript_in
-from ai_psychiatrist.store.database import KEYS_NAME, Database, TenantDatabase, written
+from ai_psychiatrist.store.database import (
+    Database,
+    StoreLimits,
+    TenantDatabase,
+    own,
+    utc_now,
+    written,
+)
 from ai_psychiatrist.store.deliveries import DeliveryRows
-from ai_psychiatrist.store.erasing import Erasing
 from ai_psychiatrist.store.errors import store_full
-from ai_psychiatrist.store.expiry import Expiry, Swept
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey, IdempotencyRows
-from ai_psychiatrist.store.interviews import InterviewBounds, InterviewRows
-from ai_psychiatrist.store.job_lists import JobLists
+from ai_psychiatrist.store.interviews import InterviewRows
 from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.jobs import NewJob
-from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.key_schema import tenant_keys
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.listing import RecordLists
-from ai_psychiatrist.store.opened_records import OpenedRecords
-from ai_psychiatrist.store.records import NewRecord, Record, RecordSummary, summary_in
+from ai_psychiatrist.store.moving import OpenedRecords
+from ai_psychiatrist.store.opening import KEYS_NAME
+from ai_psychiatrist.store.records import (
+    RESULT,
+    TRANSCRIPT,
+    NewRecord,
+    Record,
+    RecordRows,
+    RecordSummary,
+    summary_in,
+)
+from ai_psychiatrist.store.removal import Removal, Swept
 from ai_psychiatrist.store.review_rows import ReviewRows
-from ai_psychiatrist.store.rows import RESULT, TRANSCRIPT, RecordRows
-from ai_psychiatrist.store.schema import OF_TENANT, interviews, records, tenant_keys
+from ai_psychiatrist.store.schema import bodies, interviews, records
 from ai_psychiatrist.store.tenant_runs import TenantRuns
 
 _TRIES: Final = 3
-_COUNT: Final = select(func.count()).where(records.c.tenant == OF_TENANT)
-_HAS_KEY: Final = select(tenant_keys).where(tenant_keys.c.tenant == OF_TENANT)
-_ANYTHING: Final = [
-    select(table.c.tenant).where(table.c.tenant == OF_TENANT) for table in (records, interviews)
-]
-_UNUSED: Final = timedelta(hours=1)
-"""A younger key that opens nothing may be that of a record which is just being stored."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreLimits:
-    """Bounds of what a tenant stores."""
-
-    keep: timedelta = timedelta(days=365)
-    """How long an assessment is kept after it was begun."""
-    grace: timedelta = timedelta(days=14)
-    """How long what a sweep has hidden can be brought back, interviews as well."""
-    sweep_after_jump: bool = False
-    """Whether the first sweep takes the clock for right."""
-    max_records: int = 100_000
-    max_bytes: int = 0
-    """Of all that is sealed, interviews included; 0: as many as there is room for."""
-    keep_keys: timedelta = timedelta(hours=25)
-    """How long a key of a request is known after it came; a sweep comes each hour."""
-    keep_deliveries: timedelta = timedelta(days=14)
-    """How long a webhook is remembered after it was delivered or given up."""
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Store:
@@ -78,64 +60,55 @@ class Store:
         tenant: str,
         *,
         limits: StoreLimits | None = None,
-        bounds: InterviewBounds | None = None,
-        clock: Callable[[], datetime] = _now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """Make a key of the tenant where there is none.
 
         Raises `ConfigurationError` where no key of the installation opens what is stored.
         """
-        self._limits, self._clock = limits or StoreLimits(), clock
-        self._trusts_clock = self._limits.sweep_after_jump
-        self._database = own = TenantDatabase(database, tenant, self._limits.max_bytes)
-        own.open(self._now())
-        if own.one(_HAS_KEY) is None and any(map(own.one, _ANYTHING)):
+        self.database = TenantDatabase(database, tenant, limits or StoreLimits(), clock)
+        """Transactions of the tenant, and how much it stores."""
+        self._trusts_clock = self.database.limits.sweep_after_jump
+        self.database.open()
+        has_key, *has_words = (
+            self.database.one(select(table.c.tenant).where(own(table))) is not None
+            for table in (tenant_keys, records, interviews)
+        )
+        if not has_key and any(has_words):
             msg = f"{KEYS_NAME} has no keys of {tenant!r}: put it back, or nothing can be read"
             raise ConfigurationError(msg)
-        self.keys = TenantKeys(own, keys)
+        self.keys = TenantKeys(self.database, keys)
         """What opens the words."""
-        self._rows = RecordRows(database=own, keys=self.keys)
-        self.lists = RecordLists(database=own)
+        self._rows = RecordRows(database=self.database, keys=self.keys)
+        self.lists = RecordLists(database=self.database)
         """Lines of many records, without their words."""
-        self.deliveries = DeliveryRows(database=own, rows=self._rows)
+        self.deliveries = DeliveryRows(database=self.database, rows=self._rows)
         """Webhooks of jobs."""
-        self.jobs = JobRows(
-            database=own, rows=self._rows, deliveries=self.deliveries, now=self._now
-        )
+        self.jobs = JobRows(database=self.database, rows=self._rows, deliveries=self.deliveries)
         """Those that are being made, or are to be, with their steps and model calls."""
-        self.job_lists = JobLists(database=own)
-        """How far jobs are."""
-        self.idempotency = IdempotencyRows(database=own, now=self._now)
+        self.idempotency = IdempotencyRows(database=self.database)
         """Which request came with which key."""
-        self.reviews = ReviewRows(database=own, rows=self._rows, now=self._now)
+        self.reviews = ReviewRows(database=self.database, rows=self._rows)
         """What raters said."""
-        self._bounds = bounds or InterviewBounds()
-        self.interviews = InterviewRows(
-            database=own, keys=self.keys, bounds=self._bounds, clock=clock
-        )
+        self.interviews = InterviewRows(database=self.database, keys=self.keys)
         """Interviews, from their first question to their report."""
-        self.erasing = Erasing(database=own, keys=self.keys, now=self._now)
-        """What is removed because somebody asks for it."""
-        self.runs = TenantRuns(database=own, keys=self.keys, now=self._now)
+        self.runs = TenantRuns(database=self.database, keys=self.keys)
         """Runs of datasets in PostgreSQL, and their units in the queue."""
-        self.expiry = Expiry(database=own, erasing=self.erasing, jobs=self.jobs, clock=clock)
-        """What is hidden and removed because it was kept as long as it may be."""
-        self.opened = OpenedRecords(database=own, keys=self.keys, rows=self._rows, queued=self.jobs)
+        self.removal = Removal(database=self.database, keys=self.keys, jobs=self.jobs)
+        """What is erased, and what is hidden and removed because it was kept long enough."""
+        self.opened = OpenedRecords(database=self.database, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""
 
     def refuse_full(self, *, further: int = 1) -> None:
         """Raise `StoreUnusable` when there is no room for so many further records."""
-        if self._count() + further > self._limits.max_records:
+        stored = self.database.count(select(records.c.seq).where(own(records)))
+        if stored + further > self.database.limits.max_records:
             raise store_full()
-        self._database.require_room(further)
+        self.database.require_room(further)
 
     def add(self, new: NewRecord) -> RecordSummary:
         """Store an assessment; raises `StoreUnusable`."""
-
-        def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
-            self._rows.insert(new, subject_ids[0], seq=numbers[0], now=self._now())
-
-        self._add([new], write)
+        self._add([new])
         return self.summary(new.id)
 
     def add_jobs(
@@ -150,30 +123,34 @@ class Store:
         Those of a batch name it. `runner`: the process that does them at once. Raises
         `StoreUnusable`.
         """
-
-        def write(subject_ids: Sequence[str], numbers: Sequence[int]) -> None:
-            for job, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
-                self.jobs.insert(job, subject_id, seq=seq, runner=runner)
-            if key is not None:
-                batch_id = new[0].batch_id
-                record_id = new[0].record.id if batch_id is None else None
-                self.idempotency.answer(key, Answered(record_id=record_id, batch_id=batch_id))
-
-        self._add([job.record for job in new], write)
+        first = new[0]
+        record_id = first.record.id if first.batch_id is None else None
+        self._add(new, key, Answered(record_id=record_id, batch_id=first.batch_id), runner)
 
     def _add(
-        self, new: Sequence[NewRecord], write: Callable[[Sequence[str], Sequence[int]], None]
+        self,
+        new: Sequence[NewRecord | NewJob],
+        key: IdempotencyKey | None = None,
+        answered: Answered | None = None,
+        runner: str | None = None,
     ) -> None:
-        now = self._now()
+        names = [one.record.subject if isinstance(one, NewJob) else one.subject for one in new]
         for _ in range(_TRIES):
             self.refuse_full(further=len(new))
             # Keys first: a power cut may leave behind either of SQLite's two files.
-            with self._database.writing():
-                subject_ids = [self.keys.subject(one.subject, now=now) for one in new]
-            with self._database.writing():
+            with self.database.writing():
+                subject_ids = list(map(self.keys.subject, names))
+            with self.database.writing():
                 if self.keys.has_all(subject_ids):
-                    write(subject_ids, self._database.numbers("last_record", len(new)))
-                    self._database.require_room()
+                    numbers = self.database.numbers("last_record", len(new))
+                    for one, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
+                        if isinstance(one, NewJob):
+                            self.jobs.insert(one, subject_id, seq=seq, runner=runner)
+                        else:
+                            self._rows.insert(one, subject_id, seq=seq)
+                    if key is not None and answered is not None:
+                        self.idempotency.answer(key, answered)
+                    self.database.require_room()
                     return
             # Erased in between: they are other subjects from now on.
         raise store_full()
@@ -185,15 +162,13 @@ class Store:
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""
         summary = self.summary(record_id)
-        result = b""
-        with self._rows.readable(record_id):
-            seal = self.keys.seal(summary.subject_id)
-            text = self._rows.take(record_id, TRANSCRIPT, seal)
-            has_failed = summary.state is RecordState.FAILED
-            if summary.state is RecordState.FINISHED or (
-                has_failed and self._rows.has(record_id, RESULT)
-            ):
-                result = self._rows.take(record_id, RESULT, seal)
+        with self._rows.opening(record_id) as seal:
+            found = self.database.all(select(bodies).where(own(bodies, record_id=record_id)))
+            parts = {row.part: row for row in found}
+            text = seal.opened(bodies, parts.get(TRANSCRIPT))
+            result = b""
+            if RESULT in parts or summary.state is RecordState.FINISHED:
+                result = seal.opened(bodies, parts.get(RESULT))
         return Record(summary=summary, result=result, transcript=transcript_in(text))
 
     def sweep(
@@ -205,38 +180,14 @@ class Store:
         trusted. `after_jump`: the clock is right, an operator says so. `announce`: called before
         anything is hidden or removed; where it raises, nothing is.
         """
-        now = self._clock()
+        now = self.database.clock()
         if after_jump or self._trusts_clock:
             self._trusts_clock = False
-            self.expiry.trust_clock()
-        fault = self.expiry.clock_fault()
+            self.removal.trust_clock()
+        fault = self.removal.clock_fault()
         if fault is not None:
             return Swept(clock_fault=fault)
-        before = now - self._limits.grace
-        oldest = {records: now - self._limits.keep, interviews: now - self._bounds.keep}
-        if self.expiry.is_due(oldest, before):
-            announce()
-        self.idempotency.sweep(written(now - self._limits.keep_keys))
-        self.deliveries.sweep(written(now - self._limits.keep_deliveries))
-        hidden, removed = self.expiry.hide(oldest, now), self.expiry.remove(before)
-        return Swept(
-            assessments=removed[records] + self.erasing.finish(before=written(now - _UNUSED)),
-            interviews=removed[interviews],
-            hidden_assessments=hidden[records],
-            hidden_interviews=hidden[interviews],
-        )
-
-    def bytes_stored(self) -> int:
-        """Return how many sealed bytes the tenant stores, interviews included."""
-        return self._database.bytes_stored()
-
-    def at_once(self) -> AbstractContextManager[object]:
-        """Let nothing else happen to the records between what is done inside."""
-        return self._database.writing()
-
-    def _count(self) -> int:
-        row = self._database.one(_COUNT)
-        return 0 if row is None else int(row[0])
-
-    def _now(self) -> str:
-        return written(self._clock())
+        swept = self.removal.sweep(now, announce)
+        self.idempotency.sweep(written(now - self.database.limits.keep_keys))
+        self.deliveries.sweep(written(now - self.database.limits.keep_deliveries))
+        return swept

@@ -1,8 +1,8 @@
 """The stores of all tenants of an installation, each opened when it is first needed."""
 
 import threading
-from collections.abc import Callable, Container, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Callable, Container
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,17 +15,16 @@ from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
-from ai_psychiatrist.store.cipher import Cipher
-from ai_psychiatrist.store.database import Database, is_there, open_postgresql, open_sqlite
+from ai_psychiatrist.store.cipher import Cipher, StoreKeys
+from ai_psychiatrist.store.database import Database, StoreLimits
 from ai_psychiatrist.store.errors import store_unusable
-from ai_psychiatrist.store.expiry import Swept
 from ai_psychiatrist.store.installation import installation_secret, wrap_anew
-from ai_psychiatrist.store.interviews import InterviewBounds
 from ai_psychiatrist.store.jobs import JobEnd, JobRef
-from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.opening import is_there, open_postgresql, open_sqlite
 from ai_psychiatrist.store.queue import JOBS, Queue, Takes
+from ai_psychiatrist.store.removal import Swept
 from ai_psychiatrist.store.runners import FileRunners, Runners, TableRunners
-from ai_psychiatrist.store.store import Store, StoreLimits
+from ai_psychiatrist.store.store import Store
 
 logger = get_logger(__name__)
 
@@ -71,19 +70,12 @@ class Stores:
     A process that stores nothing makes no file.
     """
 
-    def __init__(
-        self,
-        place: StorePlace,
-        keys: StoreKeys,
-        limits: StoreLimits,
-        interviews: InterviewBounds,
-    ) -> None:
+    def __init__(self, place: StorePlace, keys: StoreKeys, limits: StoreLimits) -> None:
         """`place`: of the database."""
         self.place: Final = place
         self._keys = keys
-        self._limits, self._interviews = limits, interviews
+        self._limits = limits
         self._threads = WorkerThreads(count=_THREADS, seconds=_SECONDS)
-        self._opening = WorkerThreads(count=1, seconds=_SECONDS)
         self._lock = threading.RLock()
         self._database: Database | None = None
         self._runners: Runners | None = None
@@ -96,29 +88,23 @@ class Stores:
         return Records(stores=self, tenant=tenant)
 
     async def ask(self, tenant: str, work: Callable[[Store], T]) -> T:
-        """Return what the work with a tenant's store returns, done beside the event loop.
+        """Return what the work with a tenant's store returns, done in a thread.
 
         Raises `StoreUnusable` for files or keys that cannot be used.
         """
-        with _raising_unusable():
-            store = self._opened.get(tenant)
-            if store is None:
-                store = await self._opening.run(lambda: self.open(tenant))
-            return await self._threads.run(partial(work, store))
+        return await self._done(lambda: work(self.open(tenant)))
 
     def open(self, tenant: str) -> Store:
         """Return a tenant's store, for commands; raises `ConfigurationError`, `StoreUnusable`."""
+        # Who asks one that is open does not wait for another that is just being opened.
+        if (opened := self._opened.get(tenant)) is not None:
+            return opened
         if not is_tenant(tenant):
             raise ConfigurationError(TENANT_CURE)
         with self._lock:
             if tenant not in self._opened:
-                self._opened[tenant] = Store(
-                    self.database(),
-                    self._keys,
-                    tenant,
-                    limits=self._limits,
-                    bounds=self._interviews,
-                )
+                store = Store(self.database(), self._keys, tenant, limits=self._limits)
+                self._opened[tenant] = store
             return self._opened[tenant]
 
     def tenants(self, *, due: str | None = None) -> tuple[str, ...]:
@@ -126,8 +112,7 @@ class Stores:
 
         `due`: only those with a webhook that is due at this time.
         """
-        with self._lock:
-            return self.database().tenants(due=due) if self.is_made() else ()
+        return self.database().tenants(due=due) if self.is_made() else ()
 
     def database(self) -> Database:
         """Return the database, opened when it is first needed; raises as `open` does."""
@@ -154,16 +139,16 @@ class Stores:
         return self._secrets[purpose]
 
     def rotate_secrets(self, *, further: Cipher | None) -> None:
-        """Wrap the keys of the installation anew, as `TenantKeys.rotate` does those of a tenant."""
+        """Wrap the keys of the installation again, as `TenantKeys.rotate` does a tenant's."""
         wrap_anew(self.database(), self._keys, further=further)
 
     async def known(self, *, due: str | None = None) -> tuple[str, ...]:
-        """Return the same, asked for beside the event loop.
+        """Return the same, asked for in a thread.
 
         There are none where the files cannot be used, which each request is told by itself.
         """
         try:
-            return await self._opening.run(lambda: self.tenants(due=due))
+            return await self._threads.run(lambda: self.tenants(due=due))
         except (WorkTimedOut, ConfigurationError, StoreUnusable) as error:
             _log(error)
             return ()
@@ -181,13 +166,9 @@ class Stores:
 
         `otherwise`: what is returned where nothing has been stored yet.
         """
-
-        def ask() -> T:
-            queue = self._queue()
-            return otherwise if queue is None else work(queue)
-
-        with _raising_unusable():
-            return await self._threads.run(ask)
+        return await self._done(
+            lambda: work(Queue(database=self.database())) if self.is_made() else otherwise
+        )
 
     def tended(
         self, record: Callable[[str, Swept | None], None]
@@ -219,11 +200,10 @@ class Stores:
         given_up: list[JobEnd] = []
         own, nobody = self._runner, frozenset[str]()
         for runner in await self.ask_all(self._without_life, otherwise=nobody):
-            is_done = True
-            for tenant in await self.known():
-                is_done &= await self._take_from(tenant, runner, (), given_up)
-            if is_done:
-                await self.ask_all(partial(self._forget, runner), otherwise=None)
+            tenants = await self.known()
+            taken = [await self._take_from(tenant, runner, (), given_up) for tenant in tenants]
+            if all(taken):
+                await self._done(partial(self._forget, runner))
         left = await self.ask_all(lambda queue: queue.tenants_of(own, but=under_way), nobody)
         for tenant in left:
             await self._take_from(tenant, own, under_way, given_up)
@@ -238,21 +218,20 @@ class Stores:
     ) -> bool:
         """Take from a process what it has of a tenant; returns whether that could be done."""
 
-        def take(store: Store) -> tuple[JobEnd, ...]:
+        def take(store: Store) -> None:
             if runner != self._runner:
                 store.idempotency.forget_all_of(runner)
             store.runs.take_from(runner, but=but)
-            return store.jobs.take_from(runner, but=but)
+            given_up.extend(store.jobs.take_from(runner, but=but))
 
         try:
-            ended = await self.ask(tenant, take)
+            await self.ask(tenant, take)
         except StoreUnusable as error:
             _log(error)
             return False
-        given_up.extend(ended)
         return True
 
-    def _forget(self, runner: str, _queue: Queue) -> None:
+    def _forget(self, runner: str) -> None:
         self._all_runners().forget(runner)
 
     def _without_life(self, queue: Queue) -> frozenset[str]:
@@ -277,9 +256,18 @@ class Stores:
                 self._runners = self.place.runners(self.database())
             return self._runners
 
-    def _queue(self) -> Queue | None:
-        """Return the queue, `None` where nothing has been stored yet."""
-        return Queue(database=self.database()) if self.is_made() else None
+    async def _done(self, work: Callable[[], T]) -> T:
+        """Return what blocking work returns, done in a thread.
+
+        Raises `StoreUnusable` for files or keys that cannot be used, and for what takes too long.
+        """
+        try:
+            return await self._threads.run(work)
+        except WorkTimedOut:
+            raise store_unusable() from None
+        except ConfigurationError as error:
+            _log(error)
+            raise store_unusable() from None
 
     async def _sweep(self, record: Callable[[str, Swept | None], None]) -> None:
         for tenant in await self.known():
@@ -312,18 +300,6 @@ def _swept(record: Callable[[Swept | None], None], store: Store) -> Swept:
     if swept.counts:
         record(swept)
     return swept
-
-
-@contextmanager
-def _raising_unusable() -> Iterator[None]:
-    """Raise `StoreUnusable` for files or keys that cannot be used, and for what takes too long."""
-    try:
-        yield
-    except WorkTimedOut:
-        raise store_unusable() from None
-    except ConfigurationError as error:
-        _log(error)
-        raise store_unusable() from None
 
 
 def _log(error: Exception) -> None:

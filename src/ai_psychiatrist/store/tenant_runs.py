@@ -5,39 +5,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, text, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
-from ai_psychiatrist.store.database import TenantDatabase
-from ai_psychiatrist.store.job_rows import LAST_TURNS
+from ai_psychiatrist.store.database import TenantDatabase, own
+from ai_psychiatrist.store.job_rows import next_turn
 from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.run_file import RunTerms, read_terms, write_terms
 from ai_psychiatrist.store.run_rows import RunRows
 from ai_psychiatrist.store.run_schema import RUNS
 from ai_psychiatrist.store.runs import RunStore
-from ai_psychiatrist.store.schema import OF_TENANT, queue, run_files
+from ai_psychiatrist.store.schema import queue, run_files
 
-_OF_RUN: Final[BindParameter[str]] = bindparam("of_run")
-_OF_ID: Final[BindParameter[str]] = bindparam("of_id")
-_OF_RUNNER: Final[BindParameter[str]] = bindparam("of_runner")
-_IS_FILE: Final = (run_files.c.tenant == OF_TENANT) & (run_files.c.run == _OF_RUN)
-_FILES: Final = select(run_files.c.name, run_files.c.body).where(_IS_FILE)
-_IS_NAMED: Final = run_files.c.name == bindparam("of_name")
-_FILE: Final = select(run_files.c.body).where(_IS_FILE, _IS_NAMED)
-_NO_FILE: Final = delete(run_files).where(_IS_FILE, _IS_NAMED)
-_OF_THE_RUN: Final = (queue.c.tenant == OF_TENANT) & (queue.c.run == _OF_RUN)
-_QUEUED: Final = select(queue.c.unit).where(_OF_THE_RUN)
-_LEFT: Final = select(
-    func.count(queue.c.turn).label("rows"), func.count(queue.c.runner).label("running")
-).where(_OF_THE_RUN)
-_WITHDRAWN: Final = delete(queue).where(_OF_THE_RUN, queue.c.runner.is_(None))
-_GONE: Final = delete(queue).where(_OF_THE_RUN)
-_IS_CLAIMED: Final = (queue.c.tenant == OF_TENANT) & (queue.c.runner == _OF_RUNNER)
-_CLAIMED_UNITS: Final = select(queue.c.id).where(_IS_CLAIMED, queue.c.run.is_not(None))
-_ENDED: Final = delete(queue).where(_IS_CLAIMED, queue.c.id == _OF_ID)
-_FREED: Final = update(queue).where(_IS_CLAIMED, queue.c.id == _OF_ID).values(runner=None)
-_UNCOUNTED: Final = _FREED.values(taken=queue.c.taken - 1)
 _ERASING: Final = text("SELECT set_config('store.erasing', :of_run, true)")
 _FILE_PLACE: Final = "file"
 
@@ -58,7 +38,6 @@ class TenantRuns:
 
     database: TenantDatabase
     keys: TenantKeys = field(repr=False)
-    now: Callable[[], str]
 
     def create(
         self, run: str, folder: Path, terms: RunTerms, *, files: Mapping[str, bytes]
@@ -68,7 +47,7 @@ class TenantRuns:
         `folder`: of what is read of it; `files`: at least one.
         """
         with self.database.writing():
-            self.keys.subject(None, now=self.now(), new_id=run)
+            self.keys.subject(None, new_id=run)
             # With its first file: a key that opens nothing is removed by a sweep.
             self.keep_files(run, files)
             rows = self._rows(run)
@@ -89,13 +68,13 @@ class TenantRuns:
         seal = self.keys.seal(run)
         with self.database.writing():
             for name, content in files.items():
-                self.database.run(_NO_FILE, of_run=run, of_name=name)
+                self.database.run(delete(run_files).where(own(run_files, run=run, name=name)))
                 body = seal.put(content, run, _FILE_PLACE, name)
                 self.database.add(run_files, {"run": run, "name": name, "body": body})
 
     def file(self, run: str, name: str) -> bytes | None:
         """Return one file of a run, `None` where there is none; raises as `files` does."""
-        row = self.database.one(_FILE, of_run=run, of_name=name)
+        row = self.database.one(select(run_files.c.body).where(own(run_files, run=run, name=name)))
         return None if row is None else self.keys.seal(run).take(row.body, run, _FILE_PLACE, name)
 
     def change_file(self, run: str, name: str, change: Callable[[bytes | None], bytes]) -> None:
@@ -106,7 +85,7 @@ class TenantRuns:
     def files(self, run: str) -> dict[str, bytes]:
         """Return the files of a run by name; raises `ArtifactMismatch` for one that is erased."""
         seal = self.keys.seal(run)
-        rows = self.database.all(_FILES, of_run=run)
+        rows = self.database.all(select(run_files).where(own(run_files, run=run)))
         return {row.name: seal.take(row.body, run, _FILE_PLACE, row.name) for row in rows}
 
     def enqueue(self, run: str, units: Sequence[int], *, asked_by: str) -> int:
@@ -115,9 +94,9 @@ class TenantRuns:
         Runs and callers take turns: a run does not hold up who comes after it.
         """
         with self.database.writing() as connection:
-            known = {row.unit for row in self.database.all(_QUEUED, of_run=run)}
-            last = max(self.database.one(LAST_TURNS, of_caller=asked_by) or (0,))
-            at = self.now()
+            queued = self.database.all(select(queue.c.unit).where(own(queue, run=run)))
+            known, at = {row.unit for row in queued}, self.database.now()
+            first = next_turn(self.database, asked_by)
             rows = [
                 {
                     "tenant": self.database.tenant,
@@ -128,7 +107,7 @@ class TenantRuns:
                     "turn": turn,
                     "at": at,
                 }
-                for turn, unit in enumerate((one for one in units if one not in known), last + 1)
+                for turn, unit in enumerate((one for one in units if one not in known), first)
             ]
             if rows:
                 connection.execute(insert(queue), rows)
@@ -136,43 +115,43 @@ class TenantRuns:
 
     def progress(self, run: str) -> RunProgress:
         """Return how many units of a run wait, and how many a process is at."""
-        (row,) = self.database.all(_LEFT, of_run=run)
+        counts = func.count(queue.c.turn).label("rows"), func.count(queue.c.runner).label("running")
+        (row,) = self.database.all(select(*counts).where(own(queue, run=run)))
         return RunProgress(row.rows - row.running, row.running)
 
     def withdraw(self, run: str) -> int:
         """Take the units of a run that wait out of the queue; returns how many."""
-        return self.database.run(_WITHDRAWN, of_run=run)
+        return self.database.run(delete(queue).where(own(queue, run=run, runner=None)))
 
     def end(self, job: JobRef, runner: str) -> bool:
         """Take a unit out of the queue, inside the transaction that writes down its outcome.
 
         Returns whether it was still that process's.
         """
-        return self.database.run_beside(_ENDED, of_id=job.id, of_runner=runner) > 0
+        return self.database.run_beside(delete(queue).where(_claimed(job.id, runner))) > 0
 
     def put_back(self, job: JobRef, runner: str) -> None:
         """Let a unit wait again that its process has to leave; it counts as never taken."""
-        self.database.run_beside(_UNCOUNTED, of_id=job.id, of_runner=runner)
+        freed = update(queue).where(_claimed(job.id, runner)).values(taken=queue.c.taken - 1)
+        self.database.run_beside(freed, runner=None)
 
     def take_from(self, runner: str, *, but: Container[str] = ()) -> None:
         """Let units wait again that a process has claimed, all `but` what it still does."""
         with self.database.writing():
-            for row in self.database.all(_CLAIMED_UNITS, of_runner=runner):
+            claimed = own(queue, runner=runner) & queue.c.run.is_not(None)
+            for row in self.database.all(select(queue.c.id).where(claimed)):
                 if row.id not in but:
-                    self.database.run(_FREED, of_id=row.id, of_runner=runner)
+                    self.database.run(update(queue).where(_claimed(row.id, runner)), runner=None)
 
     def erase(self, run: str) -> bool:
         """Destroy a run's key, then all that it opened; returns whether there was such a run."""
-        is_known = self.keys.forget(run)
+        is_known = self.keys.has_all([run])
+        self.keys.forget(run)
         self.keys.wipe()
         with self.database.writing() as connection:
-            self.database.run(_GONE, of_run=run)
-            own = {OF_TENANT.key: self.database.tenant, "of_run": run}
-            connection.execute(delete(run_files).where(_IS_FILE), own)
             connection.execute(_ERASING, {"of_run": run})
-            for table in reversed(RUNS.sorted_tables):
-                rows = (table.c.tenant == OF_TENANT) & (table.c.run == _OF_RUN)
-                connection.execute(delete(table).where(rows), own)
+            for table in (queue, run_files, *reversed(RUNS.sorted_tables)):
+                self.database.run(delete(table).where(own(table, run=run)))
         return is_known
 
     def _rows(self, run: str) -> RunRows:
@@ -180,6 +159,10 @@ class TenantRuns:
             database=self.database.database,
             tenant=self.database.tenant,
             run=run,
-            cipher=self.keys.cipher(run),
+            cipher=self.keys.seal(run).cipher,
             is_shared=True,
         )
+
+
+def _claimed(job_id: str, runner: str) -> ColumnElement[bool]:
+    return own(queue, id=job_id, runner=runner)

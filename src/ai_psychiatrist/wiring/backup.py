@@ -22,7 +22,8 @@ from ai_psychiatrist.infrastructure.private_files import (
     sync_folder,
     writing_to,
 )
-from ai_psychiatrist.store.database import FILE_NAME, KEYS_NAME, Database
+from ai_psychiatrist.store.database import Database
+from ai_psychiatrist.store.opening import FILE_NAME, KEYS_NAME
 from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.records import stores_of
 

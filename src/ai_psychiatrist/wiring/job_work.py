@@ -25,10 +25,9 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import patiently
 from ai_psychiatrist.jobs.engine import News, OnEnd
 from ai_psychiatrist.llm.calls import CallStore, Judgement
-from ai_psychiatrist.store.job_rows import sealed_call
-from ai_psychiatrist.store.jobs import JobEnd, JobRef, LeftByFailure, TakenJob
+from ai_psychiatrist.store.jobs import JobEnd, JobRef, TakenJob
 from ai_psychiatrist.store.keys import Seal
-from ai_psychiatrist.store.records import figures_of
+from ai_psychiatrist.store.records import Figures, figures_of
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring.services import Services
@@ -68,11 +67,13 @@ class JobCalls(CallStore):
 
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""
-        sealed = sealed_call(self.job_id, replace(call, sent=()), self.seal)
+        kept = replace(call, sent=())
         try:
             # A call that is not kept would be paid for once more.
             await patiently(
-                lambda: self.records.ask(lambda store: store.jobs.keep(sealed)),
+                lambda: self.records.ask(
+                    lambda store: store.jobs.keep(self.job_id, kept, self.seal)
+                ),
                 self.records.stores.place.patience_seconds,
             )
         except AssessmentServiceError as error:
@@ -224,16 +225,20 @@ class _Run:
             reason = end_code(result)
             logger.error("assessment_not_finished", reason=reason)
             risk = result.risk
-            left = LeftByFailure(account=content, danger=risk.level, danger_group=risk.group)
-            return await self._failed(reason, left)
+            danger = Figures(danger=risk.level, danger_group=risk.group)
+            return await self._failed(reason, account=content, figures=danger)
         figures = figures_of(result)
         return await self.records.ask(
             lambda store: store.jobs.finish(self.job.id, self.runner, content, figures)
         )
 
-    async def _failed(self, reason: str, left: LeftByFailure | None = None) -> JobEnd | None:
+    async def _failed(
+        self, reason: str, *, account: bytes | None = None, figures: Figures | None = None
+    ) -> JobEnd | None:
         return await self.records.ask(
-            lambda store: store.jobs.fail(self.job.id, self.runner, reason, left)
+            lambda store: store.jobs.fail(
+                self.job.id, self.runner, reason, account=account, figures=figures
+            )
         )
 
 

@@ -10,10 +10,9 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.store.address import address_of
 from ai_psychiatrist.store.audit import BEGUN, AuditLogs
-from ai_psychiatrist.store.expiry import Swept
-from ai_psychiatrist.store.interviews import InterviewBounds
-from ai_psychiatrist.store.key_files import StoreKeys
-from ai_psychiatrist.store.store import StoreLimits
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.database import StoreLimits
+from ai_psychiatrist.store.removal import Swept
 from ai_psychiatrist.store.stores import KEY_NAME, StorePlace, Stores
 
 _NO_KEY: Final = (
@@ -69,11 +68,9 @@ def stores_of(settings: Settings, folder: Path | None = None) -> Stores:
             max_records=settings.store.max_records,
             max_bytes=settings.store.max_bytes,
             keep_deliveries=timedelta(days=settings.jobs_webhook.keep_days),
-        ),
-        interviews=InterviewBounds(
-            keep=timedelta(days=settings.interview.keep_days),
-            max_stored=settings.interview.max_stored,
-            max_bytes=settings.interview.max_stored_bytes,
+            keep_interviews=timedelta(days=settings.interview.keep_days),
+            max_interviews=settings.interview.max_stored,
+            max_interview_bytes=settings.interview.max_stored_bytes,
         ),
     )
 

@@ -14,7 +14,7 @@ from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 from ai_psychiatrist.infrastructure.private_files import write_new
 from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.store.interviews import OpenedInterview
-from ai_psychiatrist.store.opened_records import OpenedRecord
+from ai_psychiatrist.store.moving import OpenedRecord
 from ai_psychiatrist.store.store import Store
 
 T = TypeVar("T")
@@ -27,36 +27,29 @@ _INTERVIEW: Final = TypeAdapter(OpenedInterview)
 
 
 @dataclass(slots=True)
-class Written:
-    """What a file of an export holds, and what it had to leave out."""
+class Moved:
+    """What an export has written, or an import stored, and what it had to leave out."""
 
     assessments: int = 0
     interviews: int = 0
     unreadable: tuple[str, ...] = ()
-    """Assessments, by their ids, and interviews whose words cannot be opened."""
-
-
-@dataclass(slots=True)
-class TakenIn:
-    """What an import has stored, and what was there already."""
-
-    assessments: int = 0
-    interviews: int = 0
+    """Assessments, by their ids, and interviews whose words cannot be opened for an export."""
     were_there: int = 0
+    """How many an import found stored already."""
 
 
-def write_export(path: Path, tenant: str, store: Store) -> Written:
+def write_export(path: Path, tenant: str, store: Store) -> Moved:
     """Write a new file that its owner alone can read; raises `OSError`.
 
     Its first line says what it is, its last how much it holds: without that one it is not whole.
     """
-    written = Written()
+    written = Moved()
     lines = _lines(written, tenant, store)
     write_new(path, (f"{json.dumps(line)}\n".encode() for line in lines))
     return written
 
 
-def _lines(written: Written, tenant: str, store: Store) -> Iterator[dict[str, object]]:
+def _lines(written: Moved, tenant: str, store: Store) -> Iterator[dict[str, object]]:
     at = datetime.now(UTC).isoformat(timespec="seconds")
     yield {"kind": "records", "format": FORMAT, "tenant": tenant, "at": at}
     for record_id in store.opened.ids():
@@ -104,13 +97,13 @@ def tenant_in(path: Path) -> str:
     return str(head["tenant"])
 
 
-def take_in(path: Path, store: Store) -> TakenIn:
+def take_in(path: Path, store: Store) -> Moved:
     """Store what a file holds, each thing by itself, and nothing that is there already.
 
     Raises `InputError`, and `StoreUnusable`; what was stored before stays, and is passed over the
     next time.
     """
-    taken, interviews = TakenIn(), InterviewStore(store.interviews)
+    taken, interviews = Moved(), InterviewStore(store.interviews)
     for line in _read(path):
         match line.pop("kind"):
             case "assessment":

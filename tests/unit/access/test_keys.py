@@ -13,7 +13,7 @@ from tests.fakes.access import WARD, Access, Clock, made_up_key
 
 from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.store.database import KEYS_NAME
+from ai_psychiatrist.store.opening import KEYS_NAME
 
 DAY = 86_400
 

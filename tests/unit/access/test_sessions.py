@@ -20,7 +20,7 @@ from ai_psychiatrist.access.sessions import (
 )
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.store.database import KEYS_NAME
+from ai_psychiatrist.store.opening import KEYS_NAME
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from ai_psychiatrist.domain.interview import EndReason, InterviewState, Message,
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.ids import check_id, make_id
-from ai_psychiatrist.interview.interview_store import InterviewStore, TakenAnswer
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.serialization import (
     after_turn,
@@ -42,8 +42,9 @@ from ai_psychiatrist.interview.serialization import (
     whole,
 )
 from ai_psychiatrist.interview.state_hash import state_hash, to_bytes
-from ai_psychiatrist.store.interviews import InterviewBounds, id_hash
-from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.database import StoreLimits
+from ai_psychiatrist.store.interviews import Keyed, id_hash
 
 SECRET = "SECRET-WORDS-OF-A-PERSON"
 PROTOCOL = ProtocolReference(id="phq8", version="1", digest="d" * 64)
@@ -60,9 +61,9 @@ def interview(**fields: object) -> Interview:
     return Interview(**{**plain, **fields})  # type: ignore[arg-type]
 
 
-def taken(key: str = "k1", turn: int = 1) -> TakenAnswer:
+def taken(key: str = "k1", turn: int = 1) -> Keyed:
     """Return an answer."""
-    return TakenAnswer(key=key, turn=turn, sent=SECRET.encode())
+    return Keyed(key=key, number=turn, content=SECRET.encode())
 
 
 def following(before: Interview, **fields: object) -> Interview:
@@ -437,7 +438,9 @@ def test_a_large_beginning_is_stored_once(tmp_path: Path) -> None:
 
 def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None:
     clock = Clock()
-    with opened(tmp_path, bounds=InterviewBounds(keep=timedelta(days=2)), clock=clock) as store:
+    with opened(
+        tmp_path, limits=StoreLimits(keep_interviews=timedelta(days=2)), clock=clock
+    ) as store:
         old, used = interview(), interview()
         store.add(old)
         store.add(used)
@@ -461,8 +464,8 @@ def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None
 
 def test_no_more_interviews_are_kept_than_may_be(tmp_path: Path) -> None:
     clock = Clock()
-    bounds = InterviewBounds(max_stored=2, keep=timedelta(days=2))
-    with opened(tmp_path, bounds=bounds, clock=clock) as store:
+    limits = StoreLimits(max_interviews=2, keep_interviews=timedelta(days=2))
+    with opened(tmp_path, limits=limits, clock=clock) as store:
         first, second, third = (interview() for _ in range(3))
         store.add(first)
         store.add(second)
@@ -483,7 +486,7 @@ def test_no_more_interviews_are_kept_than_may_be(tmp_path: Path) -> None:
 
 def test_no_more_bytes_are_kept_than_may_be(tmp_path: Path) -> None:
     large = {"summary": "x" * 200_000}
-    with opened(tmp_path, bounds=InterviewBounds(max_bytes=500_000)) as store:
+    with opened(tmp_path, limits=StoreLimits(max_interview_bytes=500_000)) as store:
         first = interview(inputs=large)
         store.add(first)
         store.add(interview(inputs=large))

@@ -134,7 +134,7 @@ async def test_no_tenant_has_more_at_once_than_it_may(place: Place, stores: Stor
     async with engine_of(work, concurrency=4, per_tenant=2):
         begun = await work.has_begun(3)
         assert sorted(begun) == sorted([own[0], own[1], other])
-        assert stores.open("a").job_lists.one(own[2]).state is RecordState.WAITING
+        assert stores.open("a").jobs.summary(own[2]).state is RecordState.WAITING
         work.let_go(own[0])
         assert (await work.has_begun(4))[3:] == [own[2]]
 
@@ -156,7 +156,7 @@ async def test_with_no_place_all_is_left_to_others(place: Place, stores: Stores)
     async with engine_of(work, concurrency=0) as engine:
         engine.wake()
         assert await work.has_begun(0) == []
-        assert stores.open("a").job_lists.one(job).position == 1
+        assert stores.open("a").jobs.summary(job).position == 1
 
 
 async def test_a_defect_of_the_work_takes_nothing_with_it(place: Place, stores: Stores) -> None:
@@ -185,7 +185,7 @@ async def test_what_is_broken_off_at_the_end_waits_for_the_next(
         await work.has_begun(1)
     await stores.take_back(())
     assert work.ended == []
-    states = [stores.open("a").job_lists.one(one).state for one in jobs]
+    states = [stores.open("a").jobs.summary(one).state for one in jobs]
     assert states == [RecordState.WAITING] * 2
 
 

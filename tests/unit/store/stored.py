@@ -11,12 +11,13 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
-from ai_psychiatrist.store.database import open_sqlite
+from ai_psychiatrist.store.cipher import StoreKeys
+from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.jobs import JobsWanted, TakenJob
-from ai_psychiatrist.store.key_files import StoreKeys
+from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import Figures, NewRecord
-from ai_psychiatrist.store.store import Store, StoreLimits
+from ai_psychiatrist.store.store import Store
 
 WORD = "quillaya"
 TRANSCRIPT = parse_transcript(
@@ -104,7 +105,7 @@ def taken(store: OpenedStore, name: str, runner: str) -> TakenJob:
 
 def waiting(store: Store) -> list[str]:
     """Return the jobs that wait, the oldest first."""
-    page = store.job_lists.page(JobsWanted(state=RecordState.WAITING))
+    page = store.jobs.page(JobsWanted(state=RecordState.WAITING))
     return [job.job_id for job in reversed(page.jobs)]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError, StoreUnusable
 from ai_psychiatrist.store.audit import AuditHead, AuditLogs, Checked, Fault, noted_head
-from ai_psychiatrist.store.database import FILE_NAME, KEYS_NAME, open_sqlite
+from ai_psychiatrist.store.opening import FILE_NAME, KEYS_NAME, open_sqlite
 
 ROWS = 6
 KEY = b"k" * 32

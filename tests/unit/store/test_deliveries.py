@@ -12,7 +12,7 @@ from tests.unit.store.stored import RESULT, TRANSCRIPT, Clock, OpenedStore, figu
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
-from ai_psychiatrist.store.database import written
+from ai_psychiatrist.store.database import StoreLimits, written
 from ai_psychiatrist.store.deliveries import (
     MOST_TRIES,
     TRY_TIME,
@@ -21,9 +21,9 @@ from ai_psychiatrist.store.deliveries import (
     DeliveryState,
     DueDelivery,
 )
-from ai_psychiatrist.store.jobs import Callback, LeftByFailure, NewJob
+from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
-from ai_psychiatrist.store.store import Store, StoreLimits
+from ai_psychiatrist.store.store import Store
 
 HOST = "hooks.example:443"
 PATH = "secret-path"
@@ -102,7 +102,7 @@ def test_event_tells_the_end_and_the_danger_without_words(store: OpenedStore) ->
     expect(store, "job-1", batch="b-1")
     end(store)
     (due,) = claimed(store)
-    told = store.job_lists.one("job-1")
+    told = store.jobs.summary("job-1")
     assert told.ended_at is not None
     created_at, ended_at = (
         written(at).replace("+00:00", "Z") for at in (told.created_at, told.ended_at)
@@ -130,10 +130,8 @@ def test_event_of_a_job_without_a_result_tells_the_danger_that_was_read(store: O
     for job_id in ("failed", "broken"):
         store.jobs.take(job_id, "runner")
     store.jobs.fail("broken", "runner", "internal_error")
-    left = LeftByFailure(
-        account=b"{}", danger=RiskLevel.HIGH, danger_group=RiskGroup.FOUND_BY_WORDS_ALONE
-    )
-    store.jobs.fail("failed", "runner", "timed_out", left)
+    danger = Figures(danger=RiskLevel.HIGH, danger_group=RiskGroup.FOUND_BY_WORDS_ALONE)
+    store.jobs.fail("failed", "runner", "timed_out", account=b"{}", figures=danger)
     told = {due.job_id: json.loads(due.body) for due in claimed(store)}
     assert {job_id: event["type"] for job_id, event in told.items()} == {
         "cancelled": "job.cancelled",
@@ -242,7 +240,7 @@ def test_only_what_nobody_may_get_any_longer_is_given_up(
     expect(store, "job-1")
     end(store)
     named = [*hosts, "another:443"]
-    ended_at = store.job_lists.one("job-1").ended_at
+    ended_at = store.jobs.summary("job-1").ended_at
     assert ended_at is not None
     store.deliveries.claim(named, [], now=ended_at + UNNAMED_TIME - SECOND)
     assert state_of(store) == ("pending", 0)
@@ -270,12 +268,12 @@ def test_erased_job_leaves_no_webhook(store: OpenedStore) -> None:
     subject_id = store.summary("job-1").subject_id
     end(store)
     (due,) = claimed(store)
-    store.erasing.erase("job-1")
+    store.removal.erase("job-1")
     assert store.deliveries.one("job-1") is None
     store.deliveries.note(due, DeliveryState.PENDING, "timed_out", due=LATER)
     assert store.deliveries.one("job-1") is None
     end(store, "job-2")
-    store.erasing.erase_subject(subject_id)
+    store.removal.erase_subject(subject_id)
     assert store.deliveries.one("job-2") is None
     assert claimed(store) == ()
     assert not is_due(store, LATER + DAY)
@@ -295,7 +293,7 @@ def test_webhook_of_a_hidden_job_waits_and_keeps_no_other(tmp_path: Path) -> Non
         end(store, "new")
         assert [due.job_id for due in claimed(store, later)] == ["new"]
         assert not is_due(store, later)
-        store.expiry.undelete("old")
+        store.removal.undelete("old")
         assert is_due(store, later)
         assert [due.job_id for due in claimed(store, later)] == ["old"]
 

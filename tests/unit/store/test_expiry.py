@@ -25,14 +25,14 @@ from tests.unit.store.test_postgresql import COLUMNS
 from tests.unit.store.test_store import subjects_in
 
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
-from ai_psychiatrist.store.expiry import MOST_SWEPT, ClockFault
+from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.jobs import NewJob
 from ai_psychiatrist.store.listing import PageWanted
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
-from ai_psychiatrist.store.store import StoreLimits
+from ai_psychiatrist.store.removal import MOST_SWEPT, ClockFault
 
 KEEP, GRACE = timedelta(days=30), timedelta(days=10)
 LIMITS = StoreLimits(keep=KEEP, grace=GRACE)
@@ -76,21 +76,21 @@ def test_what_is_hidden_counts_as_gone_everywhere(store: OpenedStore, clock: Clo
     store.interviews.add("talk", STORED, COLUMNS)
     mark = store.reviews.mark()
     assert passing(store, clock, 31) == {"records_hidden": 2, "interviews_hidden": 1}
-    for read in (store.summary, store.get, store.reviews.of, store.jobs.calls, store.job_lists.one):
+    for read in (store.summary, store.get, store.reviews.of, store.jobs.calls, store.jobs.summary):
         with refused("assessment_not_found"):
             read(old.id)
     with refused("assessment_not_found"):
         store.jobs.take("job", "a")
     with refused("batch_not_found"):
-        store.job_lists.counts("b")
+        store.jobs.counts("b")
     with refused("interview_not_found"):
         store.interviews.load("talk")
-    assert (listed(store), store.lists.candidates("one"), store.opened.ids()) == ([], (), ())
+    assert (listed(store), store.lists.finished("one"), store.opened.ids()) == ([], (), ())
     assert (store.interviews.list(), store.reviews.sealed()) == ((), [])
     assert store.lists.of_subject(old.subject_id) == 0
     assert waiting(store) == []
     assert store.reviews.mark() != mark
-    assert store.expiry.hidden() == 3
+    assert store.removal.hidden() == 3
 
 
 @pytest.mark.parametrize("is_begun", [False, True], ids=["waiting", "running"])
@@ -109,7 +109,7 @@ def test_a_hidden_job_is_in_nobodys_queue_until_it_is_brought_back(
     assert queue.state() == (0, 0, None)
     assert (queue.runners(), queue.tenants_of("a")) == (frozenset(), frozenset())
     assert not store.jobs.is_run_by("job", "a")
-    assert store.expiry.undelete_since(clock.now - GRACE) == 2
+    assert store.removal.undelete_since(clock.now - GRACE) == 2
     assert (waiting(store), queue.state()[:2]) == (["job"], (1, 0))
     assert not store.jobs.is_run_by("job", "a")
     assert taken(store, "job", "b").request == b"{}"
@@ -125,14 +125,14 @@ def test_what_is_hidden_comes_back_whole_and_is_kept_from_then_on(
     store.interviews.add("talk", STORED, COLUMNS)
     passing(store, clock, 35)
     mark = store.reviews.mark()
-    store.expiry.undelete(old.id)
+    store.removal.undelete(old.id)
     assert store.get(old.id).result == RESULT
     assert [row.said for row in store.reviews.of(old.id)] == [RATINGS]
     assert store.reviews.mark() != mark
     with refused("assessment_not_found"):
-        store.expiry.undelete(old.id)
-    assert store.expiry.undelete_since(clock.now) == 0
-    assert store.expiry.undelete_since(clock.now - GRACE) == 1
+        store.removal.undelete(old.id)
+    assert store.removal.undelete_since(clock.now) == 0
+    assert store.removal.undelete_since(clock.now - GRACE) == 1
     assert store.interviews.load("talk") == STORED
     assert passing(store, clock, 29) == {}
     assert passing(store, clock, 2) == {"records_hidden": 1, "interviews_hidden": 1}
@@ -150,9 +150,9 @@ def test_nothing_is_left_when_the_grace_is_over(
     assert len(subjects_in(tmp_path)) == 2
     assert passing(store, clock, 2) == {"records_removed": 1, "interviews_expired": 1}
     assert subjects_in(tmp_path) == set()
-    assert store.expiry.undelete_since(since) == 0
+    assert store.removal.undelete_since(since) == 0
     with refused("assessment_not_found"):
-        store.expiry.undelete(old.id)
+        store.removal.undelete(old.id)
     at_rest = b"".join(path.read_bytes() for path in tmp_path.glob("*.sqlite*"))
     assert not [key for key in keys if key in at_rest]
     assert old.id.encode() not in at_rest
@@ -173,11 +173,11 @@ def test_erasing_on_request_knows_no_grace(
     anna, ben = (store.add(new_record(name)) for name in ("Anna", "Ben"))
     store.interviews.add("talk", STORED, COLUMNS)
     passing(store, clock, 31)
-    store.erasing.erase(anna.id)
-    assert store.erasing.erase_subject(ben.subject_id) == 1
+    store.removal.erase(anna.id)
+    assert store.removal.erase_subject(ben.subject_id) == 1
     store.interviews.delete("talk")
     assert subjects_in(tmp_path) == set()
-    assert store.expiry.hidden() == 0
+    assert store.removal.hidden() == 0
 
 
 def test_what_no_key_opens_stays_hidden(store: OpenedStore, clock: Clock) -> None:
@@ -185,8 +185,8 @@ def test_what_no_key_opens_stays_hidden(store: OpenedStore, clock: Clock) -> Non
     passing(store, clock, 31)
     store.keys.forget(old.subject_id)
     with refused("assessment_not_found"):
-        store.expiry.undelete(old.id)
-    assert store.expiry.undelete_since(clock.now - GRACE) == 0
+        store.removal.undelete(old.id)
+    assert store.removal.undelete_since(clock.now - GRACE) == 0
 
 
 @pytest.mark.parametrize("jump", [timedelta(days=8), timedelta(days=3_650)])
@@ -245,7 +245,7 @@ def test_an_operator_lets_one_sweep_follow_a_jump(tmp_path: Path, clock: Clock) 
 
 
 def test_a_sweep_goes_by_steps(store: OpenedStore, clock: Clock) -> None:
-    with store.at_once():
+    with store.database.writing():
         for number in range(MOST_SWEPT + 5):
             store.interviews.add(f"talk {number}", STORED, COLUMNS)
     clock.now += timedelta(days=31)
@@ -280,7 +280,7 @@ def test_a_moment_that_is_none_is_not_taken_from_a_file(store: OpenedStore, tmp_
         assert other.opened.take_in(replace(given, row={**given.row, **zone}))
         assert other.opened.of(old.id).row["kept_from"] == "2026-01-01T00:00:00.000+00:00"
         assert other.interviews.take_in(talk)
-        assert other.expiry.clock_fault() is None
+        assert other.removal.clock_fault() is None
 
 
 def counted(folder: Path) -> tuple[int, int]:
@@ -305,8 +305,8 @@ def test_stored_bytes_are_counted_whatever_happens(store: OpenedStore, tmp_path:
     found = counted(tmp_path)
     assert found[0] == sealed("bodies", "calls", "reviews") > 0
     assert found[1] == sealed("interviews", "origins", "answers", "turns") > 0
-    store.erasing.erase(anna.id)
-    store.erasing.erase_subject(ben.subject_id)
+    store.removal.erase(anna.id)
+    store.removal.erase_subject(ben.subject_id)
     store.interviews.delete("talk")
     assert counted(tmp_path) == (0, 0)
 
@@ -331,7 +331,7 @@ def test_a_tenant_stores_no_more_bytes_than_it_may(tmp_path: Path) -> None:
                 store.reviews.append(kept[0].id, "one", RATINGS)
         assert sum(counted(tmp_path)) <= 3_000
         other.add(new_record("Anna"))
-        store.erasing.erase_subject(kept[0].subject_id)
+        store.removal.erase_subject(kept[0].subject_id)
         store.add(new_record("Anna"))
 
 

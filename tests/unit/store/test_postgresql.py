@@ -1,6 +1,5 @@
 """The store in PostgreSQL: the same answers, and a second wall between tenants."""
 
-import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -10,11 +9,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
 from tests.fakes.access import WARD
 from tests.fakes.refusals import refused
-from tests.jobs.places import own_database, server_address
+from tests.jobs.places import owned_database, server_address
 from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
 
 from ai_psychiatrist.access.keys import KeyStore
@@ -28,15 +26,15 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
-from ai_psychiatrist.store.database import Database, Value, open_postgresql, written
+from ai_psychiatrist.store.database import Database, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
-from ai_psychiatrist.store.expiry import ClockFault
 from ai_psychiatrist.store.interviews import StoredInterview
-from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import Callback, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.opening import open_postgresql
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
+from ai_psychiatrist.store.removal import ClockFault
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring.backup import back_up
 
@@ -56,18 +54,8 @@ COLUMNS: dict[str, Value] = {
 @pytest.fixture(scope="module")
 def place() -> Iterator[URL]:
     """An empty database that belongs to a role which is no superuser."""
-    server = server_address()
-    role = f"store_{secrets.token_hex(4)}"
-    with own_database(server) as address, psycopg.connect(server, autocommit=True) as admin:
-        url = make_url(address).set(drivername="postgresql+psycopg")
-        admin.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'it'").format(sql.Identifier(role)))
-        names = sql.Identifier(str(url.database)), sql.Identifier(role)
-        admin.execute(sql.SQL("ALTER DATABASE {} OWNER TO {}").format(*names))
-        yield url.set(username=role, password="it")
-        admin.execute(
-            sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(url.database)))
-        )
-        admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+    with owned_database(server_address()) as url:
+        yield url
 
 
 @pytest.fixture
@@ -113,23 +101,37 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
         assert store.lists.page(PageWanted(rater="rater", sort=sort, limit=1)).total == 2
     record = NewRecord(id="job", transcript=TRANSCRIPT)
     store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")])
-    assert store.job_lists.one("job").position == 1
+    assert store.jobs.summary("job").position == 1
     with ThreadPoolExecutor() as pool:
         claimed = list(pool.map(Queue(database=database).claim, "abcd"))
     assert claimed.count(None) == 3
     taken = [store.jobs.take("job", runner) for runner in "abcd"]
     assert sum(isinstance(one, TakenJob) for one in taken) == 1
     call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply='"said"')
-    sealed = sealed_call("job", call, store.jobs.calls("job")[1])
+    seal = store.jobs.calls("job")[1]
     with ThreadPoolExecutor() as pool:
-        list(pool.map(store.jobs.keep, [sealed] * 2))
-    store.jobs.keep(replace(sealed, record_id="none"))
+        list(pool.map(lambda _: store.jobs.keep("job", call, seal), range(2)))
+    store.jobs.keep("none", call, seal)
     assert store.jobs.calls("job")[0] == {("d", 0): call}
     assert store.keys.rotate() == 2
     assert store.get(new.id).result == RESULT
-    assert store.erasing.erase_subject(subject_id) == 2
+    assert store.removal.erase_subject(subject_id) == 2
     with refused("assessment_not_found"):
         store.get(new.id)
+
+
+def test_what_reads_sees_all_rows_as_they_were_at_one_moment(
+    database: Database, tmp_path: Path
+) -> None:
+    store = store_of(database, tmp_path, "read")
+    store.add(new_record())
+    with ThreadPoolExecutor(1) as pool, store.database.reading():
+        assert store.lists.page(PageWanted(rater="a")).total == 1
+        added = pool.submit(store.add, new_record()).result()
+        assert store.lists.page(PageWanted(rater="a")).total == 1
+        with refused("assessment_not_found"):
+            store.get(added.id)
+    assert store.get(added.id).result == RESULT
 
 
 def test_webhooks_of_all_tenants_are_found_and_each_is_sent_by_one_process(
@@ -157,7 +159,7 @@ def test_webhooks_of_all_tenants_are_found_and_each_is_sent_by_one_process(
     assert database.tenants(due=written(later)) == ("hook-b",)
     stores[0].deliveries.note(due, DeliveryState.GIVEN_UP, "http_410", due=later)
     assert stores[0].deliveries.redo(now=later) == 1
-    stores[0].erasing.erase_subject(stores[0].summary("j1").subject_id)
+    stores[0].removal.erase_subject(stores[0].summary("j1").subject_id)
     assert stores[0].deliveries.one("j2") is None
     assert claimed(stores[0]) is None
     assert stores[1].deliveries.one("j1") == Delivery(state=DeliveryState.PENDING, tries=0)
@@ -178,7 +180,7 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     assert store.sweep().clock_fault is ClockFault.AHEAD
     assert store.sweep(after_jump=True).counts == {"interviews_hidden": 1}
     assert rows.list() == ()
-    store.expiry.undelete("an-id")
+    store.removal.undelete("an-id")
     assert rows.load("an-id") == StoredInterview(origin=b"began", state=b"later")
     clock.now += timedelta(days=31)
     store.sweep(after_jump=True)
@@ -199,7 +201,7 @@ def test_hidden_jobs_leave_the_queue_as_in_files(
     clock.now += timedelta(days=366)
     assert store.sweep(after_jump=True).counts == {"records_hidden": 1}
     assert rows_seen(place, "hidden", queued) == 0
-    assert store.expiry.undelete("job") == 1
+    assert store.removal.undelete("job") == 1
     assert rows_seen(place, "hidden", queued) == 1
 
 
@@ -245,7 +247,8 @@ def test_audit_logs_are_chains_that_the_database_itself_keeps(
     assert rows_seen(place, "east", "DELETE FROM keys.audit_heads WHERE tenant = 'east'") == 1
     with pytest.raises(StoreUnusable, match="head is gone"):
         add("east")
-    assert [finding.fault for finding in logs.of("east").check().findings] == ["head missing"]
+    (found,) = [log for log in logs.all() if log.tenant == "east"]
+    assert [finding.fault for finding in found.check().findings] == ["head missing"]
     assert logs.of(NO_TENANT).check().findings == ()
 
 
@@ -286,7 +289,7 @@ def test_a_full_disk_and_stored_bytes_are_told_as_of_files(
 ) -> None:
     store, new = store_of(database, tmp_path, "full"), new_record("Anna")
     store.add(new)
-    assert store.bytes_stored() > 0
+    assert store.database.bytes_stored() > 0
     address = place.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(
@@ -300,8 +303,8 @@ def test_a_full_disk_and_stored_bytes_are_told_as_of_files(
             store.add(new_record("Ben"))
         connection.execute("DROP TRIGGER no_room ON bodies")
     assert store.lists.page(PageWanted(rater="a")).total == 1
-    store.erasing.erase(new.id)
-    assert store.bytes_stored() == 0
+    store.removal.erase(new.id)
+    assert store.database.bytes_stored() == 0
     assert database.faults() == 0
     with pytest.raises(InputError, match="pg_dump --format=custom --exclude-schema=keys"):
         back_up(database, tmp_path, tmp_path / "out", keys_out=None)

@@ -13,7 +13,8 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.model_call import BatchAnswer, RequestMessage
 from ai_psychiatrist.store.cipher import Cipher
-from ai_psychiatrist.store.database import Database, TenantDatabase, open_postgresql
+from ai_psychiatrist.store.database import Database, TenantDatabase
+from ai_psychiatrist.store.opening import open_postgresql
 from ai_psychiatrist.store.run_batches import BatchEvent, BatchRequestRow
 from ai_psychiatrist.store.run_file import RunTerms, read_terms, write_terms
 from ai_psychiatrist.store.run_rows import RunRows
@@ -35,7 +36,7 @@ def database(place: URL) -> Iterator[Database]:
 def run_in(
     database: Database, folder: Path, run: str, *, tenant: str = "one", cipher: Cipher | None = None
 ) -> RunStore:
-    TenantDatabase(database, tenant).open("2026-01-01T00:00:00.000+00:00")
+    TenantDatabase(database, tenant).open()
     rows = RunRows(database=database, tenant=tenant, run=run, cipher=cipher)
     write_terms(rows, TERMS)
     return RunStore(folder, rows, read_terms(rows))

@@ -25,12 +25,12 @@ from tests.unit.store.stored import (
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.job_rows import sealed_call
 from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, JobRef, NewJob, TakenJob
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
-from ai_psychiatrist.store.store import Store, StoreLimits
+from ai_psychiatrist.store.store import Store
 
 REQUEST = f'{{"said": "{WORD}"}}'.encode()
 CALL = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply=f'"{WORD}"')
@@ -49,7 +49,7 @@ def job(name: str = "one", *, batch_id: str | None = None, place: int | None = N
 
 
 def keep(store: Store, name: str = "one", call: ModelCall = CALL) -> None:
-    store.jobs.keep(sealed_call(name, call, store.jobs.calls(name)[1]))
+    store.jobs.keep(name, call, store.jobs.calls(name)[1])
 
 
 def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: OpenedStore) -> None:
@@ -105,7 +105,7 @@ def test_what_is_cancelled_stays_so(store: OpenedStore) -> None:
     assert store.jobs.take("one", "b") is RecordState.CANCELLED
     assert store.jobs.take_from("a") == ()
     assert store.jobs.calls("one")[0] == {}
-    assert store.job_lists.one("one").ended_at is not None
+    assert store.jobs.summary("one").ended_at is not None
 
 
 def test_a_finished_job_cannot_be_cancelled(store: OpenedStore) -> None:
@@ -125,7 +125,7 @@ def test_a_job_is_given_up_after_its_process_died_so_often(store: OpenedStore) -
             taken(store, "one", "a")
         given_up = store.jobs.take_from("a")
         assert [one.job.id for one in given_up] == (["one"] if number == MOST_TAKEN else [])
-    told = store.job_lists.one("one")
+    told = store.jobs.summary("one")
     assert (told.state, told.reason) == (RecordState.FAILED, GIVEN_UP)
     assert waiting(store) == ["other"]
 
@@ -135,7 +135,7 @@ def test_the_queue_says_how_much_there_is_to_do(store: OpenedStore) -> None:
     assert queue.state() == (0, 0, None)
     store.add_jobs([job(), job("other"), job("third")])
     taken(store, "one", "a")
-    waiting_since = store.job_lists.one("other").created_at
+    waiting_since = store.jobs.summary("other").created_at
     oldest = queue.state().oldest_waiting
     assert oldest is not None
     assert datetime.fromisoformat(oldest) >= waiting_since
@@ -168,7 +168,7 @@ def test_nothing_of_a_job_can_be_read_once_it_is_erased(tmp_path: Path) -> None:
         store.add_jobs([job()], key=None)
         taken(store, "one", "a")
         keep(store)
-        store.erasing.erase("one")
+        store.removal.erase("one")
         with refused("assessment_not_found"):
             store.jobs.calls("one")
         assert not store.jobs.is_run_by("one", "a")
@@ -201,10 +201,10 @@ def test_a_batch_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
         with refused("assessments_full"):
             store.add_jobs(three)
         with refused("batch_not_found"):
-            store.job_lists.counts("b")
+            store.jobs.counts("b")
         store.add_jobs(three[:2])
-        assert store.job_lists.counts("b")[RecordState.WAITING] == 2
-        assert [store.job_lists.one(name).position for name in "xy"] == [1, 2]
+        assert store.jobs.counts("b")[RecordState.WAITING] == 2
+        assert [store.jobs.summary(name).position for name in "xy"] == [1, 2]
 
 
 def test_a_key_stands_for_one_request_until_it_is_forgotten(tmp_path: Path) -> None:

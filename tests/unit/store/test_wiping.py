@@ -6,10 +6,9 @@ from pathlib import Path
 
 from tests.unit.store.stored import open_store
 
-from ai_psychiatrist.store.database import KEYS_NAME
+from ai_psychiatrist.store.opening import KEYS_NAME
 
 SUBJECTS = 4000
-NOW = "2026-01-01T00:00:00.000+00:00"
 
 
 def sealed_in(folder: Path) -> dict[str, list[bytes]]:
@@ -28,12 +27,12 @@ def test_no_copy_of_a_key_stays_where_pages_were_split(tmp_path: Path) -> None:
     """A page that grew too full keeps the bytes of what was moved to its neighbour."""
     store = open_store(tmp_path)
     keys, folder = store.keys, tmp_path
-    with store.at_once():
+    with store.database.writing():
         for number in range(SUBJECTS):
-            keys.subject(f"name {number}", now=NOW)
+            keys.subject(f"name {number}")
     sealed = sealed_in(folder)
     erased = sorted(sealed)[::2]
-    with store.at_once():
+    with store.database.writing():
         for subject_id in erased:
             keys.forget(subject_id)
     assert keys.wipe()
@@ -45,9 +44,9 @@ def test_no_copy_of_a_key_stays_where_pages_were_split(tmp_path: Path) -> None:
 def test_no_key_wrapped_before_a_rotation_stays(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     keys, folder = store.keys, tmp_path
-    with store.at_once():
+    with store.database.writing():
         for _ in range(SUBJECTS):
-            keys.subject(None, now=NOW)
+            keys.subject(None)
     wrapped = [sealed[0] for sealed in sealed_in(folder).values()]
     assert keys.rotate() == SUBJECTS
     assert left_of(wrapped, folder) == 0
