@@ -106,8 +106,6 @@ class StoreKeys:
     own: Path
     """Used while no key is named; made for a file that is not encrypted yet."""
     named: Path | None = None
-    kept: str = "the interviews"
-    """What the store keeps, as its errors call it."""
 
     def first(self) -> Cipher:
         """Return what a file is encrypted with from now on.
@@ -129,8 +127,8 @@ class StoreKeys:
                 with suppress(ConfigurationError):
                     return cipher, cipher.unseal(one, place=place)
         msg = (
-            f"{self.kept} are encrypted with another key: set DATA_KEY_FILE to it, or put it "
-            f"back at {str(self.own)!r}"
+            "the stored assessments are encrypted with another key: set DATA_KEY_FILE to it, or "
+            f"put it back at {str(self.own)!r}"
         )
         raise ConfigurationError(msg)
 
@@ -150,11 +148,11 @@ class StoreKeys:
             return None
         except OSError as error:
             reason = error.strerror or "it is a link or no regular file"
-            msg = f"the key of {self.kept} cannot be read: {reason}: {str(self.own)!r}"
+            msg = f"the key of the stored assessments cannot be read: {reason}: {str(self.own)!r}"
             raise ConfigurationError(msg) from None
         key = _key_in(written)
         if key is None:
-            msg = f"the key of {self.kept} is damaged: put it back at {str(self.own)!r}"
+            msg = f"the key of the stored assessments is damaged: put it back at {str(self.own)!r}"
             raise ConfigurationError(msg)
         return key
 
@@ -169,6 +167,7 @@ class StoreKeys:
         except FileExistsError:
             return self._own_key() or key
         except OSError as error:
-            msg = f"the key of {self.kept} cannot be made: {error.strerror}: {str(self.own)!r}"
+            reason = f"{error.strerror}: {str(self.own)!r}"
+            msg = f"the key of the stored assessments cannot be made: {reason}"
             raise ConfigurationError(msg) from None
         return key

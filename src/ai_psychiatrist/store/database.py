@@ -242,9 +242,12 @@ class TenantDatabase:
                 if connection.execute(_COUNTERS, self._owned({})).first() is None:
                     connection.execute(insert(tenants), {**row, "last_sweep": self.now()})
 
-    def writing(self) -> AbstractContextManager[Connection]:
-        """Let no other transaction of this tenant that writes overlap with the block."""
-        return self.database.transaction(self.tenant, writes=True)
+    def writing(self, *, is_alone: bool = True) -> AbstractContextManager[Connection]:
+        """Make the changes in the block, or none.
+
+        `is_alone`: no other transaction of this tenant that writes may overlap with it.
+        """
+        return self.database.transaction(self.tenant, writes=True, is_alone=is_alone)
 
     def reading(self) -> AbstractContextManager[Connection]:
         """Let the block see all rows as they were at one moment."""
@@ -274,11 +277,6 @@ class TenantDatabase:
         """Change rows, and return how many."""
         with self.writing() as connection:
             return connection.execute(statement, self._owned(values)).rowcount
-
-    def run_beside(self, statement: Executable, **values: Value) -> int:
-        """Change rows as `run` does, while others of the tenant may be changed."""
-        with self.database.transaction(self.tenant, writes=True, is_alone=False):
-            return self.run(statement, **values)
 
     def add(self, table: Table, *rows: Mapping[str, Value]) -> None:
         """Add rows."""

@@ -264,7 +264,8 @@ class JobRows:
             .with_for_update(read=True)
             .suffix_with("ON CONFLICT DO NOTHING")
         )
-        self.database.run_beside(insert(calls).from_select(["tenant", "record_id", *names], job))
+        with self.database.writing(is_alone=False):
+            self.database.run(insert(calls).from_select(["tenant", "record_id", *names], job))
 
     def summary(self, record_id: str) -> JobSummary:
         """Return how far a record is, also one that no job made; raises `NotFound`."""

@@ -59,7 +59,6 @@ def stores_of(settings: Settings, folder: Path | None = None) -> Stores:
         keys=StoreKeys(
             own=state_dir / KEY_NAME,
             named=settings.data.key_file,
-            kept="the stored assessments",
         ),
         limits=StoreLimits(
             keep=timedelta(days=settings.store.keep_days),

@@ -42,7 +42,7 @@ class Clock:
 
 
 def keys_in(folder: Path, *, named: Path | None = None) -> StoreKeys:
-    return StoreKeys(own=folder / "records.key", named=named, kept="the stored assessments")
+    return StoreKeys(own=folder / "records.key", named=named)
 
 
 class OpenedStore(Store):
