@@ -72,6 +72,7 @@ def _problem_of_state(services: Services) -> str | None:
         # It is made by the first request that needs it, and not by who asks for this.
         return None
     try:
+        services.stores.require_files()
         services.stores.tenants()
     except (ConfigurationError, StoreUnusable):
         return "assessments_unavailable"

@@ -32,6 +32,7 @@ logger = get_logger(__name__)
 
 FILE_NAME: Final = "store.sqlite"
 KEYS_NAME: Final = "keys.sqlite"
+_MAGIC: Final = b"SQLite format 3\x00"
 
 _CARRY_OVER: Final = (
     "is a store of an earlier version: with that version write `records export`, move the file "
@@ -224,3 +225,17 @@ def is_there(folder: Path) -> bool:
     own = (folder / FILE_NAME, folder / KEYS_NAME)
     is_made = any(path.is_file() and path.stat().st_size > 0 for path in own)
     return is_made or any(any(folder.glob(pattern)) for pattern in _EARLIER)
+
+
+def are_databases(folder: Path) -> bool:
+    """Return whether the files of a store begin as those of a database do."""
+    try:
+        heads = [_head_of(folder / name) for name in (FILE_NAME, KEYS_NAME)]
+    except OSError:
+        return False
+    return heads == [_MAGIC] * len(heads)
+
+
+def _head_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC))

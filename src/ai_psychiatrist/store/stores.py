@@ -20,7 +20,7 @@ from ai_psychiatrist.store.database import Database, StoreLimits
 from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.installation import installation_secret, wrap_anew
 from ai_psychiatrist.store.jobs import JobEnd, JobRef
-from ai_psychiatrist.store.opening import is_there, open_postgresql, open_sqlite
+from ai_psychiatrist.store.opening import are_databases, is_there, open_postgresql, open_sqlite
 from ai_psychiatrist.store.queue import JOBS, Queue, Takes
 from ai_psychiatrist.store.removal import Swept
 from ai_psychiatrist.store.runners import FileRunners, Runners, TableRunners
@@ -123,6 +123,14 @@ class Stores:
             if self._database is None:
                 self._database = self.place.open()
             return self._database
+
+    def require_files(self) -> None:
+        """Raise `StoreUnusable` where the files are none of a database, whatever was read before.
+
+        A connection that is open has pages at hand, and does not notice.
+        """
+        if self.place.url is None and not are_databases(self.place.folder):
+            raise store_unusable()
 
     def is_made(self) -> bool:
         """Return whether anything was ever stored; asking makes no file."""

@@ -128,12 +128,14 @@ class TenantRuns:
 
         Returns whether it was still that process's.
         """
-        return self.database.run_beside(delete(queue).where(_claimed(job.id, runner))) > 0
+        with self.database.writing(is_alone=False):
+            return self.database.run(delete(queue).where(_claimed(job.id, runner))) > 0
 
     def put_back(self, job: JobRef, runner: str) -> None:
         """Let a unit wait again that its process has to leave; it counts as never taken."""
         freed = update(queue).where(_claimed(job.id, runner)).values(taken=queue.c.taken - 1)
-        self.database.run_beside(freed, runner=None)
+        with self.database.writing(is_alone=False):
+            self.database.run(freed, runner=None)
 
     def take_from(self, runner: str, *, but: Container[str] = ()) -> None:
         """Let units wait again that a process has claimed, all `but` what it still does."""
