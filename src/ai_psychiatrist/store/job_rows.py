@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, delete, func, insert, literal, not_, select, update
+from sqlalchemy import Select, and_, bindparam, delete, func, insert, literal, not_, select, update
 
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -43,6 +43,7 @@ from ai_psychiatrist.store.records import (
 )
 from ai_psychiatrist.store.schema import calls, events, jobs, queue, records
 
+_CALL: Final = ("record_id", "digest", "occurrence", "body")
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
 _OF_ONE: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
 _IN_QUEUE: Final = (
@@ -57,6 +58,17 @@ _POSITION: Final = select(func.count()).where(
     _BEFORE.c.state == RecordState.WAITING.value,
     _BEFORE.c.seq <= records.c.seq,
 )
+_KEEP: Final = insert(calls).from_select(
+    ["tenant", *_CALL],
+    select(
+        records.c.tenant,
+        *(bindparam(f"of_{name}", type_=calls.c[name].type).label(name) for name in _CALL),
+    )
+    .where(IS_OWN, records.c.id == bindparam("of_record_id"), _IS_RUNNING)
+    .with_for_update(read=True)
+    .suffix_with("ON CONFLICT DO NOTHING"),
+)
+"""One statement, and made once, since each call that a model answers waits for it."""
 _SHOWN: Final = select(
     records,
     *jobs.c["batch_id", "place", "ended_at"],
@@ -255,17 +267,8 @@ class JobRows:
         """Keep a call once; of a job that has its end, or is erased, none."""
         place: dict[str, Value] = {"record_id": record_id, "digest": call.digest}
         given = seal.sealed(calls, place | {"occurrence": call.occurrence}, call_bytes(call))
-        names = ("digest", "occurrence", "body")
-        values = (literal(given[name], calls.c[name].type) for name in names)
-        # One statement, since each call that a model answers waits for it.
-        job = (
-            select(records.c.tenant, records.c.id, *values)
-            .where(is_record(record_id), _IS_RUNNING)
-            .with_for_update(read=True)
-            .suffix_with("ON CONFLICT DO NOTHING")
-        )
         with self.database.writing(is_alone=False):
-            self.database.run(insert(calls).from_select(["tenant", "record_id", *names], job))
+            self.database.run(_KEEP, **{f"of_{name}": value for name, value in given.items()})
 
     def summary(self, record_id: str) -> JobSummary:
         """Return how far a record is, also one that no job made; raises `NotFound`."""
