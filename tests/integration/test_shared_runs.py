@@ -168,6 +168,20 @@ def test_what_waits_is_taken_from_the_workers(place: Place) -> None:
     assert begun(place, "shared", "--resume").code == 0
 
 
+def test_a_run_whose_record_is_gone_is_brought_back_and_never_begun_anew(place: Place) -> None:
+    assert begun(place, "shared", "--detach").code == 4
+    folder = place.folder / "shared"
+    before = (folder / "run.json").read_bytes()
+    (folder / "run.json").unlink()
+    refused = begun(place, "shared")
+    run_id = json.loads((folder / "database.json").read_bytes())["run"]
+    cure = f"`evaluate status shared --run {run_id}` brings it back"
+    assert (refused.code, cure in refused.err) == (2, True), refused.err
+    assert evaluated(place, "status", "shared", "--run", run_id).code == 4
+    assert (folder / "run.json").read_bytes() == before
+    assert begun(place, "shared", "--resume").code == 0
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["stopped", "killed"])
 def test_a_run_that_was_broken_off_is_gone_on_with(place: Place, how: signal.Signals) -> None:
     with ModelServerThread(delay_seconds=0.2) as models:

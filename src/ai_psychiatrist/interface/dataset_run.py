@@ -34,7 +34,7 @@ from ai_psychiatrist.interface.dataset_plan import measured_units, planned_run
 from ai_psychiatrist.interface.deciding import made_with
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
-from ai_psychiatrist.store.run_places import DatabaseRuns, RunPlace
+from ai_psychiatrist.store.run_places import RECORD_NAME, DatabaseRuns, RunPlace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.wiring import Services
 from ai_psychiatrist.wiring.runs import run_place
@@ -124,6 +124,9 @@ async def make_run(
     )
     if isinstance(place, DatabaseRuns):
         refuse_in_database(wanted)
+        record = await asyncio.to_thread(place.record, wanted.folder.path)
+        if record is not None and wanted.folder.run.exists():
+            wanted.folder.restore({RECORD_NAME: record})
     prices = price_list(services, wanted.options)
     scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:

@@ -23,6 +23,7 @@ from ai_psychiatrist.domain.failures import FailureCategory
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice, PriceList
 from ai_psychiatrist.evaluation.pricing.used import CallPrices
+from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, mode_of
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes
@@ -46,6 +47,7 @@ from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.pipelines.run_folder import PROMPT_KEY
 from ai_psychiatrist.store.jobs import MOST_TAKEN, JobRef
 from ai_psychiatrist.store.queue import Takes
+from ai_psychiatrist.store.run_places import RECORD_NAME
 from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.store.runs import RunStore
@@ -57,7 +59,6 @@ logger = get_logger(__name__)
 
 T = TypeVar("T")
 
-_RECORD: Final = "run.json"
 _PLAN: Final = "plan.json"
 """What the run was planned to take, for who has no dataset."""
 _LOOK_SECONDS: Final = 0.5
@@ -89,18 +90,20 @@ _KEPT_PLAN: Final = TypeAdapter(KeptPlan)
 def collected(runs: TenantRuns, ledger: RunStore, folder: RunFolder) -> RunState:
     """Bring the files in the folder of a run up to date, and return where the run stands."""
     run = ledger.rows.run
-    record, kept = runs.file(run, _RECORD), runs.file(run, _PLAN)
+    record, kept = runs.file(run, RECORD_NAME), runs.file(run, _PLAN)
     if record is not None:
-        folder.restore({_RECORD: record})
+        folder.restore({RECORD_NAME: record})
     prices = None
     if kept is not None:
         plan = _KEPT_PLAN.validate_json(kept)
         listed = PriceList(addresses=_addresses(folder.require_run()), given=plan.given)
         prices = CallPrices(prices=listed, plan=plan.plan)
-    write_files(folder, ledger, prices, ceiling=None)
+    # First: what is told then is in the files, whatever workers do meanwhile.
     waiting, running = runs.progress(run)
     state = state_of(folder, ledger, served_in(folder))
-    return replace(state, queued_units=waiting, running_units=running)
+    write_files(folder, ledger, prices, ceiling=None)
+    cost = read_cost(folder)
+    return replace(state, cost=cost, queued_units=waiting, running_units=running)
 
 
 def _addresses(record: Mapping[str, object]) -> dict[str, str | None]:
@@ -306,7 +309,7 @@ class UnitWork:
         """Return the run, `None` for one that this process would make otherwise."""
         run = job.run or ""
         async with self._opening:
-            content = await asyncio.to_thread(runs.file, run, _RECORD)
+            content = await asyncio.to_thread(runs.file, run, RECORD_NAME)
             record = json.loads(content or b"{}")
             opened = self._open.get(run)
             if opened is None or opened.changes != len(changes_of(record)):
@@ -338,7 +341,7 @@ class UnitWork:
         contract = shipped_contract()
 
         def keep(seen: Mapping[str, object]) -> None:
-            runs.change_file(run, _RECORD, partial(_with_served, seen))
+            runs.change_file(run, RECORD_NAME, partial(_with_served, seen))
 
         return _OpenRun(
             changes=changes,

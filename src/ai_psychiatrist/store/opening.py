@@ -9,6 +9,7 @@ from sqlalchemy import (
     URL,
     Connection,
     Engine,
+    Table,
     create_engine,
     event,
     insert,
@@ -197,27 +198,35 @@ def _ready(database: Database) -> Database:
             if found and meta.name not in found:
                 msg = "the file of the stored assessments is a database of another program"
                 raise ConfigurationError(msg)
+            if found:
+                # Before anything is added to what is another version's.
+                _require_version(connection, meta)
             METADATA.create_all(connection)
             if not database.is_sqlite:
                 # In files a run has a file of its own, in its folder.
                 RUNS.create_all(connection)
                 connection.exec_driver_sql(ALLOW_CHECKS)
             for table in (meta, key_meta):
-                version = connection.scalar(select(table.c.value).where(table.c.key == _VERSION))
-                if version is None:
+                if not _require_version(connection, table):
                     row = {"key": _VERSION, "value": SCHEMA_VERSION}
                     connection.execute(insert(table), row)
-                elif version != SCHEMA_VERSION:
-                    msg = (
-                        f"the stored assessments have version {version!r}, this program knows "
-                        f"{SCHEMA_VERSION}: with the program's version that made them write "
-                        "`records export`, and with this one `records import`"
-                    )
-                    raise ConfigurationError(msg)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _require_version(connection: Connection, table: Table) -> bool:
+    """Return whether a table has a version; raises `ConfigurationError` for another one."""
+    version = connection.scalar(select(table.c.value).where(table.c.key == _VERSION))
+    if version not in {None, SCHEMA_VERSION}:
+        msg = (
+            f"the stored assessments have version {version!r}, this program knows "
+            f"{SCHEMA_VERSION}: with the program's version that made them write `records export`, "
+            "and with this one `records import`"
+        )
+        raise ConfigurationError(msg)
+    return version is not None
 
 
 def is_there(folder: Path) -> bool:

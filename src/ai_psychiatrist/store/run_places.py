@@ -15,6 +15,7 @@ from ai_psychiatrist.store.run_file import FILE_NAME, RunTerms, holds_run, make_
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.store.tenant_runs import TenantRuns
 
+RECORD_NAME: Final = "run.json"
 POINTER_NAME: Final = "database.json"
 """In the folder of a run that is in the database: which one it is."""
 _MOST_POINTER_BYTES: Final = 1_024
@@ -107,7 +108,7 @@ class DatabaseRuns:
         # First, so that what a killed start leaves in the database is found again.
         write_pointer(folder, run)
         terms = RunTerms(steps=tuple(steps), keeps_raw=keeps_raw, about=dict(about))
-        return self.runs.create(run, folder, terms, files={"run.json": record})
+        return self.runs.create(run, folder, terms, files={RECORD_NAME: record})
 
     def open(self, folder: Path, *, drops_raw: bool = False) -> RunStore:
         """Open the run that the folder names; raises `InputError` where there is none."""
@@ -121,11 +122,30 @@ class DatabaseRuns:
         return self.runs.open(run, folder)
 
     def clear_half_begun(self, folder: Path, kind: str) -> None:  # noqa: ARG002  of ours alone
-        """Remove from the database what a start that was killed left there."""
+        """Remove from the database a run without any unit; raises `InputError` for a whole one."""
         run = run_in_database(folder)
-        if run is not None:
-            self.runs.erase(run)
-            (folder / POINTER_NAME).unlink()
+        if run is None:
+            return
+        if self.runs.has_units(run):
+            msg = (
+                f"{folder} shows the run {run} of the database, but its run.json is gone: "
+                f"`evaluate status {folder} --run {run}` brings it back"
+            )
+            raise InputError(msg, field="--out")
+        self.runs.erase(run)
+        (folder / POINTER_NAME).unlink()
+
+    def record(self, folder: Path) -> bytes | None:
+        """Return what the run that a folder shows is made with, `None` where it shows none.
+
+        The database knows more of it than the folder: which models answered the workers. Raises
+        `InputError` for a run that was erased.
+        """
+        run = run_in_database(folder)
+        if run is None:
+            return None
+        self.runs.open(run, folder)
+        return self.runs.file(run, RECORD_NAME)
 
     def keep_files(self, run: RunStore, files: Mapping[str, bytes]) -> None:
         """Keep files for workers, and for who reads the run on another machine."""

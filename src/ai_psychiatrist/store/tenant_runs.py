@@ -14,7 +14,7 @@ from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.run_file import RunTerms, read_terms, write_terms
 from ai_psychiatrist.store.run_rows import RunRows
-from ai_psychiatrist.store.run_schema import RUNS
+from ai_psychiatrist.store.run_schema import RUNS, units
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.store.schema import queue, run_files
 
@@ -88,8 +88,8 @@ class TenantRuns:
         rows = self.database.all(select(run_files).where(own(run_files, run=run)))
         return {row.name: seal.take(row.body, run, _FILE_PLACE, row.name) for row in rows}
 
-    def enqueue(self, run: str, units: Sequence[int], *, asked_by: str) -> int:
-        """Put units of a run into the queue that are not there; returns how many.
+    def enqueue(self, run: str, numbers: Sequence[int], *, asked_by: str) -> int:
+        """Put the units with these numbers into the queue, unless they are there; returns how many.
 
         Runs and callers take turns: a run does not hold up who comes after it.
         """
@@ -107,11 +107,15 @@ class TenantRuns:
                     "turn": turn,
                     "at": at,
                 }
-                for turn, unit in enumerate((one for one in units if one not in known), first)
+                for turn, unit in enumerate((one for one in numbers if one not in known), first)
             ]
             if rows:
                 connection.execute(insert(queue), rows)
         return len(rows)
+
+    def has_units(self, run: str) -> bool:
+        """Return whether there is such a run, and it was asked for anything."""
+        return self.database.one(select(units.c.unit).where(own(units, run=run))) is not None
 
     def progress(self, run: str) -> RunProgress:
         """Return how many units of a run wait, and how many a process is at."""
