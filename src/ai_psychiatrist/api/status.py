@@ -72,8 +72,9 @@ def _problem_of_state(services: Services) -> str | None:
         # It is made by the first request that needs it, and not by who asks for this.
         return None
     try:
-        services.stores.require_files()
+        # It makes what is missing.
         services.stores.tenants()
+        services.stores.require_files()
     except (ConfigurationError, StoreUnusable):
         return "assessments_unavailable"
     try:
