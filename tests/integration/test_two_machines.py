@@ -46,9 +46,15 @@ class Machines:
     _running: dict[str, Started] = field(default_factory=dict)
     _not_before: dict[str, float] = field(default_factory=dict)
     _starts: int = 0
+    _looking: threading.Lock = field(default_factory=threading.Lock)
+    """Nobody asks after a process that is just being ended."""
 
     def keep_alive(self) -> None:
         """Start what does not run."""
+        with self._looking:
+            self._start_what_ended()
+
+    def _start_what_ended(self) -> None:
         for name in ("server", "worker-1", "worker-2"):
             process = self._running.get(name)
             if process is not None and process.poll() is None:
@@ -61,8 +67,9 @@ class Machines:
 
     def kill(self, chance: random.Random) -> None:
         """Kill one of them, whichever it is."""
-        living = [name for name, one in sorted(self._running.items()) if one.poll() is None]
-        self._running[chance.choice(living)].end()
+        with self._looking:
+            living = [name for name, one in sorted(self._running.items()) if one.poll() is None]
+            self._running[chance.choice(living)].end()
         self.kills += 1
 
     def close(self) -> None:
