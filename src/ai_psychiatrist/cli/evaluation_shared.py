@@ -12,15 +12,15 @@ from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.evaluation_run import conclude
 from ai_psychiatrist.cli.exits import fail, refusing_bad_input
-from ai_psychiatrist.cli.run_source import open_run, place_of
+from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.cli.settings_source import read_settings
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.served_models import served_in
 from ai_psychiatrist.evaluation.runs.session import RunState, state_of
-from ai_psychiatrist.store.run_places import DatabaseRuns, run_in_database, write_pointer
+from ai_psychiatrist.store.run_places import run_in_database, write_pointer
 from ai_psychiatrist.wiring.records import stores_of
-from ai_psychiatrist.wiring.runs import run_place
+from ai_psychiatrist.wiring.runs import database_runs
 
 shared_app = CommandApp()
 
@@ -69,8 +69,8 @@ def stop(run: RunFolderArgument) -> None:
     What is under way comes to its end. `evaluate run --resume` goes on.
     """
     with refusing_bad_input():
-        place, run_id = _in_database(run)
-        count = place.runs.withdraw(run_id)
+        run_id = _in_database(run)
+        count = database_runs(stores_of(read_settings())).runs.withdraw(run_id)
     typer.echo(f"{count} units wait no more; go on with --resume")
 
 
@@ -86,43 +86,44 @@ def erase(
     stays: figures and results, which hold no words.
     """
     with refusing_bad_input():
-        place, run_id = _in_database(run)
+        run_id, stores = _in_database(run), stores_of(read_settings())
+        runs = database_runs(stores).runs
         if not yes:
             typer.confirm(f"Erase the run {run_id} for good?", abort=True, err=True)
-        with audited_if_possible(stores_of(read_settings()), LOCAL.tenant, "run_erased", run_id):
-            is_known = place.runs.erase(run_id)
+        with audited_if_possible(stores, LOCAL.tenant, "run_erased", run_id):
+            is_known = runs.erase(run_id)
             typer.echo("erased" if is_known else "there was nothing left of it")
 
 
 def _state(folder: Path) -> RunState:
-    place, run = place_of(folder), RunFolder(folder)
+    run = RunFolder(folder)
     run.require_run()
-    with open_run(folder) as ledger:
-        if not isinstance(place, DatabaseRuns):
+    if run_in_database(folder) is None:
+        with open_run(folder) as ledger:
             return state_of(run, ledger, served_in(run))
-        # What it imports is for runs in the database alone.
-        from ai_psychiatrist.interface.shared_run import collected  # noqa: PLC0415
+    # What it imports is for runs in the database alone.
+    from ai_psychiatrist.interface.shared_run import collected  # noqa: PLC0415
 
-        return collected(place.runs, ledger, run)
+    place = database_runs(stores_of(read_settings()))
+    return collected(place.runs, place.open(folder), run)
 
 
 def _show_here(folder: Path, run_id: str) -> None:
     """Make a folder of a run; raises `InputError` where there is no such run."""
     if RunFolder(folder).run.exists():
         fail(f"{folder} holds a run already: leave out --run, or name another folder")
-    settings = read_settings()
-    place = run_place(settings, lambda: stores_of(settings), folder, is_in_database=True)
-    if isinstance(place, DatabaseRuns):
-        place.runs.open(run_id, folder)
-        RunFolder(folder).restore(place.runs.files(run_id))
-        write_pointer(folder, run_id)
+    runs = database_runs(stores_of(read_settings())).runs
+    runs.open(run_id, folder)
+    RunFolder(folder).restore(runs.files(run_id))
+    write_pointer(folder, run_id)
 
 
-def _in_database(folder: Path) -> tuple[DatabaseRuns, str]:
-    run_id, place = run_in_database(folder), place_of(folder)
-    if run_id is None or not isinstance(place, DatabaseRuns):
+def _in_database(folder: Path) -> str:
+    """Return which run of the database a folder shows; ends the command where it shows none."""
+    run_id = run_in_database(folder)
+    if run_id is None:
         fail(f"{folder} holds no run of the database")
-    return place, run_id
+    return run_id
 
 
 def _as_json(state: RunState) -> dict[str, object]:

@@ -15,11 +15,11 @@ from ai_psychiatrist.pipelines.run_folder import (
 )
 from ai_psychiatrist.store.cipher import Cipher, cipher_of
 from ai_psychiatrist.store.run_file import holds_run
-from ai_psychiatrist.store.run_places import DatabaseRuns, RunPlace, run_in_database
+from ai_psychiatrist.store.run_places import run_in_database
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.wiring.records import stores_of
-from ai_psychiatrist.wiring.runs import run_place
+from ai_psychiatrist.wiring.runs import database_runs
 
 
 def run_cipher() -> Cipher | None:
@@ -30,14 +30,8 @@ def run_cipher() -> Cipher | None:
 def open_run(folder: Path, *, is_read_only: bool = False) -> RunStore:
     """Return the ledger of a run; raises `InputError` when there is none."""
     if run_in_database(folder) is not None:
-        return place_of(folder).open(folder)
+        return database_runs(stores_of(read_settings())).open(folder)
     return RunStore.open(folder, cipher=run_cipher(), is_read_only=is_read_only)
-
-
-def place_of(folder: Path) -> RunPlace:
-    """Return where the store of a run is; raises `ConfigurationError` and `StoreUnusable`."""
-    settings = read_settings()
-    return run_place(settings, lambda: stores_of(settings), folder)
 
 
 @contextmanager
@@ -54,16 +48,20 @@ def noting_read_words(folder: Path) -> Iterator[None]:
 
 def brought_up_to_date(*folders: Path) -> None:
     """Write what workers have done into the folders of runs, or of several, in the database."""
-    for folder in folders:
-        for one in (RunFolder(folder), *RunFolder(folder).inside()):
-            if run_in_database(one.path) is None:
-                continue
-            # What it imports is for runs in the database alone.
-            from ai_psychiatrist.interface.shared_run import collected  # noqa: PLC0415
+    shared = [
+        run
+        for folder in map(RunFolder, folders)
+        for run in (folder, *folder.inside())
+        if run_in_database(run.path) is not None
+    ]
+    if not shared:
+        return
+    # What it imports is for runs in the database alone.
+    from ai_psychiatrist.interface.shared_run import collected  # noqa: PLC0415
 
-            place = place_of(one.path)
-            if isinstance(place, DatabaseRuns):
-                collected(place.runs, place.open(one.path), one)
+    place = database_runs(stores_of(read_settings()))
+    for run in shared:
+        collected(place.runs, place.open(run.path), run)
 
 
 def open_or_create_run(folder: Path, config: Path | None) -> RunStore:

@@ -34,10 +34,17 @@ from ai_psychiatrist.interface.dataset_plan import measured_units, planned_run
 from ai_psychiatrist.interface.deciding import made_with
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
-from ai_psychiatrist.store.run_places import RECORD_NAME, DatabaseRuns, RunPlace
+from ai_psychiatrist.store.cipher import cipher_of
+from ai_psychiatrist.store.run_places import (
+    RECORD_NAME,
+    DatabaseRuns,
+    RunFiles,
+    RunPlace,
+    run_in_database,
+)
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.wiring import Services
-from ai_psychiatrist.wiring.runs import run_place
+from ai_psychiatrist.wiring.runs import database_runs
 
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.batch_rounds import BatchOptions
@@ -115,13 +122,7 @@ async def make_run(
     """
     if wanted.batch is not None:
         _refuse_batches(services, wanted, wanted.batch)
-    place = await asyncio.to_thread(
-        run_place,
-        services.settings,
-        lambda: services.stores,
-        wanted.folder.path,
-        is_in_database=wanted.is_in_database or wanted.is_detached,
-    )
+    place = await asyncio.to_thread(_place, services, wanted)
     if isinstance(place, DatabaseRuns):
         refuse_in_database(wanted)
         record = await asyncio.to_thread(place.record, wanted.folder.path)
@@ -224,6 +225,14 @@ def _certify(
     certificate = services.certify(replace(assessment, assessment_id=name), transcript)
     make_subfolder(folder.certificates)
     write_whole(folder.certificates / f"{name}.json", [certificate.text.encode()])
+
+
+def _place(services: Services, wanted: DatasetRun) -> RunPlace:
+    """Return where a run is: as its folder says, or for a new one as is wanted."""
+    is_there = run_in_database(wanted.folder.path) is not None
+    if wanted.is_in_database or wanted.is_detached or is_there:
+        return database_runs(services.stores)
+    return RunFiles(cipher=cipher_of(services.settings.data.key_file))
 
 
 def refuse_in_database(wanted: DatasetRun) -> None:

@@ -45,8 +45,8 @@ _TAKEN_BY: Final = select(queue.c.tenant, queue.c.id).where(queue.c.runner == _O
 _STATE: Final = select(
     func.count(queue.c.turn).label("rows"),
     func.count(queue.c.runner).label("running"),
-    select(func.min(queue.c.at)).where(_IS_WAITING).scalar_subquery().label("oldest"),
-)
+    select(func.min(queue.c.at)).where(_IS_JOB, _IS_WAITING).scalar_subquery().label("oldest"),
+).where(_IS_JOB)
 _NO_LIMIT: Final = 2**31 - 1
 
 
@@ -124,7 +124,7 @@ class Queue:
         return frozenset(row.tenant for row in self._taken_by(runner) if row.id not in but)
 
     def state(self) -> QueueState:
-        """Return how much there is to do."""
+        """Return how many jobs there are to do; nobody waits at a unit of a run."""
         (row,) = self.database.across_tenants(_STATE)
         return QueueState(row.rows - row.running, row.running, row.oldest)
 

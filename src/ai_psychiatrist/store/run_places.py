@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -11,7 +11,13 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.store.cipher import Cipher
-from ai_psychiatrist.store.run_file import FILE_NAME, RunTerms, holds_run, make_private_folder
+from ai_psychiatrist.store.run_file import (
+    FILE_NAME,
+    RunTerms,
+    create_file,
+    holds_run,
+    make_private_folder,
+)
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.store.tenant_runs import TenantRuns
 
@@ -24,15 +30,7 @@ _MOST_POINTER_BYTES: Final = 1_024
 class RunPlace(Protocol):
     """Makes and opens the stores of runs."""
 
-    def create(
-        self,
-        folder: Path,
-        *,
-        steps: Sequence[str],
-        keeps_raw: bool,
-        about: Mapping[str, str],
-        record: bytes,
-    ) -> RunStore:
+    def create(self, folder: Path, terms: RunTerms, *, record: bytes) -> RunStore:
         """Make the store of a new run. `record`: what it is made with, as its file has it."""
 
     def open(self, folder: Path, *, drops_raw: bool = False) -> RunStore:
@@ -55,16 +53,12 @@ class RunFiles:
     def create(
         self,
         folder: Path,
+        terms: RunTerms,
         *,
-        steps: Sequence[str],
-        keeps_raw: bool,
-        about: Mapping[str, str],
         record: bytes,  # noqa: ARG002  the folder has it
     ) -> RunStore:
         """Make the file; raises `InputError` when there is one."""
-        return RunStore.create(
-            folder, steps=steps, keeps_raw=keeps_raw, cipher=self.cipher, about=about
-        )
+        return RunStore(folder, create_file(folder, terms, self.cipher), terms)
 
     def open(self, folder: Path, *, drops_raw: bool = False) -> RunStore:
         """Open the file; raises `InputError` where there is none."""
@@ -90,24 +84,13 @@ class DatabaseRuns:
 
     runs: TenantRuns
 
-    def create(
-        self,
-        folder: Path,
-        *,
-        steps: Sequence[str],
-        keeps_raw: bool,
-        about: Mapping[str, str],
-        record: bytes,
-    ) -> RunStore:
+    def create(self, folder: Path, terms: RunTerms, *, record: bytes) -> RunStore:
         """Make the run; raises `InputError` for one that keeps no texts."""
-        if not keeps_raw:
-            msg = "--database keeps the texts for the workers: leave out --no-raw"
-            raise InputError(msg, field="--no-raw")
+        _refuse_without_texts(keeps_raw=terms.keeps_raw)
         make_private_folder(folder)
         run = str(uuid.uuid4())
         # First, so that what a killed start leaves in the database is found again.
         write_pointer(folder, run)
-        terms = RunTerms(steps=tuple(steps), keeps_raw=keeps_raw, about=dict(about))
         return self.runs.create(run, folder, terms, files={RECORD_NAME: record})
 
     def open(self, folder: Path, *, drops_raw: bool = False) -> RunStore:
@@ -116,9 +99,7 @@ class DatabaseRuns:
         if run is None:
             msg = f"{folder} holds no run of the database: leave out --database"
             raise InputError(msg, field="--database")
-        if drops_raw:
-            msg = "--database keeps the texts for the workers: leave out --no-raw"
-            raise InputError(msg, field="--no-raw")
+        _refuse_without_texts(keeps_raw=not drops_raw)
         return self.runs.open(run, folder)
 
     def clear_half_begun(self, folder: Path, kind: str) -> None:  # noqa: ARG002  of ours alone
@@ -150,6 +131,12 @@ class DatabaseRuns:
     def keep_files(self, run: RunStore, files: Mapping[str, bytes]) -> None:
         """Keep files for workers, and for who reads the run on another machine."""
         self.runs.keep_files(run.rows.run, files)
+
+
+def _refuse_without_texts(*, keeps_raw: bool) -> None:
+    if not keeps_raw:
+        msg = "--database keeps the texts for the workers: leave out --no-raw"
+        raise InputError(msg, field="--no-raw")
 
 
 def write_pointer(folder: Path, run: str) -> None:

@@ -88,8 +88,8 @@ class TenantRuns:
         rows = self.database.all(select(run_files).where(own(run_files, run=run)))
         return {row.name: seal.take(row.body, run, _FILE_PLACE, row.name) for row in rows}
 
-    def enqueue(self, run: str, numbers: Sequence[int], *, asked_by: str) -> int:
-        """Put the units with these numbers into the queue, unless they are there; returns how many.
+    def enqueue(self, run: str, numbers: Sequence[int], *, asked_by: str) -> None:
+        """Put the units with these numbers into the queue, unless they are there.
 
         Runs and callers take turns: a run does not hold up who comes after it.
         """
@@ -111,7 +111,6 @@ class TenantRuns:
             ]
             if rows:
                 connection.execute(insert(queue), rows)
-        return len(rows)
 
     def has_units(self, run: str) -> bool:
         """Return whether there is such a run, and it was asked for anything."""

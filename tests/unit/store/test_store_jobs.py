@@ -28,7 +28,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, JobRef, NewJob, TakenJob
-from ai_psychiatrist.store.queue import Queue
+from ai_psychiatrist.store.queue import Queue, Takes
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store
 
@@ -227,3 +227,31 @@ def test_a_key_stands_for_one_request_until_it_is_forgotten(tmp_path: Path) -> N
         clock.now += timedelta(hours=2)
         store.sweep()
         assert store.idempotency.begin(KEY, "b") is None
+
+
+def test_units_of_runs_have_turns_beside_jobs_and_are_given_to_those_who_take_them(
+    tmp_path: Path,
+) -> None:
+    with closing(open_store(tmp_path)) as store:
+        queue = Queue(database=store.files)
+        store.add_jobs([job("one"), job("other")])
+        for run in ("first", "second"):
+            store.runs.enqueue(run, [1, 2], asked_by=f"run:{run}")
+        # Nobody waits at a unit: it is no job that is held up.
+        assert queue.state()[:2] == (2, 0)
+        assert queue.claim("a") == JobRef("local", "one")
+        assert queue.claim("a", takes=Takes(only_run="second")) == unit("second", 1)
+        left = Takes(other_runs=True, but={"first"})
+        assert queue.claim("b", takes=left) == JobRef("local", "other")
+        assert queue.claim("b", takes=left) == unit("second", 2)
+        assert queue.claim("b", takes=left) is None
+        assert queue.claim("b", takes=Takes(other_runs=True)) == unit("first", 1)
+        assert store.runs.progress("first") == (1, 1)
+        store.runs.take_from("b")
+        assert store.runs.progress("first") == (2, 0)
+        assert store.runs.withdraw("first") == 2
+        assert queue.claim("b") is None
+
+
+def unit(run: str, number: int) -> JobRef:
+    return JobRef("local", f"{run}/{number}", run, number)

@@ -28,6 +28,7 @@ from ai_psychiatrist.pipelines.run_folder import (
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.store.run_batches import BY_BATCHES
+from ai_psychiatrist.store.run_file import RunTerms
 from ai_psychiatrist.store.run_places import RunPlace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
@@ -116,17 +117,16 @@ def _created(request: EvaluationRequest) -> RunStore:
         msg = f"{folder.path} holds runs of its own; name another folder"
         raise InputError(msg, field="--out")
     request.place.clear_half_begun(folder.path, RUN_KIND)
-    ledger = request.place.create(
-        folder.path,
+    terms = RunTerms(
         steps=(*_agents(request), ASSESSMENT_STEP),
         keeps_raw=request.options.keeps_raw,
-        record=json_bytes(request.record),
         about={
             "kind": RUN_KIND,
             PROMPT_KEY: _prompt_key(request),
             **({BY_BATCHES: "yes"} if request.is_by_batches else {}),
         },
     )
+    ledger = request.place.create(folder.path, terms, record=json_bytes(request.record))
     keep_pipeline(folder.path, request.contract)
     _keep_tasks(folder.prompts(), request.tasks)
     # Last, because a folder with this file is a run that can be gone on with.
