@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, func, or_, select, update
 
-from ai_psychiatrist.store.database import Database
+from ai_psychiatrist.store.database import Database, Value
 from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.schema import queue, tenants
 
@@ -20,20 +20,31 @@ _IS_JOB: Final = queue.c.run.is_(None)
 
 _IS_OF_TENANT: Final = queue.c.tenant == tenants.c.tenant
 _UNDER_WAY: Final = select(func.count(queue.c.turn)).where(_IS_OF_TENANT, _IS_RUN)
-_ANY: Final = select(queue.c.turn).where(_IS_WAITING).limit(1)
-_WITH_SOME: Final = select(queue.c.turn).where(_IS_OF_TENANT, _IS_WAITING)
-_NEXT_TENANT: Final = (
-    select(tenants.c.tenant)
-    .where(_UNDER_WAY.scalar_subquery() < _MOST)
-    .order_by(tenants.c.served, tenants.c.tenant)
-    .limit(1)
-)
-_NEXT: Final = (
-    select(queue.c.tenant, queue.c.id, queue.c.run, queue.c.unit, queue.c.taken)
-    .where(queue.c.tenant == _OF_TENANT, _IS_WAITING)
-    .order_by(queue.c.turn)
-    .limit(1)
-)
+
+
+class _Looks:
+    """The queries of a process that may be given some of what waits, made once."""
+
+    def __init__(self, may_be: ColumnElement[bool]) -> None:
+        self.any: Final = select(queue.c.turn).where(_IS_WAITING, may_be).limit(1)
+        of_tenant = select(queue.c.turn).where(_IS_OF_TENANT, _IS_WAITING, may_be)
+        self.next_tenant: Final = (
+            select(tenants.c.tenant)
+            .where(_UNDER_WAY.scalar_subquery() < _MOST, of_tenant.exists())
+            .order_by(tenants.c.served, tenants.c.tenant)
+            .limit(1)
+        )
+        self.next: Final = (
+            select(queue.c.tenant, queue.c.id, queue.c.run, queue.c.unit, queue.c.taken)
+            .where(queue.c.tenant == _OF_TENANT, _IS_WAITING, may_be)
+            .order_by(queue.c.turn)
+            .limit(1)
+        )
+
+
+_FOR_JOBS: Final = _Looks(_IS_JOB)
+_FOR_RUN: Final = _Looks(queue.c.run == bindparam("only_run"))
+_FOR_ALL: Final = _Looks(or_(_IS_JOB, queue.c.run.not_in(bindparam("but", expanding=True))))
 _TAKEN: Final = update(queue).where(queue.c.tenant == _OF_TENANT, queue.c.id == _OF_ID)
 _SERVED: Final = (
     update(tenants)
@@ -62,13 +73,11 @@ class Takes:
     """Runs whose units are left to others."""
 
     @property
-    def condition(self) -> ColumnElement[bool]:
-        """As a query has it."""
+    def looks(self) -> tuple[_Looks, dict[str, Value]]:
+        """The queries for it, and their values."""
         if self.only_run is not None:
-            return queue.c.run == self.only_run
-        if self.other_runs:
-            return or_(_IS_JOB, queue.c.run.not_in(sorted(self.but)))
-        return _IS_JOB
+            return _FOR_RUN, {"only_run": self.only_run}
+        return (_FOR_ALL, {"but": sorted(self.but)}) if self.other_runs else (_FOR_JOBS, {})
 
 
 JOBS: Final = Takes()
@@ -98,13 +107,14 @@ class Queue:
 
         `per_tenant`: most of one tenant at once, in all processes together; 0: any.
         """
-        may_be = takes.condition
-        if not self.database.across_tenants(_ANY.where(may_be)):
+        looks, values = takes.looks
+        if not self.database.across_tenants(looks.any, **values):
             return None
-        with_some = _NEXT_TENANT.where(_WITH_SOME.where(may_be).exists())
         with self.database.among_tenants() as connection:
-            tenant = connection.scalar(with_some, {"most": per_tenant or _NO_LIMIT})
-            row = connection.execute(_NEXT.where(may_be), {"of_tenant": tenant}).first()
+            tenant = connection.scalar(
+                looks.next_tenant, {**values, "most": per_tenant or _NO_LIMIT}
+            )
+            row = connection.execute(looks.next, {**values, "of_tenant": tenant}).first()
             if row is None:
                 return None
             found = JobRef(*row)
