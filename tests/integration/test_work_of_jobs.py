@@ -12,7 +12,7 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.wiring import bootstrap
-from ai_psychiatrist.wiring.job_work import JobWork
+from ai_psychiatrist.wiring.job_work import Claimed, JobWork
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import client_of, model_at, settings_with
@@ -46,7 +46,7 @@ def done(settings: Settings, job: JobRef) -> tuple[RecordState, list[JobEnd]]:
     async def work() -> RecordState:
         async with bootstrap(settings) as services:
             assert await services.stores.claim(per_tenant=0) == job
-            await JobWork(services=services, on_end=on_end)(job)
+            await JobWork(services=services, on_end=on_end, claimed=Claimed(services.stores))(job)
             records = services.stores.records(job.tenant)
             return (await records.ask(lambda store: store.summary(job.id))).state
 

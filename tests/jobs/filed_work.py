@@ -2,16 +2,21 @@
 
 import asyncio
 import os
+import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.store.group_writer import GroupWriter
+from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import JobRef, TakenJob
 from ai_psychiatrist.store.stores import Stores
-from ai_psychiatrist.wiring.job_work import JobCalls
+from ai_psychiatrist.wiring.job_work import Claimed, JobCalls, call_writer
 from tests.unit.store.stored import RESULT, figures
+
+_WATCH_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +28,8 @@ class FiledWork:
     """Of the account."""
     calls: int
     seconds: float
+    claimed: Claimed
+    writers: dict[str, GroupWriter[KeptJobCall]] = field(default_factory=dict)
 
     async def __call__(self, job: JobRef) -> None:
         """Do a job to its end."""
@@ -32,11 +39,22 @@ class FiledWork:
             return
         try:
             known, seal = await records.ask(lambda store: store.jobs.calls(job.id))
-            kept = JobCalls(job_id=job.id, records=records, known=known, seal=seal)
+            if job.tenant not in self.writers:
+                self.writers[job.tenant] = call_writer(records)
+            kept = JobCalls(
+                job_id=job.id,
+                known=known,
+                seal=seal,
+                writer=self.writers[job.tenant],
+                patience_seconds=self.stores.place.patience_seconds,
+            )
+            looks_at = time.monotonic() + _WATCH_SECONDS
             for number in range(self.calls):
                 if await kept.recall(str(number), 0) is None:
-                    if not await records.ask(lambda store: store.jobs.is_run_by(job.id, runner)):
-                        return
+                    if time.monotonic() > looks_at:
+                        if not await self.claimed.has(job):
+                            return
+                        looks_at = time.monotonic() + _WATCH_SECONDS
                     await self._call(kept, job, str(number))
             ended = await records.ask(
                 lambda store: store.jobs.finish(job.id, runner, RESULT, figures())

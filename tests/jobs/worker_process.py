@@ -13,6 +13,7 @@ from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.jobs.engine import Engine
 from ai_psychiatrist.store.jobs import JobRef
 from ai_psychiatrist.store.stores import Stores
+from ai_psychiatrist.wiring.job_work import Claimed
 from tests.jobs.filed_work import FiledWork
 from tests.jobs.places import Place
 
@@ -35,11 +36,17 @@ def main() -> None:
     setup_logging("INFO")
     place = Place(url=given.url, folder=given.folder)
     stores = place.stores(folder=given.state, dead_seconds=given.reap)
-    work = FiledWork(stores=stores, folder=given.folder, calls=given.calls, seconds=given.seconds)
 
     claim = partial(stores.claim, per_tenant=given.per_tenant)
 
     async def worked() -> int:
+        work = FiledWork(
+            stores=stores,
+            folder=given.folder,
+            calls=given.calls,
+            seconds=given.seconds,
+            claimed=Claimed(stores),
+        )
         engine = Engine(claim=claim, work=work, concurrency=given.concurrency)
         return await _worked(engine, stores)
 

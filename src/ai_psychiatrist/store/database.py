@@ -40,6 +40,8 @@ _AMONG_TENANTS: Final = select(func.pg_advisory_xact_lock(7_203_914_419))
 _OF_TENANT_ALONE: Final = text("SELECT set_config('store.tenant', :of_tenant, true)")
 _COUNTERS: Final = select(tenants).where(tenants.c.tenant == OF_TENANT)
 _LOCKED: Final = _COUNTERS.with_for_update()
+_SHARED: Final = _COUNTERS.with_for_update(read=True, key_share=True)
+"""Waits for those that are alone, and they for it: else each might hold rows of the other."""
 
 
 def own(table: Table, **columns: Value) -> ColumnElement[bool]:
@@ -102,8 +104,10 @@ class Database:
             yield connection
             return
         lock = None
-        if writes and is_alone:
-            lock = _AMONG_TENANTS if tenant == _NO_TENANT else _LOCKED
+        if writes and tenant == _NO_TENANT:
+            lock = _AMONG_TENANTS if is_alone else None
+        elif writes:
+            lock = _LOCKED if is_alone else _SHARED
         with self._begun(tenant, writes=writes, lock=lock) as connection:
             self._open.found = connection, tenant, writes
             try:
@@ -277,6 +281,11 @@ class TenantDatabase:
         """Change rows, and return how many."""
         with self.writing() as connection:
             return connection.execute(statement, self._owned(values)).rowcount
+
+    def run_each(self, statement: Executable, rows: Sequence[Mapping[str, Value]]) -> None:
+        """Carry a statement out for each of some values, at least one."""
+        with self.writing(is_alone=False) as connection:
+            connection.execute(statement, [self._owned(row) for row in rows])
 
     def add(self, table: Table, *rows: Mapping[str, Value]) -> None:
         """Add rows."""

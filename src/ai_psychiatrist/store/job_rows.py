@@ -1,7 +1,7 @@
 """The jobs of a tenant: taken by one process at a time, ended once, continued after a crash."""
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -65,7 +65,6 @@ _KEEP: Final = insert(calls).from_select(
         *(bindparam(f"of_{name}", type_=calls.c[name].type).label(name) for name in _CALL),
     )
     .where(IS_OWN, records.c.id == bindparam("of_record_id"), _IS_RUNNING)
-    .with_for_update(read=True)
     .suffix_with("ON CONFLICT DO NOTHING"),
 )
 """One statement, and made once, since each call that a model answers waits for it."""
@@ -75,6 +74,15 @@ _SHOWN: Final = select(
     _POSITION.scalar_subquery().label("position"),
     literal(0).label("sort_key"),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptJobCall:
+    """A finished model call of a job, and what seals it."""
+
+    record_id: str
+    call: ModelCall
+    seal: Seal = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,12 +271,9 @@ class JobRows:
         }
         return known, seal
 
-    def keep(self, record_id: str, call: ModelCall, seal: Seal) -> None:
-        """Keep a call once; of a job that has its end, or is erased, none."""
-        place: dict[str, Value] = {"record_id": record_id, "digest": call.digest}
-        given = seal.sealed(calls, place | {"occurrence": call.occurrence}, call_bytes(call))
-        with self.database.writing(is_alone=False):
-            self.database.run(_KEEP, **{f"of_{name}": value for name, value in given.items()})
+    def keep(self, kept: Sequence[KeptJobCall]) -> None:
+        """Keep calls, each once; of a job that has its end, or is erased, none."""
+        self.database.run_each(_KEEP, [_bound(one) for one in kept])
 
     def summary(self, record_id: str) -> JobSummary:
         """Return how far a record is, also one that no job made; raises `NotFound`."""
@@ -364,6 +369,15 @@ class JobRows:
             created_at=datetime.fromisoformat(row.created_at),
             ended_at=datetime.fromisoformat(now),
         )
+
+
+def _bound(kept: KeptJobCall) -> dict[str, Value]:
+    """Return the values of the row of a call, sealed, by the names that the statement binds."""
+    call = kept.call
+    place: dict[str, Value] = {"record_id": kept.record_id, "digest": call.digest}
+    place["occurrence"] = call.occurrence
+    row = kept.seal.sealed(calls, place, call_bytes(call))
+    return {f"of_{name}": value for name, value in row.items()}
 
 
 def _claimed(record_id: str, runner: str) -> Select[Any]:

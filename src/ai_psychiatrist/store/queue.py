@@ -1,6 +1,6 @@
 """What is still to be done, of all tenants: whose turn is next, and who does what."""
 
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -129,15 +129,16 @@ class Queue:
         """Return the processes that say they are doing something."""
         return frozenset(str(row.runner) for row in self.database.across_tenants(_RUNNERS))
 
+    def taken_by(self, runner: str) -> frozenset[JobRef]:
+        """Return what a process has claimed and is still to do, each by tenant and id alone."""
+        rows = self.database.across_tenants(_TAKEN_BY, of_runner=runner)
+        return frozenset(JobRef(row.tenant, row.id) for row in rows)
+
     def tenants_of(self, runner: str, *, but: Container[str] = ()) -> frozenset[str]:
         """Return whose work a process has claimed, all `but` what has these ids."""
-        return frozenset(row.tenant for row in self._taken_by(runner) if row.id not in but)
+        return frozenset(job.tenant for job in self.taken_by(runner) if job.id not in but)
 
     def state(self) -> QueueState:
         """Return how many jobs there are to do; nobody waits at a unit of a run."""
         (row,) = self.database.across_tenants(_STATE)
         return QueueState(row.rows - row.running, row.running, row.oldest)
-
-    def _taken_by(self, runner: str) -> Iterator[JobRef]:
-        for row in self.database.across_tenants(_TAKEN_BY, of_runner=runner):
-            yield JobRef(row.tenant, row.id)

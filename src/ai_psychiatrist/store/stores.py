@@ -76,6 +76,7 @@ class Stores:
         self._keys = keys
         self._limits = limits
         self._threads = WorkerThreads(count=_THREADS, seconds=_SECONDS)
+        self._opening = WorkerThreads(count=1, seconds=_SECONDS)
         self._lock = threading.RLock()
         self._database: Database | None = None
         self._runners: Runners | None = None
@@ -92,6 +93,9 @@ class Stores:
 
         Raises `StoreUnusable` for files or keys that cannot be used.
         """
+        if tenant not in self._opened:
+            # One that takes long to open holds up no other.
+            await self._done(lambda: self.open(tenant), self._opening)
         return await self._done(lambda: work(self.open(tenant)))
 
     def open(self, tenant: str) -> Store:
@@ -164,10 +168,10 @@ class Stores:
     @property
     def runner(self) -> str:
         """Under which name this process makes assessments; others see whether it still lives."""
-        with self._lock:
-            if not self._runner:
-                self._runner = self._all_runners().begin()
-            return self._runner
+        if not self._runner:
+            with self._lock:
+                self._runner = self._runner or self._all_runners().begin()
+        return self._runner
 
     async def ask_all(self, work: Callable[[Queue], T], otherwise: T) -> T:
         """Return what the work with the queue of all tenants returns, as `ask` does.
@@ -264,13 +268,13 @@ class Stores:
                 self._runners = self.place.runners(self.database())
             return self._runners
 
-    async def _done(self, work: Callable[[], T]) -> T:
+    async def _done(self, work: Callable[[], T], threads: WorkerThreads | None = None) -> T:
         """Return what blocking work returns, done in a thread.
 
         Raises `StoreUnusable` for files or keys that cannot be used, and for what takes too long.
         """
         try:
-            return await self._threads.run(work)
+            return await (threads or self._threads).run(work)
         except WorkTimedOut:
             raise store_unusable() from None
         except ConfigurationError as error:

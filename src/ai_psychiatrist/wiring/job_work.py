@@ -1,6 +1,8 @@
 """One job: take it, assess its transcript while that is wanted, store the end."""
 
 import asyncio
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -25,11 +27,13 @@ from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import patiently
 from ai_psychiatrist.jobs.engine import News, OnEnd
 from ai_psychiatrist.llm.calls import CallStore, Judgement
+from ai_psychiatrist.store.group_writer import GroupWriter
+from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import JobEnd, JobRef, TakenJob
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import Figures, figures_of
 from ai_psychiatrist.store.store import Store
-from ai_psychiatrist.store.stores import Records
+from ai_psychiatrist.store.stores import Records, Stores
 from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
@@ -54,10 +58,12 @@ class JobCalls(CallStore):
     """A call store over the store; what was sent is not kept, for the transcript is there."""
 
     job_id: str
-    records: Records
     known: dict[tuple[str, int], ModelCall]
     """By digest and occurrence, those that were made before."""
     seal: Seal
+    writer: GroupWriter[KeptJobCall]
+    patience_seconds: float
+    """How long a call waits for the database to come back."""
     error: AssessmentServiceError | None = None
     """Why a call could not be kept: the job is not to end without it."""
 
@@ -67,21 +73,48 @@ class JobCalls(CallStore):
 
     async def keep(self, call: ModelCall) -> None:
         """Keep a call; once this returns it outlives the process."""
-        kept = replace(call, sent=())
+        kept = KeptJobCall(record_id=self.job_id, call=replace(call, sent=()), seal=self.seal)
         try:
             # A call that is not kept would be paid for once more.
-            await patiently(
-                lambda: self.records.ask(
-                    lambda store: store.jobs.keep(self.job_id, kept, self.seal)
-                ),
-                self.records.stores.place.patience_seconds,
-            )
+            await patiently(partial(self.writer.write, kept), self.patience_seconds)
         except AssessmentServiceError as error:
             self.error = error
             raise
 
     def judged(self, judgement: Judgement) -> None:
         """Note nothing: the result has an account of all calls."""
+
+
+def call_writer(records: Records) -> GroupWriter[KeptJobCall]:
+    """Return what keeps the calls of all jobs of a tenant."""
+
+    async def write(kept: Sequence[KeptJobCall]) -> None:
+        await records.ask(lambda store: store.jobs.keep(kept))
+
+    return GroupWriter(write)
+
+
+@dataclass(slots=True)
+class Claimed:
+    """Which jobs are still this process's, asked for all of them at once."""
+
+    stores: Stores
+    _jobs: frozenset[JobRef] = frozenset()
+    _until: float = 0.0
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def has(self, job: JobRef) -> bool:
+        """Return whether a job is neither cancelled nor erased, nor taken by another process.
+
+        To be asked a second after the job was taken, and later. Raises `StoreUnusable`.
+        """
+        nothing = frozenset[JobRef]()
+        async with self._asking:
+            if time.monotonic() >= self._until:
+                runner = self.stores.runner
+                self._jobs = await self.stores.ask_all(lambda one: one.taken_by(runner), nothing)
+                self._until = time.monotonic() + _WATCH_SECONDS / 2
+        return job in self._jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +126,11 @@ class JobWork:
 
     services: Services
     on_end: OnEnd
+    claimed: Claimed
     news: News = field(default_factory=News)
     """Told of each step."""
+    writers: dict[str, GroupWriter[KeptJobCall]] = field(default_factory=dict)
+    """Of each tenant."""
 
     async def __call__(self, job: JobRef) -> None:
         """Do a job to its end."""
@@ -157,9 +193,7 @@ class _Run:
         while is_wanted:
             await asyncio.sleep(_WATCH_SECONDS)
             try:
-                is_wanted = await self.records.ask(
-                    lambda store: store.jobs.is_run_by(self.job.id, self.runner)
-                )
+                is_wanted = await self.work.claimed.has(self.job)
             except StoreUnusable as error:
                 # Whatever is written next says so, too.
                 logger.warning("job_not_watched", error_type=type(error).__name__)
@@ -177,7 +211,16 @@ class _Run:
         services = self.work.services
         scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
         known, seal = await self.records.ask(lambda store: store.jobs.calls(taken.id))
-        calls = JobCalls(job_id=taken.id, records=self.records, known=known, seal=seal)
+        tenant, stores = self.job.tenant, services.stores
+        if tenant not in self.work.writers:
+            self.work.writers[tenant] = call_writer(self.records)
+        calls = JobCalls(
+            job_id=taken.id,
+            known=known,
+            seal=seal,
+            writer=self.work.writers[tenant],
+            patience_seconds=stores.place.patience_seconds,
+        )
         parts: asyncio.Queue[Part | None] = asyncio.Queue()
         telling = asyncio.create_task(self._tell_all(parts))
         options = AssessmentOptions(

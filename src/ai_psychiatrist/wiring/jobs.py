@@ -20,7 +20,7 @@ from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.store.queue import Queue, QueueState, Takes
 from ai_psychiatrist.store.stores import Stores
-from ai_psychiatrist.wiring.job_work import JobWork
+from ai_psychiatrist.wiring.job_work import Claimed, JobWork
 from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
@@ -119,7 +119,8 @@ async def open_jobs(
     """
     settings, stores = services.settings, services.stores
     webhooks = Webhooks(settings=settings.jobs_webhook, stores=stores)
-    work = JobWork(services=services, on_end=partial(note_end, webhooks.wake))
+    on_end = partial(note_end, webhooks.wake)
+    work = JobWork(services=services, on_end=on_end, claimed=Claimed(stores))
 
     async def claim() -> JobRef | None:
         takes = Takes(other_runs=units is not None, but=left)

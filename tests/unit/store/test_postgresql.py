@@ -29,6 +29,7 @@ from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
 from ai_psychiatrist.store.database import Database, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
 from ai_psychiatrist.store.interviews import StoredInterview
+from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import Callback, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
 from ai_psychiatrist.store.opening import open_postgresql
@@ -109,9 +110,9 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     assert sum(isinstance(one, TakenJob) for one in taken) == 1
     call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply='"said"')
     seal = store.jobs.calls("job")[1]
+    kept = [KeptJobCall(record_id=name, call=call, seal=seal) for name in ("job", "none")]
     with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda _: store.jobs.keep("job", call, seal), range(2)))
-    store.jobs.keep("none", call, seal)
+        list(pool.map(lambda _: store.jobs.keep(kept), range(2)))
     assert store.jobs.calls("job")[0] == {("d", 0): call}
     assert store.keys.rotate() == 2
     assert store.get(new.id).result == RESULT

@@ -27,6 +27,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
+from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, JobRef, NewJob, TakenJob
 from ai_psychiatrist.store.queue import Queue, Takes
 from ai_psychiatrist.store.records import NewRecord
@@ -49,7 +50,7 @@ def job(name: str = "one", *, batch_id: str | None = None, place: int | None = N
 
 
 def keep(store: Store, name: str = "one", call: ModelCall = CALL) -> None:
-    store.jobs.keep(name, call, store.jobs.calls(name)[1])
+    store.jobs.keep([KeptJobCall(record_id=name, call=call, seal=store.jobs.calls(name)[1])])
 
 
 def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: OpenedStore) -> None:
