@@ -53,6 +53,9 @@ _CHAT_WIRES: dict[str, Wire] = {
 _LISTS = ("/api/tags", "/v1/models", "/models")
 
 
+_HOLD_SECONDS = 0.02
+
+
 class ModelServer:
     """Serve scripted replies while the `async with` block runs.
 
@@ -80,6 +83,8 @@ class ModelServer:
         """What was sent to the decision model, which says the same of everything."""
         self.decision_status = 200
         self.delay_seconds = delay_seconds
+        self.holds_replies = False
+        """While it is true no chat call is answered."""
         self.url = ""
         self.requests: list[Request] = []
         self._keeps_requests = keeps_requests
@@ -163,6 +168,8 @@ class ModelServer:
             delay_seconds = self.delay_seconds + reply.delay_seconds
             if delay_seconds:
                 await asyncio.sleep(delay_seconds)
+            while self.holds_replies:  # noqa: ASYNC110  another thread ends it
+                await asyncio.sleep(_HOLD_SECONDS)
             await deliver(transport, request, reply)
         finally:
             self.in_flight -= 1

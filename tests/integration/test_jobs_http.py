@@ -282,21 +282,23 @@ def calls_of_one(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_three_time_outs_with_one_key_cost_one_assessment(
     tmp_path: Path, calls_of_one: list[str]
 ) -> None:
-    with ModelServerThread(delay_seconds=0.3) as models:
+    with ModelServerThread() as models:
+        models.server.holds_replies = True
         settings = settings_with(tmp_path, **model_at(models.url))
         with client_of(settings) as client:
-            with pytest.raises(httpx.ReadTimeout):
-                client.post(PLACE, json=BODY, headers=keyed("visit"), timeout=0.4)
+            with waiting(client, PLACE, BODY, headers=keyed("visit")):
+                wait_until(lambda: bool(models.requests))
             for _ in range(2):
                 with waiting(client, PLACE, BODY, headers=keyed("visit")):
                     time.sleep(0.1)
 
             def answered() -> httpx.Response:
-                return client.post(PLACE, json=BODY, headers=keyed("visit"))
+                return client.post(PLACE, json=BODY, headers=keyed("visit"), timeout=60)
 
             under_way = answered()
             assert under_way.status_code == 202
             job = under_way.headers["Location"]
+            models.server.holds_replies = False
             wait_until(lambda: client.get(job).status_code == 303)
             done = answered()
             assert done.status_code == 201
@@ -310,13 +312,17 @@ def test_three_time_outs_with_one_key_cost_one_assessment(
 def test_a_key_whose_request_outlasts_the_time_of_requests_leads_to_its_job(
     tmp_path: Path, calls_of_one: list[str]
 ) -> None:
-    with ModelServerThread(delay_seconds=0.5) as models:
+    with ModelServerThread() as models:
+        models.server.holds_replies = True
         settings = settings_with(
             tmp_path, **model_at(models.url), API_REQUEST_TIMEOUT_SECONDS="1.5"
         )
         with client_of(settings) as client:
             late = client.post(PLACE, json=BODY, headers=keyed("visit"))
-            assert (late.status_code, late.json()["state"]) == (202, "running")
+            # A busy machine may not have begun it.
+            assert late.status_code == 202
+            assert late.json()["state"] in {"waiting", "running"}
+            models.server.holds_replies = False
             wait_until(lambda: client.get(late.headers["Location"]).status_code == 303)
             done = client.post(PLACE, json=BODY, headers=keyed("visit"))
             assert (done.status_code, done.json()["status"]) == (201, "complete")
