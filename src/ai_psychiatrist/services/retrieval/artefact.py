@@ -21,6 +21,7 @@ from ai_psychiatrist.services.retrieval.chunks import Reading
 from ai_psychiatrist.services.retrieval.identity import Identity
 from ai_psychiatrist.services.retrieval.index import DenseIndex, LexicalIndex
 from ai_psychiatrist.services.retrieval.people import People
+from ai_psychiatrist.services.retrieval.settings import LEXICAL
 
 MANIFEST_FILE: Final = "manifest.json"
 CHUNKS_FILE: Final = "chunks.jsonl"
@@ -185,35 +186,25 @@ def open_artefact(folder: Path, manifest: Manifest) -> Artefact:
     Raises `ArtifactMismatch` for one that is damaged or does not fit together.
     """
     kinds = _kinds(manifest)
-    texts = {CHUNKS_FILE, SESSIONS_FILE} | ({WORDS_FILE} if STARTS_FILE in kinds else set())
-    unnamed = texts.union(kinds) - manifest.files.keys()
+    texts = [CHUNKS_FILE, SESSIONS_FILE] + ([WORDS_FILE] if STARTS_FILE in kinds else [])
+    unnamed = {*texts, *kinds} - manifest.files.keys()
     if unnamed:
         msg = f"the record of the references in {folder} names no {min(unnamed)}; build them anew"
         raise ArtifactMismatch(msg)
     for name, digest in manifest.files.items():
-        _require_undamaged(folder / name, digest)
+        try:
+            found = file_digest(folder / name)
+        except OSError as problem:
+            msg = f"{name!r} of the references cannot be read: {reason_of(problem)}; build anew"
+            raise ArtifactMismatch(msg) from None
+        if found != digest:
+            msg = f"{name!r} of the references is damaged: its digest is not the one of the record"
+            raise ArtifactMismatch(msg)
     arrays = {name: _read_array(folder / name, kind) for name, kind in kinds.items()}
     lines = np.memmap(folder / CHUNKS_FILE, dtype=np.uint8, mode="r")
     people = _read_people(folder, arrays)
-    index: LexicalIndex | DenseIndex
-    if STARTS_FILE in kinds:
-        words = orjson.loads(read_regular(folder / WORDS_FILE, most_bytes=_MOST_BYTES))
-        index = LexicalIndex(
-            word_ids={word: at for at, word in enumerate(words)},
-            weights=arrays[WEIGHTS_FILE],
-            chunks=arrays[WORD_CHUNKS_FILE],
-            starts=arrays[STARTS_FILE],
-            count=manifest.chunks,
-        )
-        is_fitting = len(index.starts) == len(words) + 1 and (
-            index.starts[-1] == len(index.weights) == len(index.chunks)
-        )
-    else:
-        index = DenseIndex(vectors=arrays[VECTORS_FILE], scales=arrays[SCALES_FILE])
-        is_fitting = True
     if not (
-        is_fitting
-        and len(people.identities) == manifest.sessions
+        len(people.identities) == manifest.sessions
         and len(people.passages) == len(people.passage_sessions)
         and arrays[OFFSETS_FILE][-1] == len(lines)
     ):
@@ -224,7 +215,7 @@ def open_artefact(folder: Path, manifest: Manifest) -> Artefact:
         manifest=manifest,
         digest=file_digest(folder / MANIFEST_FILE),
         people=people,
-        index=index,
+        index=_read_index(folder, manifest.chunks, arrays),
         session_of=arrays[SESSION_OF_FILE],
         readings=arrays[READINGS_FILE],
         scores=unscored if manifest.scoring is None else arrays[manifest.scoring.file],
@@ -249,7 +240,7 @@ def _kinds(manifest: Manifest) -> dict[str, _Kind]:
     """Return the arrays that an artefact has."""
     chunks, sessions = manifest.chunks, (0, manifest.sessions - 1)
     by_item = (chunks, len(Item))
-    readings = (0, int(Reading.NAMED | Reading.AFFIRMED | Reading.DENIED))
+    readings = (0, int(Reading.NAMED | Reading.POLAR))
     kinds = {
         OFFSETS_FILE: _Kind(np.int64, (chunks + 1,), (1, _MOST_BYTES), is_starts=True),
         SESSION_OF_FILE: _Kind(np.int32, (chunks,), sessions),
@@ -259,7 +250,7 @@ def _kinds(manifest: Manifest) -> dict[str, _Kind]:
     }
     if manifest.scoring is not None:
         kinds[manifest.scoring.file] = _Kind(np.int8, by_item, (NOT_SCORED, 3))
-    if manifest.embedder.dimensions is None:
+    if manifest.embedder.name == LEXICAL:
         return kinds | {
             WEIGHTS_FILE: _Kind(np.float32, (None,)),
             WORD_CHUNKS_FILE: _Kind(np.int32, (None,), (0, chunks - 1)),
@@ -269,17 +260,6 @@ def _kinds(manifest: Manifest) -> dict[str, _Kind]:
         VECTORS_FILE: _Kind(np.int8, (chunks, manifest.embedder.dimensions)),
         SCALES_FILE: _Kind(np.float32, (chunks,)),
     }
-
-
-def _require_undamaged(path: Path, digest: str) -> None:
-    try:
-        found = file_digest(path)
-    except OSError as problem:
-        msg = f"{path.name!r} of the references cannot be read: {reason_of(problem)}; build anew"
-        raise ArtifactMismatch(msg) from None
-    if found != digest:
-        msg = f"{path.name!r} of the references is damaged: its digest is not the one of the record"
-        raise ArtifactMismatch(msg)
 
 
 def _read_array(path: Path, kind: _Kind) -> npt.NDArray[Any]:
@@ -318,6 +298,25 @@ def _read_people(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> People
         labels=labels,
         passages=arrays[PASSAGES_FILE],
         passage_sessions=arrays[PASSAGE_SESSIONS_FILE],
+    )
+
+
+def _read_index(
+    folder: Path, chunks: int, arrays: Mapping[str, npt.NDArray[Any]]
+) -> LexicalIndex | DenseIndex:
+    if VECTORS_FILE in arrays:
+        return DenseIndex(vectors=arrays[VECTORS_FILE], scales=arrays[SCALES_FILE])
+    words = orjson.loads(read_regular(folder / WORDS_FILE, most_bytes=_MOST_BYTES))
+    weights, word_chunks = arrays[WEIGHTS_FILE], arrays[WORD_CHUNKS_FILE]
+    starts = arrays[STARTS_FILE]
+    if len(starts) != len(words) + 1 or not starts[-1] == len(weights) == len(word_chunks):
+        raise _unfitting(folder)
+    return LexicalIndex(
+        word_ids={word: at for at, word in enumerate(words)},
+        weights=weights,
+        chunks=word_chunks,
+        starts=starts,
+        count=chunks,
     )
 
 

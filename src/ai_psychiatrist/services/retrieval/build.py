@@ -263,7 +263,7 @@ def scores_of_labels(artefact: Artefact) -> Scores:
         [[one.get(item, NOT_SCORED) for item in Item] for one in artefact.people.labels],
         dtype=np.int8,
     )[artefact.session_of]
-    polar = artefact.readings & (Reading.AFFIRMED | Reading.DENIED)
+    polar = artefact.readings & Reading.POLAR
     needed = np.where(labels > 0, Reading.AFFIRMED, Reading.DENIED)
     return np.where(polar == needed, labels, np.int8(NOT_SCORED))
 

@@ -26,6 +26,7 @@ class Reading(IntFlag):
     """And says that it is there, not only that it once was."""
     DENIED = 4
     """Or says that it is not."""
+    POLAR = AFFIRMED | DENIED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

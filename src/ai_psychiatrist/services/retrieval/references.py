@@ -29,7 +29,6 @@ from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 
 _FIRST_SORTED: Final = 64
 _BYTES_A_TOKEN: Final = 4
-_POLAR: Final = Reading.AFFIRMED | Reading.DENIED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,28 +103,33 @@ class References:
         similarities: Similarities | None,
         seed: str,
     ) -> ItemReferences:
-        """Take what fits from the first on, at most one chunk of each person."""
         column = [*Item].index(item)
-        scores, readings = self.artefact.scores[:, column], self.artefact.readings[:, column]
-        allowed = others & (scores != NOT_SCORED)
+        allowed = others & (self.artefact.scores[:, column] != NOT_SCORED)
         if self.settings.same_item:
-            allowed &= readings != Reading.NOTHING
+            allowed &= self.artefact.readings[:, column] != Reading.NOTHING
         if not allowed.any():
             return NoReferences.NONE_LEFT
         if similarities is None:
-            ranked = _shuffled(np.flatnonzero(allowed), f"{seed}:{item.value}")
-        else:
-            allowed &= similarities > self.settings.min_similarity
-            if not allowed.any():
-                return NoReferences.BELOW_FLOOR
-            ranked = _falling(np.flatnonzero(allowed), similarities)
+            drawn = np.flatnonzero(allowed).tolist()
+            Random(f"{seed}:{item.value}").shuffle(drawn)  # noqa: S311  it can be repeated
+            return self._fitting(reversed(drawn), column, None)
+        allowed &= similarities > self.settings.min_similarity
+        if not allowed.any():
+            return NoReferences.BELOW_FLOOR
+        return self._fitting(_falling(np.flatnonzero(allowed), similarities), column, similarities)
+
+    def _fitting(
+        self, ranked: Iterator[int], column: int, similarities: Similarities | None
+    ) -> ItemReferences:
+        """Take what fits from the first on, at most one chunk of each person."""
+        scores, readings = self.artefact.scores[:, column], self.artefact.readings[:, column]
         chosen: dict[int, Reference] = {}
         left, why = self.settings.max_tokens, NoReferences.UNFIT
         for chunk in ranked:
             person = self.artefact.people.person_of(self.artefact.session_of[chunk])
             score = int(scores[chunk])
             against = Reading.DENIED if score else Reading.AFFIRMED
-            is_contradicted = readings[chunk] & _POLAR == against
+            is_contradicted = readings[chunk] & Reading.POLAR == against
             if person in chosen or (is_contradicted and self.settings.check == "reading"):
                 continue
             text, digest = self.artefact.text_of(chunk)
@@ -217,13 +221,3 @@ def _falling(chunks: npt.NDArray[np.intp], similarities: Similarities) -> Iterat
     is_near = values >= np.partition(values, -few)[-few]
     for part in (is_near, ~is_near):
         yield from chunks[part][np.argsort(-values[part], kind="stable")].tolist()
-
-
-def _shuffled(chunks: npt.NDArray[np.intp], seed: str) -> Iterator[int]:
-    """Yield all in any order; of a long row only what is taken is moved (Fisher and Yates)."""
-    random = Random(seed)  # noqa: S311  a draw that can be repeated
-    moved: dict[int, int] = {}
-    for last in range(len(chunks) - 1, -1, -1):
-        at = random.randint(0, last)
-        yield int(chunks[moved.get(at, at)])
-        moved[at] = moved.get(last, last)

@@ -5,8 +5,10 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.fakes.references import (
     LEXICAL_SETTINGS,
@@ -232,12 +234,29 @@ def test_values_that_cannot_be_are_refused_whatever_the_record_says(
     path = placed(tmp_path / "out", name)
     array = np.load(path)
     array.flat[len(array) // 2] = value
-    np.save(path, array)
-    record = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
-    record["files"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(record))
+    put_in_place(path, array)
     with pytest.raises(ArtifactMismatch, match=f"{path.name}.* values that cannot be"):
         opened(settings)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".npy")])
+def test_arrays_that_do_not_fit_together_are_refused_whatever_the_record_says(
+    tmp_path: Path, name: str
+) -> None:
+    settings = made_references(tmp_path / "out")
+    path = placed(tmp_path / "out", name)
+    put_in_place(path, np.load(path)[:-1])
+    with pytest.raises(ArtifactMismatch, match="do not fit together; build them anew"):
+        opened(settings)
+
+
+def put_in_place(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an array of an artefact, and its digest into the record."""
+    np.save(path, array)
+    manifest = path.parent / "manifest.json"
+    record = json.loads(manifest.read_bytes())
+    record["files"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest.write_text(json.dumps(record))
 
 
 @pytest.mark.parametrize("content", [None, b"{}", b"no JSON", b'{"format": 1}', b'{"format": 3}'])
