@@ -70,7 +70,7 @@ class ShownReferences:
         }
         return json.dumps(shown, ensure_ascii=False, indent=1)
 
-    def told_in(self, assessment: ItemAssessment) -> ItemAssessment:
+    def recorded_in(self, assessment: ItemAssessment) -> ItemAssessment:
         """Return an item with the account of its references."""
         found = self.of[assessment.item]
         if isinstance(found, NoReferences):

@@ -60,7 +60,7 @@ class LexicalIndex:
             return shared
         starts, ends = self.starts[ids], self.starts[ids + 1]
         for start, end in zip(starts, ends, strict=True):
-            shared[self.chunks[start:end]] += self.weights[start:end]
+            np.add.at(shared, self.chunks[start:end], self.weights[start:end])
         most = self._most_weight(ends - starts).sum()
         most += (len(words) - len(ids)) * self._most_weight(np.zeros(1)).item()
         return shared / np.float32(most)
