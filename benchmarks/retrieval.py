@@ -15,15 +15,12 @@ import numpy as np
 
 from ai_psychiatrist.domain.evidence import Match, Quote, Segment
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval.artefact import Recipe, Session, write_references
+from ai_psychiatrist.services.retrieval.artefact import Chunking
+from ai_psychiatrist.services.retrieval.build import Session, write_references, write_scores
 from ai_psychiatrist.services.retrieval.chunks import Chunk, Reading
-from ai_psychiatrist.services.retrieval.embedding import Embedder, Vectors
+from ai_psychiatrist.services.retrieval.embedders import Embedder, OnnxEmbedder, Vectors
 from ai_psychiatrist.services.retrieval.identity import Identity
-from ai_psychiatrist.services.retrieval.manifest import Chunking
-from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder
-from ai_psychiatrist.services.retrieval.opening import open_references
-from ai_psychiatrist.services.retrieval.references import References
-from ai_psychiatrist.services.retrieval.scoring import write_scores
+from ai_psychiatrist.services.retrieval.references import References, open_references
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 
 BARS_MS: Final = {5_000: 20.0, 200_000: 150.0}
@@ -113,8 +110,9 @@ async def opened(folder: Path, count: int, embedder: Embedder | None) -> Referen
     name = "lexical" if embedder is None else embedder.name
     settings = ReferenceSettings(dir=folder, embedder=name, check="off")
     chunking = Chunking(lines=settings.chunk_lines, step=settings.chunk_step)
-    recipe = Recipe(dataset="made up", chunking=chunking, embedder=embedder)
-    manifest = await write_references(folder, sessions(count), recipe)
+    manifest = await write_references(
+        folder, sessions(count), dataset="made up", chunking=chunking, embedder=embedder
+    )
     scores = np.random.default_rng(1).integers(0, 4, size=(count, len(Item)), dtype=np.int8)
     write_scores(folder, manifest, scores)
     return open_references(settings, embedder=embedder, prompts={})
@@ -131,14 +129,14 @@ async def measure(count: int, kind: str) -> None:
         megabytes = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
         choose = random.Random(1)  # noqa: S311 - repeatable
         times, cpu_times = [], []
-        someone = references.people.identities[0]
+        someone = references.artefact.people.identities[0]
         for _ in range(REPEATS + 1):
             quotes = evidence(choose)
             start, cpu_start = time.perf_counter(), time.process_time()
             found = await references.references_for(quotes, someone)
             times.append(1000 * (time.perf_counter() - start))
             cpu_times.append(1000 * (time.process_time() - cpu_start))
-            assert all(one.references for one in found.values())
+            assert all(isinstance(one, tuple) for one in found.values())
     median, slowest = statistics.median(times[1:]), max(times[1:])
     cpu = statistics.median(cpu_times[1:])
     bar = f"{BARS_MS[count]:.0f}" if count in BARS_MS else "–"

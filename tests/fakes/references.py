@@ -10,14 +10,17 @@ from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
-from ai_psychiatrist.services.retrieval.artefact import Recipe, Session, write_references
+from ai_psychiatrist.services.retrieval.artefact import Artefact, Chunking
+from ai_psychiatrist.services.retrieval.build import (
+    Session,
+    scores_of_labels,
+    write_references,
+    write_scores,
+)
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
-from ai_psychiatrist.services.retrieval.embedding import Embedder
+from ai_psychiatrist.services.retrieval.embedders import Embedder
 from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
-from ai_psychiatrist.services.retrieval.manifest import Chunking
-from ai_psychiatrist.services.retrieval.opening import open_references
-from ai_psychiatrist.services.retrieval.references import References
-from ai_psychiatrist.services.retrieval.scoring import scores_of_labels, write_scores
+from ai_psychiatrist.services.retrieval.references import References, open_references
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -70,16 +73,18 @@ def made_references(
 ) -> ReferenceSettings:
     """Write an artefact, scored from labels, and return the settings that name it."""
     settings = settings.model_copy(update={"dir": folder})
-    recipe = Recipe(
+    given = [session(name, settings) for name in TALKS] if sessions is None else sessions
+    written = write_references(
+        folder,
+        given,
         dataset="d" * 64,
         chunking=Chunking(lines=settings.chunk_lines, step=settings.chunk_step),
         embedder=embedder,
     )
-    given = [session(name, settings) for name in TALKS] if sessions is None else sessions
-    asyncio.run(write_references(folder, given, recipe))
+    manifest = asyncio.run(written)
     if is_scored:
-        found = opened(settings, embedder=embedder, needs_scores=False)
-        write_scores(folder, found.manifest, scores_of_labels(found))
+        found = artefact_of(settings, embedder=embedder)
+        write_scores(folder, manifest, scores_of_labels(found))
     return settings
 
 
@@ -88,12 +93,14 @@ def opened(
     *,
     embedder: Embedder | None = None,
     prompts: Mapping[str, str] | None = None,
-    needs_scores: bool = True,
 ) -> References:
-    """Open an artefact."""
-    return open_references(
-        settings, embedder=embedder, prompts=prompts or {}, needs_scores=needs_scores
-    )
+    """Open references that are scored."""
+    return open_references(settings, embedder=embedder, prompts=prompts or {})
+
+
+def artefact_of(settings: ReferenceSettings, *, embedder: Embedder | None = None) -> Artefact:
+    """Open an artefact, scored or not."""
+    return open_references(settings, embedder=embedder, prompts=None).artefact
 
 
 def grounded(said: Transcript, *quotes: str) -> tuple[Quote, ...]:

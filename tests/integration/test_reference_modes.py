@@ -13,7 +13,7 @@ import pytest
 import ai_psychiatrist as ap
 from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval.artefact import Session
+from ai_psychiatrist.services.retrieval.build import Session
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
 from ai_psychiatrist.services.retrieval.identity import identity_of
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript

@@ -156,8 +156,10 @@ def test_a_split_that_overlaps_is_refused(tmp_path: Path) -> None:
     run("score", tmp_path / "refs", "--by", "labels")
     references = opened(SETTINGS.model_copy(update={"dir": tmp_path / "refs"}))
 
-    refuse_overlap(open_dataset(dataset(tmp_path, ("303",))), references.people.shared_with)
+    refuse_overlap(
+        open_dataset(dataset(tmp_path, ("303",))), references.artefact.people.shared_with
+    )
     with pytest.raises(ArtifactMismatch, match="1 of 2 units"):
         refuse_overlap(
-            open_dataset(dataset(tmp_path, ("302", "303"))), references.people.shared_with
+            open_dataset(dataset(tmp_path, ("302", "303"))), references.artefact.people.shared_with
         )

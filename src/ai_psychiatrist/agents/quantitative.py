@@ -292,7 +292,7 @@ class QuantitativeAssessmentAgent(ModelAgent[QuantitativeSettings]):
         if kept is not None:
             items = [_in_part(one, kept, unscored.items[one.item]) for one in items]
         if shown is not None:
-            items = [shown.told_in(one) for one in items]
+            items = [shown.recorded_in(one) for one in items]
         if not evidence.is_whole:
             items = [_perhaps_unread(one) for one in items]
         is_accepted = not kept.lost_count if kept else outcome.output is not None

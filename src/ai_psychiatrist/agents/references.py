@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.evidence import Quote
-from ai_psychiatrist.domain.items import ItemAssessment, ShownReference
+from ai_psychiatrist.domain.items import ItemAssessment, NoReferences
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.off_loop import work_on_text
-from ai_psychiatrist.services.retrieval.found import ItemReferences
 from ai_psychiatrist.services.retrieval.identity import identity_of
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.services.retrieval.references import References
+    from ai_psychiatrist.services.retrieval.references import ItemReferences, References
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,40 +49,33 @@ class ReferenceSource:
         if self._opened is None:
             msg = "the references are not open"
             raise RuntimeError(msg)
-        return self._opened.digest
+        return self._opened.artefact.digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownReferences:
     """What scoring is shown of other participants."""
 
-    of: Mapping[Item, ItemReferences]
+    of: "Mapping[Item, ItemReferences]"
 
     @property
     def text(self) -> str:
         """The references as JSON: item key -> scores and lines; items without any are left out."""
         shown = {
             item.value: [
-                {"score": one.score, "interview": one.text.splitlines()} for one in found.references
+                {"score": one.shown.score, "interview": one.text.splitlines()} for one in found
             ]
             for item, found in self.of.items()
-            if found.references
+            if not isinstance(found, NoReferences)
         }
         return json.dumps(shown, ensure_ascii=False, indent=1)
 
-    def told_in(self, assessment: ItemAssessment) -> ItemAssessment:
+    def recorded_in(self, assessment: ItemAssessment) -> ItemAssessment:
         """Return an item with the account of its references."""
         found = self.of[assessment.item]
-        return replace(
-            assessment,
-            references=tuple(
-                ShownReference(
-                    chunk=one.chunk, digest=one.digest, score=one.score, similarity=one.similarity
-                )
-                for one in found.references
-            ),
-            no_references=found.none_because,
-        )
+        if isinstance(found, NoReferences):
+            return replace(assessment, no_references=found)
+        return replace(assessment, references=tuple(one.shown for one in found))
 
 
 async def shown_references(
@@ -100,10 +92,9 @@ async def shown_references(
     excluded = await work_on_text(transcript.text, identity, transcript)
     quotes = {Item(key): found for key, found in evidence.items()}
     references = await source.open()
-    if scoring.mode is AssessmentMode.RANDOM_REFERENCES:
-        drawn = await references.random_references(quotes, excluded, seed=source.seed)
-        return ShownReferences(of=drawn)
-    return ShownReferences(of=await references.references_for(quotes, excluded))
+    is_drawn = scoring.mode is AssessmentMode.RANDOM_REFERENCES
+    drawn_by = source.seed if is_drawn else None
+    return ShownReferences(of=await references.references_for(quotes, excluded, drawn_by=drawn_by))
 
 
 def required(mode: AssessmentMode, source: ReferenceSource | None) -> ReferenceSource:

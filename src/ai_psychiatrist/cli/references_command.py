@@ -1,11 +1,16 @@
-"""The commands that make, score and check the references of few-shot scoring."""
+"""The commands that make, score and check the references of few-shot scoring.
+
+They print counts and digests, no words of an interview.
+"""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+from collections.abc import Coroutine
+from dataclasses import asdict
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -23,13 +28,28 @@ from ai_psychiatrist.cli.dataset_options import (
     SplitOption,
     with_labels,
 )
-from ai_psychiatrist.cli.exits import ending_on_stop, fail, refusing_bad_input
+from ai_psychiatrist.cli.exits import (
+    ExitCode,
+    ending_on_stop,
+    fail,
+    refusing_bad_input,
+    status_of,
+)
+from ai_psychiatrist.cli.progress import index_progress, unit_progress
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.errors import ModelCallFailed
+from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
-from ai_psychiatrist.wiring.references import refuse_missing_packages
+from ai_psychiatrist.wiring import bootstrap
+from ai_psychiatrist.wiring.references import (
+    embedder_of,
+    refuse_missing_packages,
+    scoring_prompts,
+)
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.services.retrieval.artefact import Artefact, ScoringRecord
 
 references_app = CommandGroup(
     name="references",
@@ -98,7 +118,7 @@ def build(
     codes: CodesOption = CodedLines.TEXT,
 ) -> None:
     """Cut the interviews of a dataset into references, and index them."""
-    with refusing_bad_input(), _telling_of_calls():
+    with refusing_bad_input():
         settings = _settings()
         choice = DatasetChoice(
             path=dataset,
@@ -110,10 +130,27 @@ def build(
             split=split,
             is_labelled=labelled,
         )
-        from ai_psychiatrist.cli.references_work import build_from  # noqa: PLC0415
+        _run(_build(settings, choice, out))
 
-        code = asyncio.run(build_from(settings, choice, out))
-    raise typer.Exit(code)
+
+async def _build(settings: Settings, choice: DatasetChoice, out: Path) -> ExitCode:
+    from ai_psychiatrist.interface.references import build_references  # noqa: PLC0415
+
+    async with bootstrap(settings) as services:
+        dataset = choice.opened()
+        with index_progress(len(dataset.units)) as (on_unit, on_chunks):
+            made = await build_references(
+                services, dataset, out, on_unit=on_unit, on_chunks=on_chunks
+            )
+    typer.echo(
+        f"{made.chunks} chunks of {made.sessions} interviews with {made.participants} "
+        f"participants, embedder {made.embedder.name}"
+    )
+    unreadable = len(dataset.units) - made.sessions
+    if unreadable:
+        typer.echo(f"interviews that could not be read: {unreadable}", err=True)
+    typer.echo(f"next: ai-psychiatrist references score {out} --by labels", err=True)
+    return ExitCode.PARTIAL if unreadable else ExitCode.COMPLETE
 
 
 @references_app.command(epilog=SCORE_EXAMPLES)
@@ -128,13 +165,31 @@ def score(
 ) -> None:
     """Give every chunk its scores, by labels that its words speak for or by a model."""
     kept = "stopped; what has finished is kept: the same command goes on"
-    with refusing_bad_input(), _telling_of_calls(), ending_on_stop(kept):
+    with refusing_bad_input(), ending_on_stop(kept):
         settings = _settings(references, model)
-        from ai_psychiatrist.cli.references_work import score_folder  # noqa: PLC0415
+        _run(_score(settings, by, concurrency))
 
-        work = score_folder(settings, is_by_model=by is ScoreSource.MODEL, concurrency=concurrency)
-        code = asyncio.run(work)
-    raise typer.Exit(code)
+
+async def _score(settings: Settings, by: ScoreSource, concurrency: int) -> ExitCode:
+    from ai_psychiatrist.interface.references import (  # noqa: PLC0415
+        score_by_labels,
+        score_by_model,
+    )
+
+    async with bootstrap(settings) as services:
+        if by is ScoreSource.LABELS:
+            typer.echo(_scores(score_by_labels(services).scoring))
+            return ExitCode.COMPLETE
+        watch = partial(unit_progress, "scoring chunks")
+        manifest, run = await score_by_model(services, concurrency=concurrency, watch=watch)
+    typer.echo(_scores(manifest.scoring))
+    counts = run.counts
+    typer.echo(
+        f"{counts.valid} of {counts.requested} chunks complete, {counts.failed} failed; "
+        f"{run.paid_calls} model calls made now",
+        err=True,
+    )
+    return status_of(counts.valid, counts.requested)
 
 
 @references_app.command(epilog=CHECK_EXAMPLES)
@@ -146,10 +201,64 @@ def check(
     """Say what references hold, and whether few-shot scoring can use them as it is set up."""
     with refusing_bad_input():
         settings = _settings(references)
-        from ai_psychiatrist.cli.references_work import check_folder  # noqa: PLC0415
+        _run(_check(settings, as_json=as_json))
 
-        code = asyncio.run(check_folder(settings, as_json=as_json))
-    raise typer.Exit(code)
+
+async def _check(settings: Settings, *, as_json: bool) -> ExitCode:
+    from ai_psychiatrist.services.retrieval.artefact import (  # noqa: PLC0415
+        open_artefact,
+        read_manifest,
+    )
+    from ai_psychiatrist.services.retrieval.references import mismatches  # noqa: PLC0415
+
+    options = settings.references
+    if options.dir is None:
+        raise ConfigurationError("name the folder of the references, or set REFERENCES_DIR")
+    artefact = open_artefact(options.dir, read_manifest(options.dir))
+    async with bootstrap(settings) as services:
+        problems = mismatches(
+            artefact.manifest,
+            options,
+            embedder=embedder_of(options.embedder, services.connections),
+            prompts=scoring_prompts(),
+        )
+    (_print_json if as_json else _print_table)(artefact, problems)
+    return ExitCode.PARTIAL if problems else ExitCode.COMPLETE
+
+
+def _print_json(artefact: "Artefact", problems: list[str]) -> None:
+    items = {item.value: asdict(one) for item, one in artefact.account().items()}
+    document = artefact.manifest.model_dump(mode="json") | {"items": items, "problems": problems}
+    typer.echo(json.dumps(document, indent=2))
+
+
+def _print_table(artefact: "Artefact", problems: list[str]) -> None:
+    manifest, chunking = artefact.manifest, artefact.manifest.chunking
+    lines = {
+        "chunks": f"{manifest.chunks}, of {chunking.lines} lines every {chunking.step}",
+        "people": f"{manifest.participants}, in {manifest.sessions} interviews",
+        "embedder": manifest.embedder.name,
+        "scores": _scores(manifest.scoring),
+        "dataset": manifest.dataset,
+        "split": manifest.split,
+    }
+    for name, value in lines.items():
+        typer.echo(f"{name:<10}{value}")
+    typer.echo(f"\n{'item':<22}{'read':>8}{'scored':>8}{'shown':>8}")
+    for item, one in artefact.account().items():
+        typer.echo(f"{item.value:<22}{one.read:>8}{one.scored:>8}{one.shown:>8}")
+    typer.echo()
+    for problem in problems:
+        typer.echo(f"cannot be used: {problem}")
+    if not problems:
+        typer.echo("few-shot scoring can use them as it is set up")
+
+
+def _scores(scoring: "ScoringRecord | None") -> str:
+    if scoring is None:
+        return "none"
+    by = f"by {', '.join(scoring.models)}" if scoring.models else "by labels"
+    return f"{scoring.scored} scores, {by}"
 
 
 def _settings(references: Path | None = None, model: str | None = None) -> Settings:
@@ -168,10 +277,9 @@ def _settings(references: Path | None = None, model: str | None = None) -> Setti
     )
 
 
-@contextmanager
-def _telling_of_calls() -> Iterator[None]:
-    """End the command where the server of an embedder gives nothing."""
+def _run(work: Coroutine[None, None, ExitCode]) -> NoReturn:
+    """Do the work, and end the command with its status."""
     try:
-        yield
+        raise typer.Exit(asyncio.run(work))
     except ModelCallFailed as failure:
         fail(f"the embedder gave no vectors: {failure.code.value}; is its server there?")

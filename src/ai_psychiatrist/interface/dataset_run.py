@@ -132,7 +132,9 @@ async def make_run(
     scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
     if scoring.mode.shows_references and services.references is not None:
         references = await services.references.open()
-        await asyncio.to_thread(refuse_overlap, wanted.dataset, references.people.shared_with)
+        await asyncio.to_thread(
+            refuse_overlap, wanted.dataset, references.artefact.people.shared_with
+        )
     request = await _request(services, wanted, scoring, place)
     folder = request.folder
     with folder.held(), open_run(request) as ledger:

@@ -22,10 +22,13 @@ from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, Watch, make_run
 from ai_psychiatrist.interface.deciding import call_settings, deciding_settings
-from ai_psychiatrist.services.retrieval.artefact import Recipe, write_references
-from ai_psychiatrist.services.retrieval.manifest import Chunking, Manifest
+from ai_psychiatrist.services.retrieval.artefact import Chunking, Manifest
+from ai_psychiatrist.services.retrieval.build import (
+    scores_of_labels,
+    write_references,
+    write_scores,
+)
 from ai_psychiatrist.services.retrieval.references import References
-from ai_psychiatrist.services.retrieval.scoring import scores_of_labels, write_scores
 from ai_psychiatrist.store.run_file import make_private_folder
 from ai_psychiatrist.wiring import Services
 from ai_psychiatrist.wiring.references import embedder_of, references_of, scoring_prompts
@@ -50,12 +53,14 @@ async def build_references(
     options = services.settings.references
     chunking = Chunking(lines=options.chunk_lines, step=options.chunk_step)
     sessions = cut_dataset(dataset, chunking, on_unit=on_unit)
-    recipe = Recipe(
+    return await write_references(
+        out,
+        sessions,
         dataset=dataset.digest,
         chunking=chunking,
         embedder=embedder_of(options.embedder, services.connections),
+        on_chunks=on_chunks,
     )
-    return await write_references(out, sessions, recipe, on_chunks=on_chunks)
 
 
 def score_by_labels(services: Services) -> Manifest:
@@ -63,12 +68,11 @@ def score_by_labels(services: Services) -> Manifest:
 
     Raises `ConfigurationError` for references of a dataset without item labels.
     """
-    references = _opened(services)
-    if not any(references.people.labels):
+    artefact = _opened(services).artefact
+    if not any(artefact.people.labels):
         msg = "the dataset of the references has no item labels; score them with a model"
         raise ConfigurationError(msg)
-    scores = scores_of_labels(references)
-    return write_scores(references.folder, references.manifest, scores)
+    return write_scores(artefact.folder, artefact.manifest, scores_of_labels(artefact))
 
 
 async def score_by_model(
@@ -81,7 +85,7 @@ async def score_by_model(
     that failed has none.
     """
     references = _opened(services)
-    folder = references.folder
+    folder, before = references.artefact.folder, references.artefact.manifest
     scorers = {"quantitative": services.agent_models["quantitative"]}
     assessor = replace(services.assessor, danger=None, agent_models=scorers)
     alone = replace(services, assessor=assessor)
@@ -102,8 +106,8 @@ async def score_by_model(
     )
     manifest = write_scores(
         folder,
-        references.manifest,
-        scores_of_predictions(run.predictions, references.manifest.chunks),
+        before,
+        scores_of_predictions(run.predictions, before.chunks),
         models=alone.agent_models["quantitative"],
         prompts=scoring_prompts(),
     )

@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.llm.endpoints import CallRetries
 from ai_psychiatrist.llm.failures import call_failure
-from ai_psychiatrist.services.retrieval.embedding import Vectors
+from ai_psychiatrist.services.retrieval.embedders import Vectors
 
 _BATCH: Final = 8
 """Texts of one call: larger answers than theirs are refused as floods."""

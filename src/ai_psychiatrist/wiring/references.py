@@ -11,7 +11,7 @@ from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.services.retrieval.settings import LEXICAL, ONNX, ReferenceSettings
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.services.retrieval.embedding import Embedder
+    from ai_psychiatrist.services.retrieval.embedders import Embedder
     from ai_psychiatrist.services.retrieval.references import References
 
 
@@ -37,13 +37,12 @@ def references_of(
     for those that are damaged, made with other settings, or not scored although they have to be.
     """
     refuse_missing_packages()
-    from ai_psychiatrist.services.retrieval.opening import open_references  # noqa: PLC0415
+    from ai_psychiatrist.services.retrieval.references import open_references  # noqa: PLC0415
 
     return open_references(
         settings,
         embedder=embedder_of(settings.embedder, connections),
-        prompts=scoring_prompts(),
-        needs_scores=needs_scores,
+        prompts=scoring_prompts() if needs_scores else None,
     )
 
 
@@ -56,7 +55,7 @@ def embedder_of(name: str, connections: ModelConnections) -> "Embedder | None":
     if name == LEXICAL:
         return None
     if name == ONNX:
-        from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder  # noqa: PLC0415
+        from ai_psychiatrist.services.retrieval.embedders import OnnxEmbedder  # noqa: PLC0415
 
         return OnnxEmbedder()
     return connections.servers.embedder(name)

@@ -13,9 +13,8 @@ from ai_psychiatrist.evaluation.datasets.dataset import (
     SpeakerFilter,
 )
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.services.retrieval.artefact import NOT_SCORED
+from ai_psychiatrist.services.retrieval.artefact import NOT_SCORED, Scores
 from ai_psychiatrist.services.retrieval.references import References
-from ai_psychiatrist.services.retrieval.scoring import Scores
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 
@@ -24,21 +23,21 @@ def chunk_dataset(references: References, folder: Path) -> Dataset:
 
     A chunk of which nothing is read is never shown while `REFERENCES_SAME_ITEM` holds.
     """
-    chunks = range(references.manifest.chunks)
+    chunks = range(references.artefact.manifest.chunks)
     if references.settings.same_item:
-        chunks_read = np.flatnonzero(references.readings.max(axis=1)).tolist()
+        chunks_read = np.flatnonzero(references.artefact.readings.max(axis=1)).tolist()
     else:
         chunks_read = list(chunks)
 
     def transcript(unit_id: str) -> Transcript:
-        return parse_transcript(references.texts.read(int(unit_id))[0])
+        return parse_transcript(references.artefact.text_of(int(unit_id)).text)
 
     return Dataset(
         kind=DatasetKind.TEXT,
         path=folder,
         units=tuple(DatasetUnit(unit_id=str(chunk), labels=None) for chunk in chunks_read),
         oddities=(),
-        digest=references.manifest.files["chunks.jsonl"],
+        digest=references.artefact.manifest.files["chunks.jsonl"],
         speakers=SpeakerFilter.BOTH,
         transcript=transcript,
     )

@@ -5,10 +5,10 @@ from contextlib import suppress
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.services.retrieval.artefact import Session
+from ai_psychiatrist.services.retrieval.artefact import Chunking
+from ai_psychiatrist.services.retrieval.build import Session
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
 from ai_psychiatrist.services.retrieval.identity import identity_of
-from ai_psychiatrist.services.retrieval.manifest import Chunking
 
 
 def cut_dataset(

@@ -1,173 +1,329 @@
-"""Makes the artefact of references: a folder of arrays, a file of texts, and their record."""
+"""The artefact of references: a folder of arrays and texts, opened with every check or not at all.
 
-import hmac
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+Its manifest says what it was made with, and holds the digest of each file.
+"""
+
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ai_psychiatrist import __version__
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.infrastructure.private_files import write_whole
-from ai_psychiatrist.services.retrieval.arrays import write_array
-from ai_psychiatrist.services.retrieval.chunks import Chunk, Reading
-from ai_psychiatrist.services.retrieval.copies import COPY_FILES, write_passages
-from ai_psychiatrist.services.retrieval.dense import DENSE_FILES, write_dense
-from ai_psychiatrist.services.retrieval.draft_folder import draft_of_folder
-from ai_psychiatrist.services.retrieval.embedding import Embedder, Vectors
-from ai_psychiatrist.services.retrieval.identity import DIGESTS, Identity, split_digest
-from ai_psychiatrist.services.retrieval.lexical import LEXICAL_DIGEST, LEXICAL_FILES, write_lexical
-from ai_psychiatrist.services.retrieval.manifest import (
-    Chunking,
-    EmbedderRecord,
-    Manifest,
-    file_digest,
-    write_manifest,
-)
+from ai_psychiatrist.infrastructure.given_files import open_regular, read_regular, reason_of
+from ai_psychiatrist.services.retrieval.chunks import Reading
+from ai_psychiatrist.services.retrieval.identity import Identity
+from ai_psychiatrist.services.retrieval.index import DenseIndex, LexicalIndex
+from ai_psychiatrist.services.retrieval.people import People
 from ai_psychiatrist.services.retrieval.settings import LEXICAL
 
+MANIFEST_FILE: Final = "manifest.json"
 CHUNKS_FILE: Final = "chunks.jsonl"
 SESSIONS_FILE: Final = "sessions.jsonl"
 OFFSETS_FILE: Final = "offsets.npy"
 SESSION_OF_FILE: Final = "session_of.npy"
 READINGS_FILE: Final = "readings.npy"
-CONTENT_FILES: Final = (CHUNKS_FILE, SESSIONS_FILE, OFFSETS_FILE, SESSION_OF_FILE, READINGS_FILE)
+PASSAGES_FILE: Final = "passages.npy"
+PASSAGE_SESSIONS_FILE: Final = "passage_sessions.npy"
+WORDS_FILE: Final = "bm25_words.json"
+WEIGHTS_FILE: Final = "bm25_weights.npy"
+WORD_CHUNKS_FILE: Final = "bm25_chunks.npy"
+STARTS_FILE: Final = "bm25_starts.npy"
+VECTORS_FILE: Final = "vectors.npy"
+SCALES_FILE: Final = "scales.npy"
+
 NOT_SCORED: Final = -1
-_BATCH: Final = 64
-"""Texts that are made vectors of at a time."""
-_DIGITS: Final = 16
+_MEGABYTE: Final = 1 << 20
+_MOST_BYTES: Final = 1 << 30
+"""Of a text file that is read as a whole, and of a line of one that is not."""
+
+Scores = npt.NDArray[np.int8]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """One interview that references are cut from."""
-
-    identity: Identity
-    chunks: Sequence[Chunk] = field(repr=False)
-    labels: Mapping[Item, int | None] = field(default_factory=dict)
-    """The participant's own item scores, where the dataset has them."""
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """What an artefact is made with."""
+class Chunking(_Record):
+    """How transcripts were cut."""
 
+    lines: int
+    step: int
+
+
+class EmbedderRecord(_Record):
+    """What the vectors or word weights were made with."""
+
+    name: str
+    """As in the settings."""
+    digest: str
+    """Of the program or model files as far as they are known here; of the name for servers."""
+    dimensions: int | None = None
+    """Of a vector; `None` for the lexical one."""
+
+
+class ScoringRecord(_Record):
+    """Where the scores of the chunks come from."""
+
+    source: Literal["labels", "model"]
+    models: tuple[str, ...] = ()
+    prompts: dict[str, str] = {}
+    """Agent → digest of its prompt; empty for labels."""
+    file: Annotated[str, Field(pattern=r"^scores-[0-9a-f]{12}\.npy$")]
+    """Named by its digest: earlier scores stay whole until the manifest names the new ones."""
+    scored: int
+    """Pairs of chunk and item that have a score."""
+
+
+class Manifest(_Record):
+    """What an artefact was made with, and what is in it."""
+
+    format: Literal[2] = 2
+    program: str
+    """The version that made it."""
     dataset: str
-    """The dataset's digest."""
+    """SHA-256 of the dataset's files and options."""
+    split: str
+    """Digest of who is in it."""
     chunking: Chunking
-    embedder: Embedder | None = None
-    """`None` for the lexical one."""
+    embedder: EmbedderRecord
+    chunks: int
+    sessions: int
+    participants: int
+    scoring: ScoringRecord | None = None
+    """`None` until the chunks are scored."""
+    files: dict[str, str]
+    """Name → SHA-256 of the file."""
 
 
-def chunk_digest(text: str, words: str) -> str:
-    """Return the digest of a chunk, keyed by the digest of its session's words.
+class ChunkText(NamedTuple):
+    """The words of a chunk."""
 
-    Whoever guesses some short lines cannot check them without the whole interview.
-    """
-    content = text.encode("utf-8", "surrogatepass")
-    return hmac.new(words.encode(), content, "sha256").hexdigest()[:_DIGITS]
-
-
-async def write_references(
-    out: Path,
-    sessions: Sequence[Session],
-    recipe: Recipe,
-    *,
-    on_chunks: Callable[[int], None] = lambda _: None,
-) -> Manifest:
-    """Write a new artefact, whole or not at all, for its owner alone to read.
-
-    `on_chunks` is told how many further chunks are done. Raises `InputError` for a folder that
-    holds something or cannot be written and where there is no chunk at all, and `ModelCallFailed`
-    where a server gives no vectors.
-    """
-    texts = [chunk.text for session in sessions for chunk in session.chunks]
-    if not texts:
-        raise InputError("no interview of the dataset has words to refer to", field="DATASET")
-    with draft_of_folder(out) as draft:
-        _write_chunks(draft, sessions)
-        embedder, names = await _write_index(draft, texts, recipe, on_chunks)
-        identities = [session.identity for session in sessions]
-        write_passages(draft, identities)
-        files = (*CONTENT_FILES, *COPY_FILES, *names)
-        manifest = Manifest(
-            program=__version__,
-            dataset=recipe.dataset,
-            split=split_digest(identities),
-            chunking=recipe.chunking,
-            embedder=embedder,
-            chunks=len(texts),
-            sessions=len(sessions),
-            participants=len({one.participant or one.session or one.words for one in identities}),
-            files={name: file_digest(draft / name) for name in files},
-        )
-        write_manifest(draft, manifest)
-    return manifest
+    text: str
+    digest: str
+    """Keyed by its whole session: 16 hexadecimal digits."""
 
 
-async def _write_index(
-    draft: Path, texts: Sequence[str], recipe: Recipe, on_chunks: Callable[[int], None]
-) -> tuple[EmbedderRecord, tuple[str, ...]]:
-    embedder = recipe.embedder
-    if embedder is None:
-        write_lexical(draft, texts)
-        on_chunks(len(texts))
-        return EmbedderRecord(name=LEXICAL, digest=LEXICAL_DIGEST), LEXICAL_FILES
-    parts: list[Vectors] = []
-    for start in range(0, len(texts), _BATCH):
-        batch = texts[start : start + _BATCH]
-        parts.append(await embedder.embed(batch, is_query=False))
-        on_chunks(len(batch))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemAccount:
+    """How many chunks there are for an item."""
+
+    read: int
+    """Those whose words were read as about it."""
+    scored: int
+    shown: int
+    """Those that are both."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Artefact:
+    """An artefact that was opened and checked; what its files hold is read when it is needed."""
+
+    folder: Path
+    manifest: Manifest
+    digest: str
+    """Of the manifest, and so of every file: 64 hexadecimal digits."""
+    people: People = field(repr=False)
+    index: LexicalIndex | DenseIndex = field(repr=False)
+    session_of: npt.NDArray[np.int32] = field(repr=False)
+    """(chunks,)."""
+    readings: npt.NDArray[np.uint8] = field(repr=False)
+    """(chunks, items)."""
+    scores: Scores = field(repr=False)
+    """(chunks, items), `NOT_SCORED` where there is none."""
+    offsets: npt.NDArray[np.int64] = field(repr=False)
+    """(chunks + 1,): where the line of each chunk begins."""
+    lines: npt.NDArray[np.uint8] = field(repr=False)
+    """(bytes,): of all chunks, a JSON object each."""
+
+    def text_of(self, chunk: int) -> ChunkText:
+        """Read the text of a chunk."""
+        line = orjson.loads(self.lines[self.offsets[chunk] : self.offsets[chunk + 1]].tobytes())
+        return ChunkText(line["text"], line["digest"])
+
+    def account(self) -> dict[Item, ItemAccount]:
+        """Count the chunks of every item."""
+        is_read, is_scored = self.readings != Reading.NOTHING, self.scores != NOT_SCORED
+        counts = (one.sum(axis=0).tolist() for one in (is_read, is_scored, is_read & is_scored))
+        return {
+            item: ItemAccount(read=read, scored=scored, shown=shown)
+            for item, read, scored, shown in zip(Item, *counts, strict=True)
+        }
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read it; raises `ArtifactMismatch` where it is missing, damaged or of another form."""
+    path = folder / MANIFEST_FILE
     try:
-        vectors = np.concatenate(parts)
-        write_dense(draft, vectors)
-    except ValueError:
-        msg = f"{embedder.name} gave vectors that are none, or of several sizes"
-        raise InputError(msg, field="REFERENCES_EMBEDDER") from None
-    record = EmbedderRecord(name=embedder.name, digest=embedder.digest, dimensions=vectors.shape[1])
-    return record, DENSE_FILES
+        return Manifest.model_validate_json(read_regular(path, most_bytes=_MEGABYTE))
+    except FileNotFoundError:
+        msg = f"{folder} holds no references; make them with: ai-psychiatrist references build"
+    except OSError as problem:
+        msg = f"{path} cannot be read: {reason_of(problem)}"
+    except ValidationError:
+        msg = f"{path} is damaged or of another version; build it anew"
+    raise ArtifactMismatch(msg)
 
 
-def _write_chunks(draft: Path, sessions: Sequence[Session]) -> None:
-    lines = [*_chunk_lines(sessions)]
-    write_whole(draft / CHUNKS_FILE, lines)
-    offsets = np.cumsum([0, *map(len, lines)], dtype=np.int64)
-    write_array(draft / OFFSETS_FILE, offsets)
-    counts = [len(session.chunks) for session in sessions]
-    numbers = np.arange(len(sessions), dtype=np.int32)
-    write_array(draft / SESSION_OF_FILE, np.repeat(numbers, counts))
-    readings = [
-        [chunk.readings.get(item, Reading.NOTHING) for item in Item]
-        for session in sessions
-        for chunk in session.chunks
-    ]
-    write_array(draft / READINGS_FILE, np.array(readings, dtype=np.uint8))
-    write_whole(draft / SESSIONS_FILE, map(_session_line, sessions))
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a regular file, hexadecimal. Raises `OSError`."""
+    digest = hashlib.sha256()
+    with open_regular(path, follows_links=False) as file:
+        while block := file.read(_MEGABYTE):
+            digest.update(block)
+    return digest.hexdigest()
 
 
-def _chunk_lines(sessions: Iterable[Session]) -> Iterator[bytes]:
-    for number, session in enumerate(sessions):
-        for chunk in session.chunks:
-            yield _line(
-                {
-                    "session": number,
-                    "first_line": chunk.first_line,
-                    "lines": chunk.lines,
-                    "digest": chunk_digest(chunk.text, session.identity.words),
-                    "text": chunk.text,
-                }
-            )
+def open_artefact(folder: Path, manifest: Manifest) -> Artefact:
+    """Open an artefact, all of its files checked.
+
+    Raises `ArtifactMismatch` for one that is damaged or does not fit together.
+    """
+    kinds = _kinds(manifest)
+    texts = [CHUNKS_FILE, SESSIONS_FILE] + ([WORDS_FILE] if STARTS_FILE in kinds else [])
+    unnamed = {*texts, *kinds} - manifest.files.keys()
+    if unnamed:
+        msg = f"the record of the references in {folder} names no {min(unnamed)}; build them anew"
+        raise ArtifactMismatch(msg)
+    for name, digest in manifest.files.items():
+        try:
+            found = file_digest(folder / name)
+        except OSError as problem:
+            msg = f"{name!r} of the references cannot be read: {reason_of(problem)}; build anew"
+            raise ArtifactMismatch(msg) from None
+        if found != digest:
+            msg = f"{name!r} of the references is damaged: its digest is not the one of the record"
+            raise ArtifactMismatch(msg)
+    arrays = {name: _read_array(folder / name, kind) for name, kind in kinds.items()}
+    lines = np.memmap(folder / CHUNKS_FILE, dtype=np.uint8, mode="r")
+    people = _read_people(folder, arrays)
+    if not (
+        len(people.identities) == manifest.sessions
+        and len(people.passages) == len(people.passage_sessions)
+        and arrays[OFFSETS_FILE][-1] == len(lines)
+    ):
+        raise _unfitting(folder)
+    unscored = np.full((manifest.chunks, len(Item)), NOT_SCORED, dtype=np.int8)
+    return Artefact(
+        folder=folder,
+        manifest=manifest,
+        digest=file_digest(folder / MANIFEST_FILE),
+        people=people,
+        index=_read_index(folder, manifest.chunks, arrays),
+        session_of=arrays[SESSION_OF_FILE],
+        readings=arrays[READINGS_FILE],
+        scores=unscored if manifest.scoring is None else arrays[manifest.scoring.file],
+        offsets=arrays[OFFSETS_FILE],
+        lines=lines,
+    )
 
 
-def _session_line(session: Session) -> bytes:
-    labels = {item.value: score for item, score in session.labels.items() if score is not None}
-    whose = {name: getattr(session.identity, name) for name in DIGESTS}
-    return _line({**whose, "labels": labels})
+class _Kind(NamedTuple):
+    """What an array has to be."""
+
+    dtype: type[np.generic]
+    shape: tuple[int | None, ...]
+    """`None` for any number of rows."""
+    bounds: tuple[int, int] | None = None
+    """Least and greatest value."""
+    is_starts: bool = False
+    """It holds where parts begin, from 0 to the end, and `bounds` are those of their lengths."""
 
 
-def _line(value: Mapping[str, object]) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+def _kinds(manifest: Manifest) -> dict[str, _Kind]:
+    """Return the arrays that an artefact has."""
+    chunks, sessions = manifest.chunks, (0, manifest.sessions - 1)
+    by_item = (chunks, len(Item))
+    readings = (0, int(Reading.NAMED | Reading.POLAR))
+    kinds = {
+        OFFSETS_FILE: _Kind(np.int64, (chunks + 1,), (1, _MOST_BYTES), is_starts=True),
+        SESSION_OF_FILE: _Kind(np.int32, (chunks,), sessions),
+        READINGS_FILE: _Kind(np.uint8, by_item, readings),
+        PASSAGES_FILE: _Kind(np.uint64, (None,)),
+        PASSAGE_SESSIONS_FILE: _Kind(np.int32, (None,), sessions),
+    }
+    if manifest.scoring is not None:
+        kinds[manifest.scoring.file] = _Kind(np.int8, by_item, (NOT_SCORED, 3))
+    if manifest.embedder.name == LEXICAL:
+        return kinds | {
+            WEIGHTS_FILE: _Kind(np.float32, (None,)),
+            WORD_CHUNKS_FILE: _Kind(np.int32, (None,), (0, chunks - 1)),
+            STARTS_FILE: _Kind(np.int64, (None,), (0, chunks), is_starts=True),
+        }
+    return kinds | {
+        VECTORS_FILE: _Kind(np.int8, (chunks, manifest.embedder.dimensions)),
+        SCALES_FILE: _Kind(np.float32, (chunks,)),
+    }
+
+
+def _read_array(path: Path, kind: _Kind) -> npt.NDArray[Any]:
+    """Map an array into memory."""
+    try:
+        array = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (OSError, ValueError, EOFError):
+        raise _unusable(path, "holds no array") from None
+    is_of_kind = array.ndim == len(kind.shape) and array.shape[1:] == kind.shape[1:]
+    if array.dtype != kind.dtype or not is_of_kind:
+        raise _unusable(path, "holds another kind of array")
+    if kind.shape[0] not in (None, len(array)):
+        raise _unfitting(path.parent)
+    if kind.bounds is not None:
+        least, most = kind.bounds
+        values = np.diff(array) if kind.is_starts else array
+        is_outside = values.size and (values.min() < least or values.max() > most)
+        if is_outside or (kind.is_starts and array[:1].any()):
+            raise _unusable(path, "holds values that cannot be")
+    return array
+
+
+def _read_people(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> People:
+    try:
+        content = read_regular(folder / SESSIONS_FILE, most_bytes=_MOST_BYTES)
+        values = [orjson.loads(line) for line in content.splitlines()]
+        labels = [
+            {Item(key): int(score) for key, score in value.pop("labels").items()}
+            for value in values
+        ]
+        identities = [Identity(**value) for value in values]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise _unusable(folder / SESSIONS_FILE, "is damaged") from None
+    return People(
+        identities=identities,
+        labels=labels,
+        passages=arrays[PASSAGES_FILE],
+        passage_sessions=arrays[PASSAGE_SESSIONS_FILE],
+    )
+
+
+def _read_index(
+    folder: Path, chunks: int, arrays: Mapping[str, npt.NDArray[Any]]
+) -> LexicalIndex | DenseIndex:
+    if VECTORS_FILE in arrays:
+        return DenseIndex(vectors=arrays[VECTORS_FILE], scales=arrays[SCALES_FILE])
+    words = orjson.loads(read_regular(folder / WORDS_FILE, most_bytes=_MOST_BYTES))
+    weights, word_chunks = arrays[WEIGHTS_FILE], arrays[WORD_CHUNKS_FILE]
+    starts = arrays[STARTS_FILE]
+    if len(starts) != len(words) + 1 or not starts[-1] == len(weights) == len(word_chunks):
+        raise _unfitting(folder)
+    return LexicalIndex(
+        word_ids={word: at for at, word in enumerate(words)},
+        weights=weights,
+        chunks=word_chunks,
+        starts=starts,
+        count=chunks,
+    )
+
+
+def _unusable(path: Path, why: str) -> ArtifactMismatch:
+    return ArtifactMismatch(f"{path.name!r} of the references {why}; build them anew")
+
+
+def _unfitting(folder: Path) -> ArtifactMismatch:
+    msg = f"the files of the references in {folder} do not fit together; build them anew"
+    return ArtifactMismatch(msg)

@@ -26,6 +26,7 @@ class Reading(IntFlag):
     """And says that it is there, not only that it once was."""
     DENIED = 4
     """Or says that it is not."""
+    POLAR = AFFIRMED | DENIED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,75 +45,67 @@ class Chunk:
 class _Line:
     text: str
     is_participant: bool
-    readings: Mapping[Item, Reading]
+    readings: tuple[tuple[Item, Reading], ...]
+    """One a mention."""
+
+
+_OF_POLARITY: Final = {Polarity.AFFIRMED: Reading.AFFIRMED, Polarity.DENIED: Reading.DENIED}
 
 
 def chunks_of(transcript: Transcript, *, lines: int, step: int) -> Iterator[Chunk]:
     """Yield chunks of `lines` lines, one beginning every `step` lines; the last one ends the text.
 
     A line is a line of a turn that holds anything. Chunks without a word of the participant are
-    left out: they can be a reference of nothing.
+    left out: they cannot be a reference.
     """
     whole = tuple(_lines(transcript))
-    for first in _beginnings(len(whole), lines, step):
+    last = max(0, len(whole) - lines)
+    for first in (*range(0, last, step), last):
         part = whole[first : first + lines]
-        if not any(line.is_participant for line in part):
-            continue
-        readings: dict[Item, Reading] = {}
-        for line in part:
-            for item, reading in line.readings.items():
+        if any(line.is_participant for line in part):
+            readings: dict[Item, Reading] = {}
+            for item, reading in (one for line in part for one in line.readings):
                 readings[item] = readings.get(item, Reading.NOTHING) | reading
-        yield Chunk(
-            text="\n".join(line.text for line in part),
-            first_line=first,
-            lines=len(part),
-            readings=readings,
-        )
-
-
-def _beginnings(count: int, lines: int, step: int) -> Iterator[int]:
-    last = max(0, count - lines)
-    yield from range(0, last, step)
-    if count:
-        yield last
+            yield Chunk(
+                text="\n".join(line.text for line in part),
+                first_line=first,
+                lines=len(part),
+                readings=readings,
+            )
 
 
 def _lines(transcript: Transcript) -> Iterator[_Line]:
     conversation = Conversation()
-    unread = examined_in(transcript).wholly_unread
+    unsupported = examined_in(transcript).wholly_unread
     for turn in transcript.turns:
         words = transcript.words(turn)
         is_participant = turn.speaker is Speaker.PARTICIPANT
         mentions: tuple[Mention, ...] = ()
         if is_participant:
-            mentions = conversation.answer("" if turn.index in unread else words)
+            mentions = conversation.answer("" if turn.index in unsupported else words)
         else:
             conversation.ask(words)
-        start = 0
+        end = 0
         for line in words.splitlines(keepends=True):
-            end = start + len(line)
-            own = [one for one in mentions if one.start < end and start < one.end]
-            start = end
+            start, end = end, end + len(line)
             if line.strip():
+                inside = [one for one in mentions if one.start < end and start < one.end]
                 yield _Line(
                     text=f"{WRITTEN_LABELS[turn.speaker]}: {on_one_line(line)}",
                     is_participant=is_participant,
-                    readings=_readings(own),
+                    readings=tuple(_readings(inside)),
                 )
 
 
-def _readings(mentions: Iterable[Mention]) -> dict[Item, Reading]:
-    """Read a line: what is only inferred is no word against what is stated in it."""
+def _readings(mentions: Iterable[Mention]) -> Iterator[tuple[Item, Reading]]:
+    """Yield the reading of each mention in a line.
+
+    What is only inferred does not speak against what is stated in the same line.
+    """
     own = [one for one in mentions if one.status is not Status.OTHER]
     stated = {one.concept for one in own if one.is_stated and one.polarity in _OF_POLARITY}
-    readings: dict[Item, Reading] = {}
     for one in own:
-        found = Reading.NAMED
+        reading = Reading.NAMED
         if one.timeframe is not Timeframe.PAST and (one.is_stated or one.concept not in stated):
-            found |= _OF_POLARITY.get(one.polarity, Reading.NOTHING)
-        item = Item(one.concept)
-        readings[item] = readings.get(item, Reading.NOTHING) | found
-    return readings
-
-
-_OF_POLARITY: Final = {Polarity.AFFIRMED: Reading.AFFIRMED, Polarity.DENIED: Reading.DENIED}
+            reading |= _OF_POLARITY.get(one.polarity, Reading.NOTHING)
+        yield Item(one.concept), reading

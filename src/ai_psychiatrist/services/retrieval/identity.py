@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,10 +10,10 @@ from ai_psychiatrist.domain.normal_form import nfkc
 from ai_psychiatrist.domain.transcript import Transcript, Turn
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 """Marks that stand inside words and are not seen, such as the soft hyphen."""
-_WHOLE: Final = re.compile(r"0*(\d+)(?:\.0+)?")
-_FILED: Final = re.compile(r"_(?:p|transcript)\Z")
+_WHOLE_NUMBER: Final = re.compile(r"0*(\d+)(?:\.0+)?")
+_FILE_ENDING: Final = re.compile(r"_(?:p|transcript)\Z")
 """What DAIC-WOZ's folders and files have behind a session's number."""
 DIGESTS: Final = ("words", "conversation", "participant", "session")
 """What an identity has digests of."""
@@ -26,13 +26,13 @@ _PASSAGE_BYTES: Final = 8
 class Identity:
     """A participant, a session and its words: hexadecimal digests of 32 digits.
 
-    `participant` and `session` are `None` where nobody has said who or which it is.
+    `participant` and `session` are `None` where they are not known.
     """
 
     words: str
     """Of the participant's words in their order; case, punctuation and labels do not count."""
     conversation: str | None = None
-    """Of everybody's, the same however the speakers are told apart."""
+    """Of all speakers' words, the same however the speakers are told apart."""
     participant: str | None = None
     session: str | None = None
     passages: frozenset[int] = field(default=frozenset(), repr=False)
@@ -40,7 +40,7 @@ class Identity:
 
     @property
     def digests(self) -> frozenset[str]:
-        """All of them: whoever shares one with somebody may be the same person."""
+        """All of them: two identities that share one may be the same person."""
         return frozenset(one for name in DIGESTS if (one := getattr(self, name)))
 
 
@@ -55,29 +55,33 @@ def identity_of(
     A participant and a session of the same name have the same digest: corpora with one session a
     participant name only one of the two.
     """
-    said = _words(transcript, transcript.participant_turns())
+    own = _words(transcript, transcript.participant_turns())
+    starts = range(len(own) - _PASSAGE_WORDS + 1)
     return Identity(
-        words=_digest("words", " ".join(said)),
+        words=_digest("words", " ".join(own)),
         conversation=_digest("words", " ".join(_words(transcript, transcript.turns))),
-        participant=None if participant_id is None else name_digest(participant_id),
-        session=None if session_id is None else name_digest(session_id),
-        passages=_passages(said),
+        participant=_name_digest(participant_id),
+        session=_name_digest(session_id),
+        passages=frozenset(_passage(" ".join(own[at : at + _PASSAGE_WORDS])) for at in starts),
     )
 
 
-def name_digest(name: str | float) -> str:
+def split_digest(identities: Iterable[Identity]) -> str:
+    """Return the digest of who is in a split, in any order."""
+    people = {" ".join(sorted(one.digests)) for one in identities}
+    return _digest("split", "\n".join(sorted(people)))
+
+
+def _name_digest(name: str | float | None) -> str | None:
     """Return the digest of a participant's or a session's identifier.
 
     `007`, `7.0`, `7_P` and `7_TRANSCRIPT` are `7`.
     """
-    text = _FILED.sub("", _plain(str(name)).strip())
-    number = _WHOLE.fullmatch(text)
+    if name is None:
+        return None
+    text = _FILE_ENDING.sub("", _plain(str(name)).strip())
+    number = _WHOLE_NUMBER.fullmatch(text)
     return _digest("name", text if number is None else number[1])
-
-
-def split_digest(identities: Iterable[Identity]) -> str:
-    """Return the digest of who is in a split, in whatever order."""
-    return _digest("split", "\n".join(sorted(set(_lines(identities)))))
 
 
 def _words(transcript: Transcript, turns: Iterable[Turn]) -> list[str]:
@@ -85,23 +89,13 @@ def _words(transcript: Transcript, turns: Iterable[Turn]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text as it reads: letters in one form and case, without what is not seen."""
-    return nfkc(_UNSEEN.sub("", text)).casefold()
-
-
-def _passages(said: Sequence[str]) -> frozenset[int]:
-    starts = range(len(said) - _PASSAGE_WORDS + 1)
-    return frozenset(_passage(" ".join(said[at : at + _PASSAGE_WORDS])) for at in starts)
+    """Return a text as it reads: letters in one form and case, without invisible marks."""
+    return nfkc(_INVISIBLE.sub("", text)).casefold()
 
 
 def _passage(text: str) -> int:
     content = text.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(content, digest_size=_PASSAGE_BYTES).digest(), "little")
-
-
-def _lines(identities: Iterable[Identity]) -> Iterator[str]:
-    for one in identities:
-        yield " ".join(sorted(one.digests))
 
 
 def _digest(kind: str, text: str) -> str:

