@@ -16,7 +16,7 @@ from ai_psychiatrist.evaluation.challenge.answering import (
     answer_challenge,
     answers_before,
 )
-from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_interviews
+from ai_psychiatrist.evaluation.challenge.folder import read_interviews
 from ai_psychiatrist.wiring import Services, bootstrap
 
 EXAMPLES = """
@@ -55,7 +55,7 @@ def run(
     kept = "stopped; what was answered is kept: go on with --resume"
     with refusing_bad_input(), ending_on_stop(kept):
         settings = quiet(read_settings(model))
-        texts = read_interviews(ChallengeFolder(path=folder))
+        texts = read_interviews(folder)
         found = asyncio.run(
             _answered(settings, texts, out, concurrency=concurrency, is_resumed=resume)
         )

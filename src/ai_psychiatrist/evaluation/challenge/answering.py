@@ -1,25 +1,32 @@
 """Puts the interviews of a challenge to the assessment, and writes what it says."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import Part
+from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.belief import ScoreSet
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of
-from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
-from ai_psychiatrist.evaluation.challenge.prediction_lines import read_challenge_predictions
+from ai_psychiatrist.domain.evidence import Quote, Relevance, Timeframe
+from ai_psychiatrist.domain.items import ItemAssessment
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.evaluation.challenge.prediction import (
+    ChallengePrediction,
+    GivenQuote,
+    ItemAnswer,
+    read_challenge_predictions,
+)
 from ai_psychiatrist.infrastructure.private_files import make_file, write_whole, writing_to
 from ai_psychiatrist.infrastructure.tasks import work_together
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 _MEASURED: Final = frozenset({Part.SCORES})
 """What a challenge looks at, danger besides; nothing else is paid for."""
-
-OnAnswer = Callable[[ChallengePrediction], None]
+_CARRYING: Final = frozenset({Relevance.ABOUT, Relevance.UNREAD})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +48,7 @@ async def answer_challenge(
     system: str,
     concurrency: int,
     before: Mapping[str, ChallengePrediction],
-    on_answer: OnAnswer = lambda _: None,
+    on_answer: Callable[[ChallengePrediction], None] = lambda _: None,
 ) -> AnsweredChallenge:
     """Assess all interviews but those answered `before`, and write every answer to `out`.
 
@@ -61,7 +68,8 @@ async def answer_challenge(
                 assessment = await assessor.assess(transcript, AssessmentOptions(parts=_MEASURED))
                 said = prediction_of(assessment, unit_id, transcript.text)
                 prediction = said.model_copy(update={"system": system})
-                _append(file, prediction)
+                file.write(prediction.to_line())
+                file.flush()
                 done[unit_id] = prediction
                 calls += prediction.calls or 0
                 on_answer(prediction)
@@ -109,6 +117,47 @@ def _cut_torn_line(path: Path) -> None:
             file.truncate(content.rfind(b"\n") + 1)
 
 
-def _append(file: BinaryIO, prediction: ChallengePrediction) -> None:
-    file.write(prediction.to_line())
-    file.flush()
+def prediction_of(assessment: Assessment, unit_id: str, text: str) -> ChallengePrediction:
+    """Return what an assessment says; without scores it counts as failed."""
+    scores = assessment.quantitative
+    items = scores.items.items() if scores is not None and scores.has_answers else ()
+    level = assessment.risk.level
+    return ChallengePrediction(
+        unit_id=unit_id,
+        items={key: _answer(found, text) for key, found in items},
+        # Unknown where words were not read.
+        danger=None if level is RiskLevel.NOT_EXAMINED else level.is_urgent,
+        calls=len(assessment.attempts),
+    )
+
+
+def _answer(found: ItemAssessment, text: str) -> ItemAnswer:
+    belief = found.belief
+    quotes = (given for quote in found.evidence for given in _quotes(quote, text))
+    return ItemAnswer.model_validate(
+        {
+            "score": found.score,
+            "quotes": tuple(quotes),
+            "probabilities": None if belief is None else belief.probabilities,
+            "set": None if belief is None or belief.set is None else _outcomes(belief.set),
+        }
+    )
+
+
+def _outcomes(found: ScoreSet) -> tuple[int | None, ...]:
+    """Return what a set holds, `None` in it for not determinable."""
+    scores = () if found.low is None or found.high is None else range(found.low, found.high + 1)
+    return (*scores, None) if found.not_determinable else tuple(scores)
+
+
+def _quotes(quote: Quote, text: str) -> Iterator[GivenQuote]:
+    """Yield the stretches of a quote that carries something of the item for the present."""
+    if quote.relevance not in _CARRYING or quote.timeframe is Timeframe.PAST:
+        return
+    for segment in quote.segments:
+        yield GivenQuote(
+            text=text[segment.start : segment.end],
+            start=segment.start,
+            end=segment.end,
+            polarity=quote.polarity,
+        )
