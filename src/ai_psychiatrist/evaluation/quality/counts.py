@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.evidence import Grounding
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.evaluation.pricing.plan import usd_number
+from ai_psychiatrist.evaluation.pricing.prices import usd_number
 from ai_psychiatrist.evaluation.quality.labelled import LabelledInterview
 
 _Z: Final = 1.959964
