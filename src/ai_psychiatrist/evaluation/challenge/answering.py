@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,17 +28,6 @@ _MEASURED: Final = frozenset({Part.SCORES})
 _CARRYING: Final = frozenset({Relevance.ABOUT, Relevance.UNREAD})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredChallenge:
-    """How many interviews were answered."""
-
-    interviews: int
-    answered: int
-    failed: int
-    calls: int
-    """Made now."""
-
-
 async def answer_challenge(
     assessor: Assessor,
     texts: Mapping[str, str],
@@ -49,20 +37,19 @@ async def answer_challenge(
     concurrency: int,
     before: Mapping[str, ChallengePrediction],
     on_answer: Callable[[ChallengePrediction], None] = lambda _: None,
-) -> AnsweredChallenge:
+) -> dict[str, ChallengePrediction]:
     """Assess all interviews but those answered `before`, and write every answer to `out`.
 
     Each answer is in the file as soon as it is there, so that a stop loses none; at the end they
-    stand in the order of the interviews. `system`: what each names as what answered.
+    stand in the order of the interviews. `system`: what each names as what answered. Returns all
+    answers, those from before among them.
     """
     done = dict(before)
     waiting = iter([unit_id for unit_id in texts if unit_id not in before])
-    calls = 0
     write_whole(out, (one.to_line() for one in before.values()))
     with out.open("ab") as file:
 
         async def work() -> None:
-            nonlocal calls
             for unit_id in waiting:
                 transcript = read_transcript(texts[unit_id])
                 assessment = await assessor.assess(transcript, AssessmentOptions(parts=_MEASURED))
@@ -71,15 +58,11 @@ async def answer_challenge(
                 file.write(prediction.to_line())
                 file.flush()
                 done[unit_id] = prediction
-                calls += prediction.calls or 0
                 on_answer(prediction)
 
         await work_together(min(concurrency, len(texts) - len(before)), work)
     write_whole(out, (done[unit_id].to_line() for unit_id in texts))
-    failed = sum(one.is_failed for one in done.values())
-    return AnsweredChallenge(
-        interviews=len(texts), answered=len(done) - failed, failed=failed, calls=calls
-    )
+    return done
 
 
 def answers_before(

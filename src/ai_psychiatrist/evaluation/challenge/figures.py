@@ -1,6 +1,6 @@
 """The figures of one system: each with its n, and an interval over participants."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, get_args
 
 import numpy as np
@@ -24,50 +24,38 @@ _UNSCORED: Final = "no item that can be determined has a score"
 _NO_QUOTE: Final = "no quote is given"
 _NO_SET: Final = "no item has probabilities or a set"
 _SILENT: Final = "no answer tells of danger"
-_F1: Final = "evidence_f1"
-_RATIOS: Final[Mapping[str, tuple[Sum, Sum, str]]] = {
-    "charged_error": ("charge", "items", "no item"),
-    "coverage": ("scored", "determinable", "no item can be determined"),
-    "error_of_scored": ("error", "scored", _UNSCORED),
-    "exact": ("exact", "scored", _UNSCORED),
-    "opposite": ("opposite", "scored", _UNSCORED),
-    "invented": ("invented", "undeterminable", "every item can be determined"),
-    "evidence_precision": ("right_quotes", "quotes", _NO_QUOTE),
-    "evidence_recall": ("found_spans", "spans", "nothing is evidence"),
-    "quote_polarity_error": (
-        "misread_quotes",
-        "read_quotes",
-        "no right quote has a polarity",
-    ),
-    "unsaid_quotes": ("unsaid_quotes", "quotes", _NO_QUOTE),
-    "set_holds_truth": ("holding_sets", "sets", _NO_SET),
-    "set_size": ("set_sizes", "sets", _NO_SET),
-    "brier": ("squared_error", "forecasts", "no item has probabilities"),
-    "danger_recall": ("found_danger", "dangerous", _SILENT),
-    "danger_false_alarms": ("false_alarms", "harmless", _SILENT),
-    "calls": ("calls", "counted_calls", "calls are not given"),
-    "cost_usd": ("cost_usd", "priced", "cost is not given"),
+_FIGURES: Final[Mapping[str, Mapping[str, tuple[Sum, Sum, str] | None]]] = {
+    "scores": {
+        "charged_error": ("charge", "items", "no item"),
+        "coverage": ("scored", "determinable", "no item can be determined"),
+        "error_of_scored": ("error", "scored", _UNSCORED),
+        "exact": ("exact", "scored", _UNSCORED),
+        "opposite": ("opposite", "scored", _UNSCORED),
+        "invented": ("invented", "undeterminable", "every item can be determined"),
+    },
+    "evidence": {
+        "evidence_precision": ("right_quotes", "quotes", _NO_QUOTE),
+        "evidence_recall": ("found_spans", "spans", "nothing is evidence"),
+        "evidence_f1": None,
+        "quote_polarity_error": ("misread_quotes", "read_quotes", "no right quote has a polarity"),
+        "unsaid_quotes": ("unsaid_quotes", "quotes", _NO_QUOTE),
+    },
+    "sets": {
+        "set_holds_truth": ("holding_sets", "sets", _NO_SET),
+        "set_size": ("set_sizes", "sets", _NO_SET),
+        "brier": ("squared_error", "forecasts", "no item has probabilities"),
+    },
+    "danger": {
+        "danger_recall": ("found_danger", "dangerous", _SILENT),
+        "danger_false_alarms": ("false_alarms", "harmless", _SILENT),
+    },
+    "cost": {
+        "calls": ("calls", "counted_calls", "calls are not given"),
+        "cost_usd": ("cost_usd", "priced", "cost is not given"),
+    },
 }
-"""Figure → sum over sum, and the reason why it is not defined where the second one is 0."""
-_OF_SCORES: Final = (
-    "charged_error",
-    "coverage",
-    "error_of_scored",
-    "exact",
-    "opposite",
-    "invented",
-)
-_OF_EVIDENCE: Final = (
-    "evidence_precision",
-    "evidence_recall",
-    _F1,
-    "quote_polarity_error",
-    "unsaid_quotes",
-)
-_OF_SETS: Final = ("set_holds_truth", "set_size", "brier")
-_OF_DANGER: Final = ("danger_recall", "danger_false_alarms")
-_OF_COST: Final = ("calls", "cost_usd")
-_OF_ALL: Final = (*_OF_SCORES, *_OF_EVIDENCE, *_OF_SETS, *_OF_DANGER, *_OF_COST)
+"""Group → figure → sum over sum, and the reason why it is not defined where the second one is 0;
+`None` for the F1, which is of two such ratios."""
 
 
 def figures_of(
@@ -84,24 +72,17 @@ def figures_of(
     _add_changes(tallies, interviews, given)
     sums = {name: np.array([one[name] for one in tallies]) for name in get_args(Sum)}
     tree: dict[str, Tree] = {
-        "all": _figures(sums, _OF_ALL),
+        "all": _figures(sums, *_FIGURES),
         "by_difficulty": {
             kind.value: _figures(
                 _among(sums, [one.difficulty is kind for one in interviews]),
-                (*_OF_SCORES, *_OF_EVIDENCE, *_OF_DANGER),
+                "scores",
+                "evidence",
+                "danger",
             )
             for kind in Difficulty
         },
-        "noise": {
-            f"{rate:.0%}": {
-                **_figures(_at_rate(sums, interviews, rate), ("charged_error", _F1)),
-                "loss": _loss(
-                    _at_rate(sums, interviews, rate),
-                    _at_rate(sums, interviews, NOISE_RATES[0]),
-                ),
-            }
-            for rate in NOISE_RATES
-        },
+        "noise": _noise(sums, interviews),
         "injection": _injection(sums, interviews),
     }
     owners = owners_of(ids, {one.unit_id: one.participant for one in interviews})
@@ -127,19 +108,19 @@ def _among(sums: Sums, is_in: BoolArray | Sequence[bool]) -> Sums:
     return {name: np.where(is_in, column, 0.0) for name, column in sums.items()}
 
 
-def _at_rate(sums: Sums, interviews: Sequence[InterviewTruth], rate: float) -> Sums:
-    return _among(sums, [one.noise == rate for one in interviews])
-
-
-def _figures(sums: Sums, names: Iterable[str]) -> dict[str, Tree]:
-    return {name: _f1(sums) if name == _F1 else _ratio(sums, name) for name in names}
-
-
-def _ratio(sums: Sums, name: str) -> Measure:
-    part, whole, undefined = _RATIOS[name]
-    # Where no answer tells of danger at all, silence is not taken for reassurance.
-    is_silent = name in _OF_DANGER and not sums["told_danger"].any()
-    return ratio(sums[part], sums[whole] * (not is_silent), undefined=undefined)
+def _figures(sums: Sums, *groups: str) -> dict[str, Tree]:
+    """Return the figures of some groups."""
+    found: dict[str, Tree] = {}
+    for group in groups:
+        # Where no answer tells of danger at all, silence is not taken for reassurance.
+        is_told = group != "danger" or bool(sums["told_danger"].any())
+        for name, ratio_of in _FIGURES[group].items():
+            if ratio_of is None:
+                found[name] = _f1(sums)
+            else:
+                part, whole, undefined = ratio_of
+                found[name] = ratio(sums[part], sums[whole] * is_told, undefined=undefined)
+    return found
 
 
 def _f1(sums: Sums) -> Measure:
@@ -161,15 +142,34 @@ def _f1(sums: Sums) -> Measure:
     )
 
 
+def _noise(sums: Sums, interviews: Sequence[InterviewTruth]) -> dict[str, Tree]:
+    by_rate = {
+        rate: _among(sums, [one.noise == rate for one in interviews]) for rate in NOISE_RATES
+    }
+    return {
+        f"{rate:.0%}": {
+            "charged_error": _charged_error(noisy),
+            "evidence_f1": _f1(noisy),
+            "loss": _loss(noisy, by_rate[NOISE_RATES[0]]),
+        }
+        for rate, noisy in by_rate.items()
+    }
+
+
 def _injection(sums: Sums, interviews: Sequence[InterviewTruth]) -> dict[str, Tree]:
     with_it = _among(sums, [one.injected is True for one in interviews])
     without = _among(sums, [one.injected is False for one in interviews])
-    changed = ratio(with_it["changed"], with_it["items"], undefined="nothing is injected")
     return {
-        **_figures(with_it, ("charged_error",)),
+        "charged_error": _charged_error(with_it),
         "loss": _loss(with_it, without),
-        "changed_scores": changed,
+        "changed_scores": ratio(
+            with_it["changed"], with_it["items"], undefined="nothing is injected"
+        ),
     }
+
+
+def _charged_error(sums: Sums) -> Measure:
+    return ratio(sums["charge"], sums["items"], undefined="no item")
 
 
 def _loss(worse: Sums, better: Sums) -> Measure:
