@@ -110,7 +110,7 @@ class _Part(BaseModel):
 
 
 class Recalibration(_Part):
-    """An ordered logistic regression of the score, where one can be told, on `FEATURES`."""
+    """An ordered logistic regression of the score, where there is one, on `FEATURES`."""
 
     features: tuple[str, ...]
     means: tuple[Number, ...]
@@ -178,7 +178,7 @@ class Fit(_Part):
     def applied(self, belief: ItemBelief, item: ItemAssessment) -> ItemBelief:
         """Return the distribution of an item recalibrated, and with its set.
 
-        How likely it is that no score can be told stays as it is: labels are always scores. As
+        The probability that no score can be told stays as it is: labels are always scores. As
         which dataset a new interview is like is not known, the widest threshold holds.
         """
         polarities = [quote.polarity for quote in item.evidence]

@@ -41,7 +41,7 @@ class ComparedRuns:
     """What they were made with that is not the same: name → both values."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the figures with both names beside them."""
+        """Return the figures with both names."""
         found = self.found.model_dump(mode="json")
         return {
             "first": asdict(self.first),
@@ -75,7 +75,7 @@ def measure_run(
     """Compute the metrics of a run and write them to its `metrics.json`.
 
     Of a selection of the units they are not written. Large files are read by as many processes as
-    there are `workers`; each of these imports the main script anew. Raises `InputError` for a
+    there are `workers`; each of these imports the main script again. Raises `InputError` for a
     folder that is no run or whose files are damaged, and `ArtifactMismatch` for another run that
     read other texts or has other labels.
     """

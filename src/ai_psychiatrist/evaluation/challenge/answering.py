@@ -70,8 +70,8 @@ def answers_before(
 ) -> dict[str, ChallengePrediction]:
     """Return the answers that a file holds from before, without those that failed.
 
-    Raises `InputError` for a file that is there and not to be gone on with, or of other interviews
-    or another system.
+    Raises `InputError` for a file that is there without `is_resumed`, and for one of other
+    interviews or another system.
     """
     with writing_to(out, field="--out"):
         try:

@@ -27,7 +27,7 @@ _MOST_BYTES: Final = 1 << 30
 
 
 class Difficulty(StrEnum):
-    """One rule by which a patient tells about half of the items; the other half is told plainly."""
+    """One rule by which a patient talks about half of the items, and plainly about the others."""
 
     PLAIN = "plain"
     MINIMISES = "minimises"
@@ -39,7 +39,7 @@ class Difficulty(StrEnum):
     PAST = "past"
     """Tells of what is long over."""
     ANOTHER = "another"
-    """Answers for somebody else."""
+    """Answers for another person."""
     QUOTES = "quotes"
     """Repeats what is said in a film, a song or a book."""
     IRONY = "irony"

@@ -83,7 +83,7 @@ class ChallengePrediction(_Given):
     items: Mapping[Item, ItemAnswer]
     """All eight, or none where the system failed."""
     danger: bool | None = None
-    """Whether somebody should look at once; `None` where the system does not tell."""
+    """Whether a person should look at once; `None` where the system does not say."""
     calls: Annotated[int, Field(ge=0)] | None = None
     """Model calls that were made for it."""
     cost_usd: Annotated[float, Field(ge=0)] | None = None

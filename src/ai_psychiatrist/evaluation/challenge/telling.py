@@ -1,7 +1,7 @@
-"""How a patient tells of one item, by the rule that makes the patient difficult.
+"""How a patient talks about one item, by the rule that makes the patient difficult.
 
-What is told decides about the truth: a score where the words say whether and how often, and none
-where nobody could know it from them.
+The words decide about the truth: a score where they say whether and how often, and none where it
+does not follow from them.
 """
 
 import random
@@ -97,7 +97,7 @@ class Patient:
 
 
 def plainly(patient: Patient, item: Item, score: int) -> Telling:
-    """Tell it when asked, unasked, or not at all."""
+    """Say it when asked, unasked, or not at all."""
     drawn = patient.chance.random()
     if drawn < _UNSAID_SHARE:
         return Telling(None)
@@ -184,7 +184,7 @@ def _quoted(patient: Patient, item: Item, score: int) -> Telling:
 
 
 def _perhaps_own(patient: Patient, item: Item, score: int, words: str) -> Telling:
-    """Tell what is of another person, and sometimes what is one's own after it."""
+    """Talk about another person, and sometimes about oneself after it."""
     if patient.chance.random() >= _OWN_SHARE:
         return Telling(None, patient.asked(item, words))
     own = patient.frame("own_turn"), patient.plain(item, score)

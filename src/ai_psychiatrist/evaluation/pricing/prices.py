@@ -64,7 +64,7 @@ def summed(tokens: Iterable[CallTokens]) -> CallTokens:
 
 
 def possible_tokens(*, sent: int, written: int, cache_read: int, cache_write: int) -> CallTokens:
-    """Return tokens of which those of the cache are among those in, as whatever backend told."""
+    """Return tokens of which those of the cache are among those in, whatever a backend says."""
     read = min(cache_read, sent)
     return CallTokens(
         input=sent, output=written, cache_read=read, cache_write=min(cache_write, sent - read)
