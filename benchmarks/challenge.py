@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.evaluation.challenge.answering import answer_challenge
-from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
-from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_whole
+from ai_psychiatrist.evaluation.challenge.folder import Difficulty, read_challenge
 from ai_psychiatrist.evaluation.challenge.make import ChallengeRecipe, make_challenge
 from ai_psychiatrist.evaluation.challenge.scoring import score_challenge
 from ai_psychiatrist.wiring import bootstrap
@@ -53,7 +52,8 @@ Document = dict[str, Any]
 def scored(recipe: ChallengeRecipe) -> Document:
     """Make a challenge, let all systems answer it, and return what they are worth."""
     with TemporaryDirectory() as name:
-        folder = make_challenge(Path(name) / "challenge", recipe)
+        folder = Path(name) / "challenge"
+        make_challenge(folder, recipe)
         files = [_baseline(folder, Path(name)), *_others(folder, Path(name))]
         found = score_challenge(folder, files, resamples=RESAMPLES[recipe])
     document = found.as_json()
@@ -96,9 +96,9 @@ def difficulty_rows(document: Document) -> Iterator[str]:
         yield f"| {difficulty} | {' | '.join(cells)} |"
 
 
-def _baseline(folder: ChallengeFolder, place: Path) -> Path:
+def _baseline(folder: Path, place: Path) -> Path:
     path = place / f"{BASELINE}.jsonl"
-    texts, _ = read_whole(folder)
+    texts, _ = read_challenge(folder)
     # The rules by themselves: the rows are the same on every processor.
     environment = {
         "DATA_STATE_DIR": str(place / "state"),
@@ -117,8 +117,8 @@ def _baseline(folder: ChallengeFolder, place: Path) -> Path:
     return path
 
 
-def _others(folder: ChallengeFolder, place: Path) -> Iterator[Path]:
-    texts, truth = read_whole(folder)
+def _others(folder: Path, place: Path) -> Iterator[Path]:
+    texts, truth = read_challenge(folder)
     for name, system in SYSTEMS.items():
         path = place / f"{name}.jsonl"
         path.write_bytes(b"".join(one.to_line() for one in system(texts, truth).values()))

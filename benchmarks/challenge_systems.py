@@ -7,15 +7,15 @@ from typing import Final
 
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.evaluation.challenge.folder import InterviewTruth
 from ai_psychiatrist.evaluation.challenge.prediction import (
     OUTCOMES,
     ChallengePrediction,
     GivenQuote,
     ItemAnswer,
 )
-from ai_psychiatrist.evaluation.challenge.script import PARTICIPANT
 from ai_psychiatrist.evaluation.challenge.tally import INVENTED
-from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth
+from ai_psychiatrist.evaluation.challenge.wordings import PARTICIPANT
 
 Predictions = dict[str, ChallengePrediction]
 System = Callable[[Mapping[str, str], Mapping[str, InterviewTruth]], Predictions]

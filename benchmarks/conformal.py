@@ -14,10 +14,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.belief.sets import strangeness
-from ai_psychiatrist.belief.totals import total_interval
+from ai_psychiatrist.distribution.scores import strangeness, total_interval
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
-from ai_psychiatrist.evaluation.belief_strata import threshold
+from ai_psychiatrist.evaluation.calibration_fit import threshold
 
 LEVEL: Final = 0.9
 SIZES: Final = (41, 100, 400)

@@ -27,7 +27,7 @@ HOLDS: Final = {
     "access": "who calls, what they may, what they did",
     "proof": "certificates of results, and their verifier",
     "results": "the shapes that callers see",
-    "belief": "how sure each score is",
+    "distribution": "how sure each score is",
     "interview": "questions for what is still unknown",
     "assessment": "the straight line from text to result",
     "pipelines": "runs of pipelines that are declared in files",

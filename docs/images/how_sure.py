@@ -10,10 +10,13 @@ from typing import Final
 import numpy as np
 from benchmarks.conformal import LEVEL, SIZES, cohort_of, held, people
 
-from ai_psychiatrist.belief.pooling import pooled
-from ai_psychiatrist.belief.sets import growing
-from ai_psychiatrist.belief.totals import total_interval, total_shares
-from ai_psychiatrist.belief.votes import shares_of
+from ai_psychiatrist.distribution.scores import (
+    growing,
+    pooled,
+    shares_of,
+    total_interval,
+    total_shares,
+)
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 
 FOLDER: Final = Path(__file__).parent

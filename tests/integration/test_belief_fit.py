@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.belief.fit import Fit
+from ai_psychiatrist.distribution.fit import Fit
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.calibration_fit import fit_distributions
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.measuring import fit_beliefs_of_runs, measure_run
+from ai_psychiatrist.evaluation.measuring import measure_run
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from tests.fakes.references import made_references, shown_by
@@ -61,7 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
     asyncio.run(assessed())
     write_labels(run / "labels.jsonl", {f"u{place:02}": truth(place) for place in range(ENOUGH)})
-    fit_beliefs_of_runs([run], level=0.9, out=folder / "fit.json")
+    fit_distributions([run], level=0.9, out=folder / "fit.json")
     return Made(folder=folder, run=run, fit=folder / "fit.json")
 
 
@@ -160,8 +161,8 @@ def test_a_fit_is_for_the_mode_of_its_run(made: Made, tmp_path: Path, by: str) -
     asyncio.run(ran())
     shutil.copy(made.run / "labels.jsonl", run)
     with pytest.raises(ArtifactMismatch, match="other means"):
-        fit_beliefs_of_runs([made.run, run], level=0.9)
-    fit_beliefs_of_runs([run], level=0.9, out=fit)
+        fit_distributions([made.run, run], level=0.9)
+    fit_distributions([run], level=0.9, out=fit)
     by_default = shown | {"BELIEF_FIT": str(fit), "ENABLE_FEW_SHOT": "true"}
     if by == "random_references":
         with pytest.raises(ArtifactMismatch, match="other mode"):
@@ -202,7 +203,7 @@ def test_a_file_that_is_no_fit_is_refused_at_start(made: Made, tmp_path: Path) -
 def test_a_participant_of_several_interviews_counts_once(made: Made, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(made.run, run)
-    found = fit_beliefs_of_runs([made.run, run], level=0.9)
+    found = fit_distributions([made.run, run], level=0.9)
     assert found.participants == ENOUGH
     assert found.items == 2 * ENOUGH * 8
 
@@ -228,7 +229,7 @@ def test_runs_whose_beliefs_were_made_by_other_means_are_not_fitted_together(
     record["models"]["quantitative"] = ["ollama:other"]
     (run / "run.json").write_text(json.dumps(record), "utf-8")
     with pytest.raises(ArtifactMismatch, match="other means"):
-        fit_beliefs_of_runs([made.run, run], level=0.9)
+        fit_distributions([made.run, run], level=0.9)
 
 
 def test_a_run_without_labels_is_refused(made: Made, tmp_path: Path) -> None:
@@ -236,7 +237,7 @@ def test_a_run_without_labels_is_refused(made: Made, tmp_path: Path) -> None:
     shutil.copytree(made.run, run)
     write_labels(run / "labels.jsonl", {})
     with pytest.raises(InputError, match="label"):
-        fit_beliefs_of_runs([run], level=0.9)
+        fit_distributions([run], level=0.9)
 
 
 def test_errors_are_ranked_by_belief_beside_the_other_signals(made: Made) -> None:
@@ -290,7 +291,7 @@ def test_whoever_is_in_two_datasets_is_one_person(
     """Else fewer than 40 would pass for 40, and their interviews fall into several folds."""
     first = copied(made, tmp_path / "first", slice(25))
     other = copied(made, tmp_path / "other", slice(30), **dataset)
-    found = fit_beliefs_of_runs([first, other], level=0.9)
+    found = fit_distributions([first, other], level=0.9)
     assert found.participants == participants
     assert found.fit is None
 
@@ -300,7 +301,7 @@ def test_a_grown_dataset_with_other_wordings_has_the_same_people(
 ) -> None:
     first = copied(made, tmp_path / "first", slice(25))
     other = with_other_texts(copied(made, tmp_path / "other", slice(30), digest="1" * 64))
-    assert fit_beliefs_of_runs([first, other], level=0.9).participants == 30
+    assert fit_distributions([first, other], level=0.9).participants == 30
 
 
 def test_people_of_one_id_in_other_datasets_with_other_interviews_are_others(
@@ -308,7 +309,7 @@ def test_people_of_one_id_in_other_datasets_with_other_interviews_are_others(
 ) -> None:
     first = copied(made, tmp_path / "first", slice(25))
     folder = copied(made, tmp_path / "other", slice(30), digest="1" * 64, name="clinic.jsonl")
-    assert fit_beliefs_of_runs([first, with_other_texts(folder)], level=0.9).participants == 55
+    assert fit_distributions([first, with_other_texts(folder)], level=0.9).participants == 55
 
 
 def recalibration(made: Made, **parts: object) -> dict[str, object]:
@@ -357,7 +358,7 @@ def test_beliefs_that_add_up_to_nothing_are_refused(made: Made, tmp_path: Path) 
     lines[2] = json.dumps(unit)
     (run / "predictions.jsonl").write_text("\n".join(lines), "utf-8")
     with pytest.raises(InputError, match="line 3"):
-        fit_beliefs_of_runs([run], level=0.9)
+        fit_distributions([run], level=0.9)
 
 
 def test_a_run_that_went_on_with_other_prompts_is_not_fitted(made: Made, tmp_path: Path) -> None:
@@ -366,7 +367,7 @@ def test_a_run_that_went_on_with_other_prompts_is_not_fitted(made: Made, tmp_pat
     record["changes"] = [{"prompts": record["prompts"] | {"quantitative": "0"}}]
     (run / "run.json").write_text(json.dumps(record), "utf-8")
     with pytest.raises(ArtifactMismatch, match="went on"):
-        fit_beliefs_of_runs([run], level=0.9)
+        fit_distributions([run], level=0.9)
 
 
 def test_the_command_says_what_sets_hold_of_each_score_and_when_people_are_too_few(
@@ -383,4 +384,4 @@ def test_the_command_says_what_sets_hold_of_each_score_and_when_people_are_too_f
 
 def test_a_run_that_is_given_twice_is_refused(made: Made) -> None:
     with pytest.raises(InputError, match="twice"):
-        fit_beliefs_of_runs([made.run, made.run.parent / "." / made.run.name], level=0.9)
+        fit_distributions([made.run, made.run.parent / "." / made.run.name], level=0.9)

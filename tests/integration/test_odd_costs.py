@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.evaluation.pricing.tokens import possible_tokens
+from ai_psychiatrist.evaluation.pricing.prices import possible_tokens
 from tests.fakes.batch_server import BatchServer, Weather
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
 from tests.integration.costly_runs import (

@@ -15,9 +15,14 @@ import pytest
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
-from ai_psychiatrist.evaluation.challenge.folder import Interview, contents_of
-from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth, ItemTruth, read_truth
+from ai_psychiatrist.evaluation.challenge.folder import (
+    Difficulty,
+    Interview,
+    InterviewTruth,
+    ItemTruth,
+    contents_of,
+    read_truth,
+)
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions

@@ -34,7 +34,7 @@ from ai_psychiatrist.assessment.parts import (
 from ai_psychiatrist.assessment.progress import ListenerFailed, Progress
 from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.assessment.result import build_result
-from ai_psychiatrist.belief.believer import Believer
+from ai_psychiatrist.distribution.estimator import DistributionEstimator
 from ai_psychiatrist.domain.assessment import AS_SET, Assessment, Certificate, WantedScoring
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.items import PHQ8Assessment
@@ -105,7 +105,7 @@ class Assessor:
     """Reads for danger beside the rules; `None` where they are alone."""
     second_voice: SecondVoice = field(default_factory=SecondVoice)
     """The learned reader beside the rules, for danger and items."""
-    estimator: Believer = field(default_factory=Believer)
+    estimator: DistributionEstimator = field(default_factory=DistributionEstimator)
     """Estimates how sure the scores are."""
     max_calls: int = DEFAULT_MAX_CALLS
     is_delimited: bool = False

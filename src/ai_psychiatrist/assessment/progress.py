@@ -8,7 +8,7 @@ from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.agents.pydantic_agents import ABLATION
 from ai_psychiatrist.assessment.ablation import open_drives
 from ai_psychiatrist.assessment.parts import OnFinished, Part, record_late
-from ai_psychiatrist.belief.believer import Beliefs
+from ai_psychiatrist.distribution.estimator import ScoreDistributions
 from ai_psychiatrist.domain.drive import ItemDrive
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.items import PHQ8Assessment
@@ -41,7 +41,7 @@ class Progress:
     """By the number of the part that was read for danger; 0 for the whole."""
     kept_danger: dict[int, PartialOutput] = field(default_factory=dict)
     """What is valid of replies about danger that were refused, while others are waited for."""
-    beliefs: Beliefs
+    beliefs: ScoreDistributions
     """How sure the scores are, as sources answer."""
     late: frozenset[Part] = frozenset()
     """What was ended so that a part that needs its time could have it."""

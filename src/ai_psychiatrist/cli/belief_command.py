@@ -1,15 +1,19 @@
 """The command that makes a fit of beliefs from runs over labelled participants."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ai_psychiatrist.belief.sets import least_people
 from ai_psychiatrist.cli.evaluation_options import JsonOption, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.distribution.fit import LEAST_PARTICIPANTS
+from ai_psychiatrist.distribution.scores import least_people
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.measuring import BeliefFitted, fit_beliefs_of_runs
+from ai_psychiatrist.evaluation.measuring import require_extra
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.calibration_fit import CalibrationReport
 
 EXAMPLES = """
 Examples:
@@ -39,7 +43,10 @@ def belief(
 ) -> None:
     """Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT."""
     with refusing_bad_input():
-        found = fit_beliefs_of_runs(runs, level=level, out=out)
+        require_extra()
+        from ai_psychiatrist.evaluation.calibration_fit import fit_distributions  # noqa: PLC0415
+
+        found = fit_distributions(runs, level=level, out=out)
         if as_json:
             print_json(found.as_json())
         else:
@@ -47,17 +54,17 @@ def belief(
         if out is not None and found.fit is None:
             msg = (
                 f"{found.participants} labelled participants are fewer than the "
-                f"{found.least_participants} that a fit needs; nothing was written"
+                f"{LEAST_PARTICIPANTS} that a fit needs; nothing was written"
             )
             raise InputError(msg, field="RUN")
 
 
-def _lines(found: BeliefFitted, out: Path | None) -> list[str]:
+def _lines(found: "CalibrationReport", out: Path | None) -> list[str]:
     lines = [f"{found.items:,} labelled items of {found.participants:,} participants"]
     raw = ", ".join(f"{_named(name)} {value:.3f}" for name, value in found.raw.items())
     lines.append(f"Belief as it is, uncalibrated: {raw}")
     if found.fit is None:
-        lines.append(f"No fit: it needs {found.least_participants} labelled participants.")
+        lines.append(f"No fit: it needs {LEAST_PARTICIPANTS} labelled participants.")
         return lines
     after = ", ".join(
         f"{_named(name.removesuffix('_after'))} {value:.3f}"

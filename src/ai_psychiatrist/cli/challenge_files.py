@@ -9,7 +9,7 @@ from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.evaluation_options import JsonOption, print_json
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.progress import step_progress
-from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_manifest
+from ai_psychiatrist.evaluation.challenge.folder import INTERVIEWS, TRUTH, read_manifest
 from ai_psychiatrist.evaluation.challenge.make import ChallengeRecipe, make_challenge
 from ai_psychiatrist.evaluation.challenge.scoring import score_challenge
 
@@ -53,9 +53,9 @@ def make(
     with refusing_bad_input():
         recipe = ChallengeRecipe(size=size, seed=seed)
         with step_progress("making") as on_progress:
-            folder = make_challenge(out, recipe, on_progress=on_progress)
-        count = read_manifest(folder).interviews
-    typer.echo(f"{count} interviews in {folder.interviews}; their truth in {folder.truth}")
+            make_challenge(out, recipe, on_progress=on_progress)
+        count = read_manifest(out).interviews
+    typer.echo(f"{count} interviews in {out / INTERVIEWS}; their truth in {out / TRUTH}")
 
 
 @files_app.command(epilog=SCORE_EXAMPLES)
@@ -73,7 +73,7 @@ def score(
     """Score the predictions of one or several systems, ours or any other."""
     with refusing_bad_input():
         with step_progress("scoring") as on_system:
-            scored = score_challenge(ChallengeFolder(path=folder), predictions, on_system=on_system)
+            scored = score_challenge(folder, predictions, on_system=on_system)
         with writing_output():
             if as_json:
                 print_json(scored.as_json())

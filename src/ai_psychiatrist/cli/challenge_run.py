@@ -11,12 +11,9 @@ from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
-from ai_psychiatrist.evaluation.challenge.answering import (
-    AnsweredChallenge,
-    answer_challenge,
-    answers_before,
-)
-from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_interviews
+from ai_psychiatrist.evaluation.challenge.answering import answer_challenge, answers_before
+from ai_psychiatrist.evaluation.challenge.folder import read_interviews
+from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
 from ai_psychiatrist.wiring import Services, bootstrap
 
 EXAMPLES = """
@@ -55,28 +52,30 @@ def run(
     kept = "stopped; what was answered is kept: go on with --resume"
     with refusing_bad_input(), ending_on_stop(kept):
         settings = quiet(read_settings(model))
-        texts = read_interviews(ChallengeFolder(path=folder))
-        found = asyncio.run(
+        texts = read_interviews(folder)
+        made, answers = asyncio.run(
             _answered(settings, texts, out, concurrency=concurrency, is_resumed=resume)
         )
+    answered = sum(not one.is_failed for one in answers)
     typer.echo(
-        f"{found.answered} of {found.interviews} interviews answered, {found.failed} failed; "
-        f"{found.calls} model calls made now",
+        f"{answered} of {len(texts)} interviews answered, {len(texts) - answered} failed; "
+        f"{made} model calls made now",
         err=True,
     )
     typer.echo(f"next: ai-psychiatrist evaluate challenge score {folder} {out}", err=True)
-    raise typer.Exit(status_of(found.answered, found.interviews))
+    raise typer.Exit(status_of(answered, len(texts)))
 
 
 async def _answered(
     settings: Settings, texts: dict[str, str], out: Path, *, concurrency: int, is_resumed: bool
-) -> AnsweredChallenge:
+) -> tuple[int, list[ChallengePrediction]]:
+    """Return how many calls were made now, and all answers."""
     async with bootstrap(settings) as services:
         system = _system(services)
         before = answers_before(out, texts, system=system, is_resumed=is_resumed)
         what = f"answering {out.name}"
         with unit_progress(what, requested=len(texts), done=len(before)) as on_end:
-            return await answer_challenge(
+            found = await answer_challenge(
                 services.assessor,
                 texts,
                 out,
@@ -85,6 +84,8 @@ async def _answered(
                 before=before,
                 on_answer=lambda one: on_end("scores" if one.is_failed else None),
             )
+        made = sum(one.calls or 0 for unit_id, one in found.items() if unit_id not in before)
+        return made, list(found.values())
 
 
 def _system(services: Services) -> str:

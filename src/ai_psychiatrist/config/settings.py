@@ -23,7 +23,6 @@ from ai_psychiatrist.agents.settings import (
     LongInterviewSettings,
     QualitativeSettings,
 )
-from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config.groups import (
     CertificateSettings,
     DataSettings,
@@ -33,6 +32,7 @@ from ai_psychiatrist.config.groups import (
 )
 from ai_psychiatrist.config.names import read_env_file, require_known_names
 from ai_psychiatrist.config.server import ApiSettings
+from ai_psychiatrist.distribution.settings import BeliefSettings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.given_files import expanded
 from ai_psychiatrist.infrastructure.options import Options

@@ -6,7 +6,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
@@ -42,7 +41,7 @@ class ComparedRuns:
     """What they were made with that is not the same: name → both values."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the figures with both names beside them."""
+        """Return the figures with both names."""
         found = self.found.model_dump(mode="json")
         return {
             "first": asdict(self.first),
@@ -76,7 +75,7 @@ def measure_run(
     """Compute the metrics of a run and write them to its `metrics.json`.
 
     Of a selection of the units they are not written. Large files are read by as many processes as
-    there are `workers`; each of these imports the main script anew. Raises `InputError` for a
+    there are `workers`; each of these imports the main script again. Raises `InputError` for a
     folder that is no run or whose files are damaged, and `ArtifactMismatch` for another run that
     read other texts or has other labels.
     """
@@ -103,56 +102,9 @@ def measure_run(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeliefFitted:
-    """What runs teach about beliefs."""
-
-    participants: int
-    items: int
-    least_participants: int
-    """How many a fit needs."""
-    raw: Mapping[str, float]
-    """Figures of the belief as it was given, smaller the better."""
-    fit: Fit | None
-
-    def as_json(self) -> dict[str, object]:
-        """Return all figures, and the fit."""
-        fit = None if self.fit is None else self.fit.model_dump(mode="json")
-        return {
-            "participants": self.participants,
-            "items": self.items,
-            "belief_as_given": dict(self.raw),
-            "fit": fit,
-        }
-
-
-def fit_beliefs_of_runs(
-    runs: Sequence[Path], *, level: float, out: Path | None = None
-) -> BeliefFitted:
-    """Learn from runs over labelled participants how far their beliefs hold, and write the fit.
-
-    Raises `InputError` for folders without runs, beliefs or labels, and for a file that cannot be
-    written, and `ArtifactMismatch` for runs whose beliefs were made by different means.
-    """
-    _require_extra()
-    from ai_psychiatrist.evaluation.belief_fit import fit_beliefs  # noqa: PLC0415  an extra
-
-    found = fit_beliefs(runs, level=level)
-    if out is not None and found.fit is not None:
-        with writing_to(out, field="--out"):
-            write_whole(out, [f"{found.fit.model_dump_json(indent=2)}\n".encode()])
-    return BeliefFitted(
-        participants=found.participants,
-        items=found.items,
-        least_participants=LEAST_PARTICIPANTS,
-        raw=found.raw,
-        fit=found.fit,
-    )
-
-
 def figures_of_run(folder: RunFolder) -> "RunMetrics":
     """Return the figures of a run without intervals; raises as `measure_run` does."""
-    _require_extra()
+    require_extra()
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     labels, predictions, _ = _read(folder, WHOLE)
@@ -196,7 +148,7 @@ def compare_runs(
     run: Path, others: Sequence[Path], selection: Selection = WHOLE, *, workers: int = 1
 ) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
-    _require_extra()
+    require_extra()
     from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
 
@@ -257,13 +209,14 @@ def report_run(
 
 def metrics_in_words() -> Iterator[str]:
     """Return lines that say what every metric is. Raises `ConfigurationError` without the extra."""
-    _require_extra()
+    require_extra()
     from ai_psychiatrist.evaluation.metrics.metric_list import metric_list  # noqa: PLC0415
 
     return metric_list()
 
 
-def _require_extra() -> None:
+def require_extra() -> None:
+    """Raise `ConfigurationError` where a package of the extra `evaluation` is not installed."""
     missing = [name for name in _EXTRA if find_spec(name) is None]
     if missing:
         msg = f"this needs {', '.join(missing)}: pip install 'ai-psychiatrist[evaluation]'"

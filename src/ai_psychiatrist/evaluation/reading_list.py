@@ -20,7 +20,7 @@ class UnitDanger(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingList:
-    """The interviews of a run that a person has to read, and what nobody has read yet."""
+    """The interviews of a run that a person has to read, and how many were not read at all."""
 
     to_read: tuple[str, ...]
     """Units with affirmed, hypothetical or unclear signs at moderate or above, in their order."""

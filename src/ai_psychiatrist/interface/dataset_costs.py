@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.pricing.ceiling import Purse
 from ai_psychiatrist.evaluation.pricing.prices import PriceList
-from ai_psychiatrist.evaluation.pricing.used import CallPrices, total_usd, used_calls
+from ai_psychiatrist.evaluation.pricing.spending import CallPrices, CostLimit, total_usd, used_calls
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.store.run_places import RunPlace
@@ -44,7 +43,7 @@ def purse_of(
     *,
     beside: Sequence[RunFolder],
     place: RunPlace,
-) -> Purse | None:
+) -> CostLimit | None:
     """Return what a run may still spend, `None` where there is no ceiling.
 
     `beside`: the other runs that the ceiling is for; `place`: where their ledgers are.
@@ -58,7 +57,7 @@ def purse_of(
     for folder in beside:
         with place.open(folder.path) as other:
             spent += _spent_usd(other, prices)
-    return Purse(
+    return CostLimit(
         ceiling=options.max_cost_usd, spent=spent, prices=prices, unit_usd=planned / readable
     )
 

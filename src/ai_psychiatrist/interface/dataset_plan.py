@@ -11,10 +11,15 @@ from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.pricing.plan import MOST_MEASURED, Measured, RunPlan, plan_run
+from ai_psychiatrist.evaluation.pricing.plan import (
+    MOST_MEASURED,
+    Choices,
+    Measured,
+    RunPlan,
+    plan_run,
+    tokens_of,
+)
 from ai_psychiatrist.evaluation.pricing.prices import PriceList
-from ai_psychiatrist.evaluation.pricing.steps import Choices
-from ai_psychiatrist.evaluation.pricing.tokens import tokens_of
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
 from ai_psychiatrist.wiring import Services

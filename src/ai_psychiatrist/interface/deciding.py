@@ -8,8 +8,8 @@ from typing import Final
 
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.agents.prompts.tasks import PART_DIGESTS, Tasks
-from ai_psychiatrist.belief.settings import BeliefSettings
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.distribution.settings import BeliefSettings
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.evaluation.runs.provenance import provenance
 from ai_psychiatrist.infrastructure.digests import plain_digest

@@ -22,7 +22,7 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.failures import FailureCategory
 from ai_psychiatrist.evaluation.pricing.plan import RunPlan
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice, PriceList
-from ai_psychiatrist.evaluation.pricing.used import CallPrices
+from ai_psychiatrist.evaluation.pricing.spending import CallPrices
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, mode_of
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools

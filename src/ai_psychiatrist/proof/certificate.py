@@ -1,7 +1,6 @@
 """Make the certificate of a result: what each score stands on, in places and codes, no words."""
 
 import hashlib
-import json
 from collections.abc import Iterable
 from typing import Final
 
@@ -9,7 +8,6 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.agents.item_rules import READER_DIFFERS, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
 from ai_psychiatrist.domain.assessment import Assessment, Certificate
-from ai_psychiatrist.domain.belief import ItemBelief, TotalInterval
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Grounding, Quote, Segment
 from ai_psychiatrist.domain.failures import UnreadPart
@@ -19,12 +17,12 @@ from ai_psychiatrist.domain.risk import RiskReport, RiskSignal
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.proof.rule_set import rule_set_digest
 from ai_psychiatrist.proof.signing import Signer
-from ai_psychiatrist.proof.verify import Refused, verify
+from ai_psychiatrist.proof.verify import Refused, canonical, verify
 
 _Fields = dict[str, object]
 _VERSION: Final = 1
 _UNFOUND: Final = "quote_in_transcript"
-"""The rule that a quote which nobody said breaks."""
+"""The rule that a quote breaks whose words are not in the transcript."""
 _NOT_FROM_QUOTES: Final = frozenset({UnknownReason.NOT_EXAMINED, UnknownReason.UNCLEAR})
 """Why an item is unknown, where that does not follow from its quotes and the answer."""
 _NO_RULES: Final = frozenset({*UnreadPart, READER_DIFFERS})
@@ -38,33 +36,23 @@ def certificate_of(
 
     Raises `InputError` for a transcript that the result is not about.
     """
+    signed_by = None if signer is None else signer.public_key
+    fields = _without_fractions(_certificate(result, transcript) | {"signed_by": signed_by})
+    certificate = canonical(fields)
+    sha256 = hashlib.sha256(certificate).hexdigest()
+    signature = None if signer is None else signer.sign(certificate)
+    content = canonical({"certificate": fields, "sha256": sha256, "signature": signature})
     try:
-        return _checked(result, transcript, signer)
+        verify(transcript.text, content)
     except Refused as refused:
         msg = f"the result does not follow from this transcript: {refused}"
+    else:
+        return Certificate(sha256=sha256, signed_by=signed_by, text=content.decode())
     raise InputError(msg, field="transcript")
 
 
-def _checked(result: Assessment, transcript: Transcript, signer: Signer | None) -> Certificate:
-    signed_by = None if signer is None else signer.public_key
-    certificate = _canonical(_certificate(result, transcript) | {"signed_by": signed_by})
-    sha256 = hashlib.sha256(certificate).hexdigest()
-    signature = None if signer is None else signer.sign(certificate)
-    rest = _canonical({"sha256": sha256, "signature": signature})
-    content = b'{"certificate":' + certificate + b"," + rest[1:]
-    verify(transcript.text, content)
-    return Certificate(sha256=sha256, signed_by=signed_by, text=content.decode())
-
-
-def _canonical(fields: _Fields) -> bytes:
-    """Write fields as RFC 8785 has it: its one hard part are fractions, which are texts here."""
-    text = json.dumps(
-        _without_fractions(fields), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
-    return text.encode()
-
-
 def _without_fractions(value: object) -> object:
+    """Return a value with its fractions as texts, which have one canonical form."""
     match value:
         case dict():
             return {key: _without_fractions(inner) for key, inner in value.items()}
@@ -108,7 +96,7 @@ def _transcript(transcript: Transcript) -> _Fields:
 
 
 def _words_digest(transcript: Transcript, spans: list[dict[str, int]]) -> str:
-    """Return a digest of words that nobody can guess who has not the whole transcript.
+    """Return a digest of words that only those who have the whole transcript can guess.
 
     A plain one of a few words could be found by trying; the key of this one is made of all.
     """
@@ -128,6 +116,7 @@ def _scores(result: Assessment, transcript: Transcript) -> _Fields | None:
     if part is None:
         return None
     is_checked = result.grounding is not None and result.grounding.grounding is Grounding.CHECKED
+    interval = part.total_interval
     return {
         "accepted": part.accepted,
         "quotes_checked": is_checked,
@@ -142,17 +131,13 @@ def _scores(result: Assessment, transcript: Transcript) -> _Fields | None:
             "severity": part.severity,
             "severity_lower_bound": part.severity_lower_bound,
             "severity_upper_bound": part.severity_upper_bound,
-            "interval": None if part.total_interval is None else _interval(part.total_interval),
+            "interval": (
+                None
+                if interval is None
+                else {"low": interval.low, "high": interval.high, "level": interval.level}
+            ),
         },
     }
-
-
-def _belief(belief: ItemBelief) -> _Fields:
-    return belief.model_dump()
-
-
-def _interval(interval: TotalInterval) -> _Fields:
-    return {"low": interval.low, "high": interval.high, "level": interval.level}
 
 
 def _item(key: Item, item: ItemAssessment, transcript: Transcript, *, is_checked: bool) -> _Fields:
@@ -163,7 +148,7 @@ def _item(key: Item, item: ItemAssessment, transcript: Transcript, *, is_checked
         "rules": [name for name in item.warnings if name not in _NO_RULES],
         "score": item.score,
         "unknown_reason": item.unknown_reason,
-        "belief": None if item.belief is None else _belief(item.belief),
+        "belief": None if item.belief is None else item.belief.model_dump(),
     }
 
 

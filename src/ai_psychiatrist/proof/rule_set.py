@@ -29,10 +29,10 @@ def rule_set_digest() -> str:
     return whole.hexdigest()
 
 
-def _contents(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    if not place.is_dir():
-        yield name, place.read_bytes()
+def _contents(source: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    if not source.is_dir():
+        yield name, source.read_bytes()
         return
-    for one in sorted(place.iterdir(), key=lambda one: one.name):
+    for one in sorted(source.iterdir(), key=lambda one: one.name):
         if one.name != "__pycache__" and not one.name.endswith(".pyc"):
             yield from _contents(one, f"{name}/{one.name}")

@@ -1,4 +1,9 @@
-"""Check a certificate against its transcript (UTF-8), the result's DIGEST, the signer's KEY."""
+"""Check a certificate against its transcript (UTF-8), the result's DIGEST, the signer's KEY.
+
+The file needs the standard library alone, and `cryptography` where a certificate is signed. It
+reads the certificate's form, then finds every span in the transcript, then derives each score and
+the total again from the facts about the quotes. What cannot be derived is listed as trusted.
+"""
 
 import argparse
 import hashlib
@@ -6,49 +11,44 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-Table = dict[str, Any]
-Given = str | None
-# The fields of each object. `?` may be null, `*` is a list, `+` of some, `!` of one, `%` a table.
-SHAPES = """
-file: certificate=body sha256=hex signature=sig?; body: version=1 program=tag result_schema=tag
-rules=hex prompts=tag% models=name*% assessment_id=tag mode=code status=complete|partial|failed
-failures=tag* transcript=said scores=scores? danger=danger signed_by=hex?; said: sha256=hex
-turns=span* words=hex speakers_assumed=bool; span: turn=int start=int end=int; scores: accepted=bool
-quotes_checked=bool items=items total=total; items: PHQ8_NoInterest=item PHQ8_Depressed=item
-PHQ8_Sleep=item PHQ8_Tired=item PHQ8_Appetite=item PHQ8_Failure=item PHQ8_Concentrating=item
-PHQ8_Moving=item; item: quotes=quote* allowed=score* reply=reply? rules=code* score=score?
-unknown_reason=code? belief=odds?; quote: segments=span+ words=hex
-relevance=about|unread|elsewhere|other_person|instruction is_plain=bool
-polarity=affirmed|denied|unclear frequency=code timeframe=recent|past|unstated match=code; reply:
-score=score? confidence=five? has_reason=bool has_unfound_quote=bool why_none=not_examined|unclear?
-reader_differs=bool; odds: scores=part* not_determinable=part sources=code* calibrated=bool
-set=set?; set: low=score? high=score? not_determinable=bool level=part; total: minimum=sum
-maximum=sum exact=sum? severity=band? severity_lower_bound=band severity_upper_bound=band
-interval=ends?; ends: low=sum high=sum level=inner; danger: level=code signal_count=int
-turns_not_examined=int signals=sign*; sign: segments=span! words=hex kind=code polarity=code
-level=none|low|moderate|high source=code
-"""
-PAIRS = re.findall(r"(\w+):([^;]+)", SHAPES)
-FIELDS = {name: sorted(pair.split("=") for pair in pairs.split()) for name, pairs in PAIRS}
-PLAIN = {
-    "hex": '"[0-9a-f]{64}"', "sig": '"[0-9a-f]{128}"', "code": '"[a-z0-9_]+"', "score": "[0-3]",
-    "tag": '"[0-9A-Za-z_.+-]+"', "part": r'"[0-9](?:\.[0-9]{1,25})?(?:e-[0-9]{2,3})?"', "1": "1",
-    "name": r'"[^"\\\x00-\x1f]*(?:\\["\\][^"\\\x00-\x1f]*)*"', "bool": "(?:true|false)",
-    "int": "(?:0|[1-9][0-9]{0,9})", "sum": "(?:[0-9]|1[0-9]|2[0-4])", "band": "[0-4]",
-    "five": "[1-5]", "?": "(?:null|KIND)", "!": r"\[KIND\]", "+": r"\[KIND(?:,KIND)*\]",
-    "*": r"\[(?:KIND(?:,(?!\])|(?=\])))*\]", "inner": r'"0\.[0-9]{1,25}"',
-    "%": r'\{(?:"[0-9A-Za-z_.+-]+":KIND(?:,(?!\})|(?=\})))*\}',
-}  # fmt: skip
-REASONS = {  # the rows that a score cannot stand against, and why the item is unknown then
-    "score_needs_evidence": "no_grounded_evidence", "not_about_item": "not_about_item",
-    "zero_without_denial": "zero_without_denial", "one_without_presence": "only_denied_or_past",
+MOST_SCORE = 3
+ITEMS = (
+    "PHQ8_NoInterest",
+    "PHQ8_Depressed",
+    "PHQ8_Sleep",
+    "PHQ8_Tired",
+    "PHQ8_Appetite",
+    "PHQ8_Failure",
+    "PHQ8_Concentrating",
+    "PHQ8_Moving",
+)
+MOST_TOTAL = MOST_SCORE * len(ITEMS)
+MOST_SIGNS = 200
+"""Signs of danger that a certificate lists; more are counted."""
+MOST_USES = 2
+"""Scored items that may rest on one quote."""
+MOST_WORDS_READ = 100_000_000
+"""Characters, in all quotes together: overlapping ones could make a short file endless work."""
+MOST_FILE_BYTES = 1 << 26
+ROUNDING = 1e-9
+
+REASONS = {
+    "score_needs_evidence": "no_grounded_evidence",
+    "not_about_item": "not_about_item",
+    "zero_without_denial": "zero_without_denial",
+    "one_without_presence": "only_denied_or_past",
     "contradicted_by_evidence": "only_denied_or_past",
-}  # fmt: skip
+}
+"""Rules that a score cannot stand against → why the item is unknown then."""
 TRUSTED = """\
 on trust: who speaks, what quotes say (rules {:.12}), what models replied ({:.99}), beliefs, danger
 held by the digest alone: id, versions, prompts, models, mode, status, failures, acceptance"""
+
+Table = dict[str, Any]
 
 
 class Refused(Exception):
@@ -56,196 +56,523 @@ class Refused(Exception):
 
 
 def check(holds: object, place: str) -> None:
+    """Refuse the certificate unless something holds."""
     if not holds:
         raise Refused(place)
 
 
-def form(kind: str) -> str:
-    """Return the regular expression of the canonical JSON (RFC 8785) of a kind."""
-    if kind in FIELDS:
-        return r"\{" + ",".join(f'"{name}":{form(one)}' for name, one in FIELDS[kind]) + r"\}"
-    if kind[-1] in "?!+*%":
-        return PLAIN[kind[-1]].replace("KIND", form(kind[:-1]))
-    return PLAIN.get(kind, f'"(?:{kind})"')
+# The form: which fields a certificate has, and of which kind each of them is.
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that a pattern describes as a whole."""
+
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number of a range, both ends included."""
+
+    most: int
+    least: int = 0
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """A kind, or null."""
+
+    kind: "Kind"
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list of one kind."""
+
+    kind: "Kind"
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class TableOf:
+    """An object with any names, and values of one kind."""
+
+    kind: "Kind"
+
+
+Kind = Text | Whole | Flag | Maybe | ListOf | TableOf | dict[str, "Kind"]
+"""A dictionary is an object with exactly these fields."""
+
+HEX = Text("[0-9a-f]{64}")
+SIGNATURE = Text("[0-9a-f]{128}")
+CODE = Text("[a-z0-9_]+")
+TAG = Text("[0-9A-Za-z_.+-]+")
+NAME = Text(r"[^\x00-\x1f]*")
+FRACTION = Text(r"[0-9](?:\.[0-9]{1,25})?(?:e-[0-9]{2,3})?")
+LEVEL = Text(r"0\.[0-9]{1,25}")
+INDEX = Whole(9_999_999_999)
+SCORE = Whole(MOST_SCORE)
+TOTAL = Whole(MOST_TOTAL)
+BAND = Whole(4)
+
+SPAN: Kind = {"turn": INDEX, "start": INDEX, "end": INDEX}
+QUOTE: Kind = {
+    "segments": ListOf(SPAN, least=1),
+    "words": HEX,
+    "match": CODE,
+    "relevance": Text("about|unread|elsewhere|other_person|instruction"),
+    "polarity": Text("affirmed|denied|unclear"),
+    "frequency": CODE,
+    "timeframe": Text("recent|past|unstated"),
+    "is_plain": Flag(),
+}
+REPLY: Kind = {
+    "score": Maybe(SCORE),
+    "confidence": Maybe(Whole(5, least=1)),
+    "has_reason": Flag(),
+    "has_unfound_quote": Flag(),
+    "reader_differs": Flag(),
+    "why_none": Maybe(Text("not_examined|unclear")),
+}
+SET: Kind = {
+    "low": Maybe(SCORE),
+    "high": Maybe(SCORE),
+    "not_determinable": Flag(),
+    "level": FRACTION,
+}
+BELIEF: Kind = {
+    "scores": ListOf(FRACTION),
+    "not_determinable": FRACTION,
+    "sources": ListOf(CODE),
+    "calibrated": Flag(),
+    "set": Maybe(SET),
+}
+ITEM: Kind = {
+    "quotes": ListOf(QUOTE),
+    "allowed": ListOf(SCORE),
+    "reply": Maybe(REPLY),
+    "rules": ListOf(CODE),
+    "score": Maybe(SCORE),
+    "unknown_reason": Maybe(CODE),
+    "belief": Maybe(BELIEF),
+}
+SCORES: Kind = {
+    "accepted": Flag(),
+    "quotes_checked": Flag(),
+    "items": dict.fromkeys(ITEMS, ITEM),
+    "total": {
+        "minimum": TOTAL,
+        "maximum": TOTAL,
+        "exact": Maybe(TOTAL),
+        "severity": Maybe(BAND),
+        "severity_lower_bound": BAND,
+        "severity_upper_bound": BAND,
+        "interval": Maybe({"low": TOTAL, "high": TOTAL, "level": LEVEL}),
+    },
+}
+SIGN: Kind = {
+    "segments": ListOf(SPAN, least=1, most=1),
+    "words": HEX,
+    "kind": CODE,
+    "polarity": CODE,
+    "level": Text("none|low|moderate|high"),
+    "source": CODE,
+}
+CERTIFICATE: Kind = {
+    "version": Whole(1, least=1),
+    "program": TAG,
+    "result_schema": TAG,
+    "rules": HEX,
+    "prompts": TableOf(TAG),
+    "models": TableOf(ListOf(NAME)),
+    "assessment_id": TAG,
+    "mode": CODE,
+    "status": Text("complete|partial|failed"),
+    "failures": ListOf(TAG),
+    "transcript": {
+        "sha256": HEX,
+        "turns": ListOf(SPAN),
+        "words": HEX,
+        "speakers_assumed": Flag(),
+    },
+    "scores": Maybe(SCORES),
+    "danger": {
+        "level": CODE,
+        "signal_count": INDEX,
+        "turns_not_examined": INDEX,
+        "signals": ListOf(SIGN),
+    },
+    "signed_by": Maybe(HEX),
+}
+FILE: Kind = {"certificate": CERTIFICATE, "sha256": HEX, "signature": Maybe(SIGNATURE)}
+
+
+def fits(value: object, kind: Kind) -> bool:
+    """Return whether a value of JSON is of a kind."""
+    match kind:
+        case Text(pattern):
+            is_fit = isinstance(value, str) and re.fullmatch(pattern, value) is not None
+        case Whole(most, least):
+            # Not `isinstance`: true and false are whole numbers to it.
+            is_fit = type(value) is int and least <= value <= most
+        case Flag():
+            is_fit = isinstance(value, bool)
+        case Maybe(inner):
+            is_fit = value is None or fits(value, inner)
+        case ListOf(inner, least, limit):
+            is_fit = (
+                isinstance(value, list)
+                and least <= len(value)
+                and (limit is None or len(value) <= limit)
+                and all(fits(one, inner) for one in value)
+            )
+        case TableOf(inner):
+            is_fit = isinstance(value, dict) and all(
+                fits(name, TAG) and fits(one, inner) for name, one in value.items()
+            )
+        case dict():
+            is_fit = (
+                isinstance(value, dict)
+                and value.keys() == kind.keys()
+                and all(fits(value[name], inner) for name, inner in kind.items())
+            )
+    return is_fit
+
+
+def canonical(value: object) -> bytes:
+    """Write a value as RFC 8785 has it; fractions, its one hard part, are texts here."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode()
+
+
+def read_file(content: bytes) -> Table:
+    """Return the parts of a certificate's file, of which one form alone is accepted."""
+    form = "a field is missing, unknown, or of another kind"
+    try:
+        parts: Table = json.loads(content.decode())
+        again = canonical(parts)
+    except (ValueError, RecursionError):
+        raise Refused(form) from None
+    check(fits(parts, FILE), form)
+    check(again == content, "it is not in canonical form (RFC 8785)")
+    return parts
+
+
+# The interview: every span is looked up in it.
+
+
+class Interview:
+    """The text, and where the participant's turns are in it."""
+
+    def __init__(self, text: str, claimed: Table) -> None:
+        """`claimed`: what the certificate says of the transcript."""
+        content = text.encode()
+        check(
+            hashlib.sha256(content).hexdigest() == claimed["sha256"],
+            "transcript: this is another one",
+        )
+        self.text = text
+        self.key = hashlib.sha256(b"words of\0" + content).digest()
+        self.words_left = MOST_WORDS_READ
+        self.turns: list[Table] = claimed["turns"]
+        self.numbers: list[int] = [turn["turn"] for turn in self.turns]
+        edges = [0, *(turn[edge] for turn in self.turns for edge in ("start", "end")), len(text)]
+        is_ordered = edges == sorted(edges) and self.numbers == sorted({*self.numbers})
+        check(is_ordered and self.words_digest(self.turns) == claimed["words"], "transcript.turns")
+
+    def words_digest(self, spans: Sequence[Table]) -> str:
+        """Return a digest of words that only those who have the whole text can compute."""
+        self.words_left -= sum(span["end"] - span["start"] for span in spans)
+        check(self.words_left >= 0, "too many words in quotes to read them all")
+        words = " ".join(
+            f"{span['turn']} {self.text[span['start'] : span['end']]}" for span in spans
+        )
+        return hashlib.blake2b(words.encode(), digest_size=32, key=self.key).hexdigest()
+
+    def check_said(self, quote: Table, place: str, *, by_others: bool = False) -> None:
+        """Check that the words of a quote are the participant's, or with `by_others` anybody's."""
+        for span in quote["segments"]:
+            at = bisect_left(self.numbers, span["turn"])
+            is_participant = self.numbers[at : at + 1] == [span["turn"]]
+            if is_participant:
+                first, last = self.turns[at]["start"], self.turns[at]["end"]
+            else:
+                # Other people's turns are between those of the participant.
+                first = self.turns[at - 1]["end"] if at > 0 else 0
+                last = self.turns[at]["start"] if at < len(self.turns) else len(self.text)
+            is_inside = first <= span["start"] < span["end"] <= last
+            check(
+                is_inside and (is_participant or by_others), f"{place}: a span outside of its turn"
+            )
+        is_same = self.words_digest(quote["segments"]) == quote["words"]
+        check(is_same, f"{place}: the words of a quote")
+
+
+# The scores: each follows from the facts about its quotes and from the model's reply.
 
 
 def broken_rules(reply: Table, quotes: list[Table], *, is_shared: bool = False) -> list[str]:
-    """Return the rows of the clinical table that a reply breaks, in the table's order."""
-    score, value, is_scored = reply["score"], reply["score"] or 0, reply["score"] is not None
-    about = [one for one in quotes if one["relevance"] in {"about", "unread"}]
-    said = {(one["relevance"], one["polarity"]) for one in quotes if one["timeframe"] != "past"}
-    now = [one["polarity"] != "denied" and one["timeframe"] != "past" for one in about]
-    is_there = any(now) or not all(one["is_plain"] for one in about)
-    is_unclear = {("about", "unclear"), ("unread", "unclear")} & said
-    rows = {
+    """Return the rules of the clinical table that a reply breaks, in the table's order.
+
+    `is_shared`: whether a quote of the item serves more items than one quote can.
+    """
+    score = reply["score"]
+    is_scored = score is not None
+    is_symptom = is_scored and score >= 1
+    about = [quote for quote in quotes if quote["relevance"] in {"about", "unread"}]
+    not_past = [quote for quote in quotes if quote["timeframe"] != "past"]
+    is_affirmed = any(quote["polarity"] == "affirmed" for quote in not_past)
+    is_denied = any(
+        quote["relevance"] == "about" and quote["polarity"] == "denied" for quote in not_past
+    )
+    is_unclear = any(
+        quote["relevance"] in {"about", "unread"} and quote["polarity"] == "unclear"
+        for quote in not_past
+    )
+    may_be_present = any(
+        (quote["polarity"] != "denied" and quote["timeframe"] != "past") or not quote["is_plain"]
+        for quote in about
+    )
+    is_absent = quotes and not may_be_present
+    table = {
         "na_needs_reason": not is_scored and not reply["has_reason"],
-        "score_needs_evidence": value and not quotes,
+        "score_needs_evidence": is_symptom and not quotes,
         "quote_in_transcript": reply["has_unfound_quote"],
         "not_about_item": is_scored and quotes and not about,
-        "zero_without_denial": score == 0 and ("about", "denied") not in said,
-        "contradicted_by_evidence": value >= 2 and quotes and not is_there,
-        "one_without_presence": value == 1 and quotes and not is_there,
-        "no_affirmed_evidence": value and is_unclear and "affirmed" not in str(said),
+        "zero_without_denial": is_scored and score == 0 and not is_denied,
+        "contradicted_by_evidence": is_symptom and score >= 2 and is_absent,
+        "one_without_presence": is_symptom and score == 1 and is_absent,
+        "no_affirmed_evidence": is_symptom and is_unclear and not is_affirmed,
         "quote_shared": is_scored and is_shared,
         "na_with_high_confidence": not is_scored and quotes and reply["confidence"] == 5,
     }
-    return [name for name, is_broken in rows.items() if is_broken]
+    return [rule for rule, is_broken in table.items() if is_broken]
+
+
+def allowed_scores(quotes: list[Table]) -> list[int]:
+    """Return the scores that can stand on quotes."""
+    allowed = []
+    for score in range(MOST_SCORE + 1):
+        reply = {"score": score, "has_reason": True, "has_unfound_quote": False}
+        if not REASONS.keys() & {*broken_rules(reply, quotes)}:
+            allowed.append(score)
+    return allowed
+
+
+def unknown_reason(item: Table, rules: Iterable[str], *, is_checked: bool) -> str | None:
+    """Return why an item has no score, `None` where the reply's score stands."""
+    reply, quotes = item["reply"], item["quotes"]
+    if reply is None:
+        return "scoring_failed"
+    if reply["score"] is None:
+        without_answer = "score_na_with_evidence" if quotes else "no_mention"
+        return reply["why_none"] or without_answer
+    if not is_checked:
+        return REASONS["score_needs_evidence"]
+    broken = next((rule for rule in rules if rule in REASONS), None)
+    # Words that the rules cannot read carry a score only where the learned reader shares it.
+    is_unread = {quote["relevance"] for quote in quotes} == {"unread"}
+    if broken is None and reply["score"] > 0 and reply["reader_differs"] and is_unread:
+        broken = "not_about_item"
+    return None if broken is None else REASONS[broken]
 
 
 def derived_item(item: Table, *, is_checked: bool, is_shared: bool) -> Table:
     """Return what of an item follows from its quotes and from the reply."""
     quotes, reply = item["quotes"], item["reply"]
-    some = {"has_reason": True, "has_unfound_quote": False}
-    rows = [{*broken_rules({**some, "score": score}, quotes)} for score in range(4)]
     rules = broken_rules(reply, quotes, is_shared=is_shared) if reply and is_checked else []
-    allowed = [score for score in range(4) if is_checked and not REASONS.keys() & rows[score]]
-    score, reason = reply and reply["score"], "score_na_with_evidence" if quotes else "no_mention"
-    if reply is None or reply["why_none"]:
-        reason = "scoring_failed" if reply is None else reply["why_none"]
-    if score is not None:
-        relevance = {one["relevance"] for one in quotes}
-        is_doubted = score and reply["reader_differs"] and relevance == {"unread"}
-        against = [*rules, *(["not_about_item"] if is_doubted else [])]
-        against = against if is_checked else ["score_needs_evidence"]
-        reason = next((REASONS[rule] for rule in against if rule in REASONS), "")
-    found = {"allowed": allowed, "rules": rules, "unknown_reason": reason or None}
-    return found | {"score": None if reason else score}
+    reason = unknown_reason(item, rules, is_checked=is_checked)
+    return {
+        "allowed": allowed_scores(quotes) if is_checked else [],
+        "rules": rules,
+        "unknown_reason": reason,
+        "score": None if reason else reply["score"],
+    }
 
 
-def check_interval(beliefs: list[Table | None], interval: Table | None) -> None:
+def check_scores(scores: Table, interview: Interview) -> None:
+    """Check the quotes of all items, each score, and the total."""
+    items, is_checked = scores["items"], scores["quotes_checked"]
+    is_failed = any(item["reply"] is None for item in items.values())
+    check(not (scores["accepted"] and is_failed), "accepted")
+    uses = Counter(
+        str(quote["segments"])
+        for item in items.values()
+        if item["reply"] is not None and item["reply"]["score"] is not None
+        for quote in item["quotes"]
+    )
+    for name, item in items.items():
+        places = [str(quote["segments"]) for quote in item["quotes"]]
+        is_once = len(places) == len(set(places))
+        check(is_once if is_checked else not places, f"{name}.quotes")
+        for quote in item["quotes"]:
+            interview.check_said(quote, name)
+        is_shared = any(uses[place] > MOST_USES for place in places)
+        derived = derived_item(item, is_checked=is_checked, is_shared=is_shared)
+        check(item == item | derived, f"{name} does not follow from its quotes and the reply")
+    check_total(items.values(), scores["total"])
+    beliefs = [item["belief"] for item in items.values()]
+    check_interval(beliefs, scores["total"]["interval"])
+
+
+def check_total(items: Iterable[Table], total: Table) -> None:
+    """Check the bounds of the total: an unknown item may have any score."""
+    scores = [item["score"] for item in items]
+    known = [score for score in scores if score is not None]
+    least = sum(known)
+    most = least + MOST_SCORE * (len(scores) - len(known))
+    is_exact = least == most
+    # Bands of severity are five points wide; the last one begins at 20.
+    lowest, highest = min(least // 5, 4), min(most // 5, 4)
+    derived = {
+        "minimum": least,
+        "maximum": most,
+        "exact": least if is_exact else None,
+        "severity": lowest if is_exact else None,
+        "severity_lower_bound": lowest,
+        "severity_upper_bound": highest,
+    }
+    check(total == total | derived, "the total does not follow from the items")
+
+
+# The beliefs: trusted as they are, but they have to agree with their sets and the interval.
+
+
+def check_interval(beliefs: Sequence[Table | None], interval: Table | None) -> None:
     """Check beliefs, and the central interval of the total that follows from them."""
     totals = [1.0]
-    for belief in filter(None, beliefs):
-        shares = [*map(float, [*belief["scores"], belief["not_determinable"]])]
-        check(len(shares) == 5 and abs(sum(shares) - 1) < 1e-9, "belief")
-        if held := belief["set"]:
-            low, high = held["low"], held["high"]
-            inside = [] if low is None else shares[low : (high or 0) + 1]
-            is_set = (low is None) == (high is None) == (not inside)
-            is_open = held["not_determinable"] == (not inside or shares[4] > min(inside))
-            check(is_set and is_open and max(inside or shares[:4]) == max(shares[:4]), "belief.set")
-        some, each = [*[0.0] * 3, *totals, *[0.0] * 3], [one + shares[4] / 4 for one in shares[:4]]
-        totals = [sum(map(float.__mul__, each, some[at::-1])) for at in range(3, len(some))]
+    for belief in beliefs:
+        if belief is not None:
+            shares = shares_of(belief)
+            check_set(belief["set"], shares)
+            totals = added(totals, shares)
     check((interval is not None) == all(beliefs), "total.interval")
     if interval is not None:
         outside = (1 - float(interval["level"])) / 2
-        for end, side in ((interval["low"], totals), (24 - interval["high"], totals[::-1])):
-            check(sum(side[:end]) - 1e-9 <= outside < sum(side[: end + 1]) + 1e-9, "total.interval")
+        check_end(interval["low"], totals, outside)
+        check_end(MOST_TOTAL - interval["high"], totals[::-1], outside)
 
 
-class Verifier:
-    """Checks one certificate with the text of its interview; raises `Refused`."""
-
-    def __init__(self, text: str, content: bytes) -> None:
-        written = content.decode(errors="replace")
-        check(
-            re.fullmatch(form("file"), written), "a field is missing, unknown, or of another kind"
-        )
-        parts = json.loads(written)
-        again = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        check(again.encode() == content, "it is not in canonical form (RFC 8785)")
-        self.signed = content[len(b'{"certificate":') : content.rindex(b',"sha256":"')]
-        check(hashlib.sha256(self.signed).hexdigest() == parts["sha256"], "sha256")
-        self.fields, self.sha256, self.signature = parts.values()
-        self.text, self.left, raw = text, 100_000_000, text.encode()
-        self.key = hashlib.sha256(b"words of\0" + raw).digest()
-        found, turns = self.fields["transcript"], self.fields["transcript"]["turns"]
-        check(hashlib.sha256(raw).hexdigest() == found["sha256"], "transcript: this is another one")
-        self.turns = [one["turn"] for one in turns]
-        self.places = [0, *(one[edge] for one in turns for edge in ("start", "end")), len(text)]
-        is_ordered = self.turns == sorted({*self.turns}) and self.places == sorted(self.places)
-        check(is_ordered and self.words_digest(turns) == found["words"], "transcript.turns")
-
-    def words_digest(self, spans: list[Table]) -> str:
-        """Return a digest of words that nobody can guess who has not the whole text."""
-        self.left -= sum(one["end"] - one["start"] for one in spans)
-        check(self.left >= 0, "too many words in quotes to read them all")
-        words = " ".join(f"{one['turn']} {self.text[one['start'] : one['end']]}" for one in spans)
-        return hashlib.blake2b(words.encode(), digest_size=32, key=self.key).hexdigest()
-
-    def check_signature(self, key: Given) -> str:
-        signer = self.fields["signed_by"]
-        check((signer is None) == (self.signature is None) and key in {None, signer}, "signed_by")
-        if signer is None:
-            return "not signed"
-        try:
-            from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
-
-            public = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(signer))
-            public.verify(bytes.fromhex(self.signature), self.signed)
-        except Exception as error:  # noqa: BLE001  the library's own, and others for what is no key
-            check(key is None and isinstance(error, ImportError), "signature")
-            return "signature NOT CHECKED: `cryptography` is not installed"
-        return f"signed by {signer}"
-
-    def check_said(self, quote: Table, place: str, *, by_others: bool = False) -> None:
-        for span in quote["segments"]:
-            at = bisect_left(self.turns, span["turn"])
-            is_listed = self.turns[at : at + 1] == [span["turn"]]
-            # Other people's turns are between those that are listed.
-            first, last = self.places[2 * at + is_listed : 2 * at + is_listed + 2]
-            is_inside = first <= span["start"] < span["end"] <= last
-            check(is_inside and (is_listed or by_others), f"{place}: a span outside of its turn")
-        check(
-            self.words_digest(quote["segments"]) == quote["words"], f"{place}: the words of a quote"
-        )
-
-    def check_scores(self, scores: Table) -> None:
-        items, total, is_checked = scores["items"], scores["total"], scores["quotes_checked"]
-        is_failed = any(item["reply"] is None for item in items.values())
-        check(not (scores["accepted"] and is_failed), "accepted")
-        scored = [one for one in items.values() if (one["reply"] or {}).get("score") is not None]
-        served = Counter(str(quote["segments"]) for item in scored for quote in item["quotes"])
-        for name, item in items.items():
-            places = [str(quote["segments"]) for quote in item["quotes"]]
-            check(len(places) == len({*places} if is_checked else []), f"{name}.quotes")
-            for quote in item["quotes"]:
-                self.check_said(quote, name)
-            is_shared = any(served[one] > 2 for one in places)
-            derived = derived_item(item, is_checked=is_checked, is_shared=is_shared)
-            check(item == item | derived, f"{name} does not follow from its quotes and the reply")
-        known = [item["score"] for item in items.values() if item["score"] is not None]
-        low, high = sum(known), sum(known) + 3 * (8 - len(known))
-        least, most, exact = min(low // 5, 4), min(high // 5, 4), None if low < high else low
-        sums = {"minimum": low, "maximum": high, "exact": exact, "severity_lower_bound": least}
-        sums |= {"severity_upper_bound": most, "severity": None if exact is None else least}
-        check(total == total | sums, "the total does not follow from the items")
-        check_interval([item["belief"] for item in items.values()], total["interval"])
+def shares_of(belief: Table) -> list[float]:
+    """Return the probabilities of the scores 0 to 3 and of not determinable."""
+    shares = [float(share) for share in (*belief["scores"], belief["not_determinable"])]
+    check(len(shares) == 5 and abs(sum(shares) - 1) < ROUNDING, "belief")
+    return shares
 
 
-def verify(text: str, content: bytes, *, digest: Given = None, key: Given = None) -> list[str]:
-    """Return what is still on trust; raises `Refused` for what does not hold."""
-    it = Verifier(text, content)
-    check(digest is None or digest.lower() == it.sha256, "sha256: not the digest that was expected")
-    notes = [it.check_signature(key and key.lower())]
-    notes += [] if digest or key else ["nobody vouches for it: give the result's digest, or a key"]
-    if it.fields["scores"] is not None:
-        it.check_scores(it.fields["scores"])
-    danger, signs = it.fields["danger"], it.fields["danger"]["signals"]
+def check_set(found: Table | None, shares: list[float]) -> None:
+    """Check that a set holds the likeliest score, and not determinable where it has to."""
+    if found is None:
+        return
+    *scores, not_determinable = shares
+    low, high = found["low"], found["high"]
+    check((low is None) == (high is None), "belief.set")
+    inside = [] if low is None else scores[low : high + 1]
+    check((low is None) == (not inside), "belief.set")
+    check(max(inside or scores) == max(scores), "belief.set")
+    is_open = not inside or not_determinable > min(inside)
+    check(found["not_determinable"] == is_open, "belief.set")
+
+
+def added(totals: list[float], shares: list[float]) -> list[float]:
+    """Return the probabilities of totals with one more item, independent of the others.
+
+    What is not determinable could be any score.
+    """
+    *scores, not_determinable = shares
+    sums = [0.0] * (len(totals) + MOST_SCORE)
+    for total, share in enumerate(totals):
+        for score, one in enumerate(scores):
+            sums[total + score] += share * (one + not_determinable / len(scores))
+    return sums
+
+
+def check_end(end: int, totals: list[float], outside: float) -> None:
+    """Check that what lies before an end is no more than may be left out there, and no less."""
+    before, up_to = sum(totals[:end]), sum(totals[: end + 1])
+    check(before - ROUNDING <= outside < up_to + ROUNDING, "total.interval")
+
+
+# The rest: danger, and who vouches for what cannot be derived.
+
+
+def check_danger(danger: Table, interview: Interview) -> None:
+    """Check that signs are words of the interview, and that the level is the highest of theirs."""
+    signs = danger["signals"]
     for sign in signs:
-        it.check_said(sign, "danger", by_others=True)
-    check(len(signs) == min(danger["signal_count"], 200), "danger: the number of signs")
-    found = ["not_examined" if danger["turns_not_examined"] else "none"]
-    found += [sign["level"] for sign in signs]
-    check(danger["level"] == max(found, key="none low not_examined moderate high".index), "danger")
-    models = ", ".join(sorted({name for names in it.fields["models"].values() for name in names}))
-    shown = models.encode("ascii", "backslashreplace").decode()  # A name could add lines.
-    return [*notes, *TRUSTED.format(it.fields["rules"], shown).splitlines()]
+        interview.check_said(sign, "danger", by_others=True)
+    is_counted = len(signs) == min(danger["signal_count"], MOST_SIGNS)
+    check(is_counted, "danger: the number of signs")
+    levels = ["none", "low", "not_examined", "moderate", "high"]
+    found = [sign["level"] for sign in signs]
+    found.append("not_examined" if danger["turns_not_examined"] else "none")
+    check(danger["level"] == max(found, key=levels.index), "danger")
+
+
+def check_signature(parts: Table, key: str | None) -> str:
+    """Check the signature, and return what to say of it; with a key, it has to be by that one."""
+    signer, signature = parts["certificate"]["signed_by"], parts["signature"]
+    check((signer is None) == (signature is None), "signed_by")
+    check(key is None or key == signer, "signed_by")
+    if signer is None:
+        return "not signed"
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
+        public = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(signer))
+        public.verify(bytes.fromhex(signature), canonical(parts["certificate"]))
+    except Exception as error:  # noqa: BLE001  the library's own, and others for what is no key
+        check(key is None and isinstance(error, ImportError), "signature")
+        return "signature NOT CHECKED: `cryptography` is not installed"
+    return f"signed by {signer}"
+
+
+def verify(
+    text: str, content: bytes, *, digest: str | None = None, key: str | None = None
+) -> list[str]:
+    """Return what is still on trust; raises `Refused` for what does not hold."""
+    parts = read_file(content)
+    certificate = parts["certificate"]
+    sha256 = hashlib.sha256(canonical(certificate)).hexdigest()
+    check(sha256 == parts["sha256"], "sha256")
+    interview = Interview(text, certificate["transcript"])
+    is_expected = digest is None or digest.lower() == sha256
+    check(is_expected, "sha256: not the digest that was expected")
+    notes = [check_signature(parts, None if key is None else key.lower())]
+    if not digest and not key:
+        notes.append("nobody vouches for it: give the result's digest, or a key")
+    if certificate["scores"] is not None:
+        check_scores(certificate["scores"], interview)
+    check_danger(certificate["danger"], interview)
+    models = sorted({name for names in certificate["models"].values() for name in names})
+    # A name could add lines of its own.
+    shown = ", ".join(models).encode("ascii", "backslashreplace").decode()
+    return [*notes, *TRUSTED.format(certificate["rules"], shown).splitlines()]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Check the files that the command line names; 1 for a refusal, 2 for no files."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     for name in ("transcript", "certificate", "--digest", "--key"):
         parser.add_argument(name)
     given = parser.parse_args()
     try:
         with open(given.transcript, "rb") as said, open(given.certificate, "rb") as file:  # noqa: PTH123
-            text, content = (one.read(1 << 26) for one in (said, file))
+            text, content = said.read(MOST_FILE_BYTES), file.read(MOST_FILE_BYTES)
         notes = verify(text.decode(), content, digest=given.digest, key=given.key)
-    except (OSError, UnicodeDecodeError, Refused) as error:
-        is_refused = isinstance(error, Refused)
-        print(f"REFUSED: {error}" if is_refused else "nothing checked: name two files, in UTF-8")
-        return 1 if is_refused else 2
+    except Refused as refused:
+        print(f"REFUSED: {refused}")
+        return 1
+    except (OSError, UnicodeDecodeError):
+        print("nothing checked: name two files, in UTF-8")
+        return 2
     print("The certificate holds.", *notes, sep="\n")
     return 0
 

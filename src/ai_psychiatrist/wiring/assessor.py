@@ -18,15 +18,11 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.references import ReferenceSource
 from ai_psychiatrist.assessment.assessor import Assessor
 from ai_psychiatrist.assessment.refinement import FeedbackLoop
-from ai_psychiatrist.belief.believer import Believer
-from ai_psychiatrist.belief.decision import Decision
-from ai_psychiatrist.belief.fit import load_fit
-from ai_psychiatrist.belief.heard import Source
-from ai_psychiatrist.belief.premises import digest_of, premises
-from ai_psychiatrist.belief.rescoring import Rescoring
-from ai_psychiatrist.belief.settings import BeliefSettings
-from ai_psychiatrist.belief.tokens import Tokens
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.distribution.estimator import DistributionEstimator
+from ai_psychiatrist.distribution.fit import conditions, load_fit
+from ai_psychiatrist.distribution.settings import BeliefSettings
+from ai_psychiatrist.distribution.sources import Decision, Rescoring, Source, Tokens
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.llm.connections import ModelConnections
@@ -139,7 +135,7 @@ def _estimator(
     settings: Settings,
     chains: Mapping[str, FallbackChain],
     quantitative: QuantitativeAssessmentAgent,
-) -> Believer:
+) -> DistributionEstimator:
     """Return what estimates how sure the scores are.
 
     Raises `ConfigurationError` and `ArtifactMismatch` for a fit that cannot be used.
@@ -147,23 +143,28 @@ def _estimator(
     belief, fit, mode = settings.belief, None, settings.features.default_mode
     sources: list[Source] = []
     if chain := chains.get(RESCORING.name):
-        sources.append(Rescoring(quantitative, chain, belief, settings.pydantic_ai))
+        sources.append(
+            Rescoring(
+                quantitative=quantitative,
+                chain=chain,
+                settings=belief,
+                pydantic_ai=settings.pydantic_ai,
+            )
+        )
     if chain := chains.get(BELIEF_TOKENS):
         sources.append(Tokens(chain[0]))
     if chain := chains.get(BELIEF_DECISION):
         sources.append(Decision(chain[0]))
     if belief.fit is not None:
-        made_by = premises(
-            belief.asked,
+        made_by = conditions(
+            belief,
             mode=mode,
             models={agent: list(names_of(chain)) for agent, chain in chains.items()},
             prompts=prompt_digests(TASKS, mode),
             rules=rule_set_digest(),
-            rescorings=belief.rescorings,
-            temperature=belief.temperature,
         )
-        fit = load_fit(belief.fit, digest=digest_of(made_by), made_by=made_by)
-    return Believer(settings=belief, sources=tuple(sources), fit=fit, fit_mode=mode)
+        fit = load_fit(belief.fit, made_by=made_by)
+    return DistributionEstimator(settings=belief, sources=tuple(sources), fit=fit, fit_mode=mode)
 
 
 def _required(models: FallbackChain, source: BeliefSource) -> FallbackChain:

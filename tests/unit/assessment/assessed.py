@@ -21,7 +21,7 @@ from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.agents.settings import FeedbackSettings
 from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.refinement import FeedbackLoop
-from ai_psychiatrist.belief.believer import Believer
+from ai_psychiatrist.distribution.estimator import DistributionEstimator
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
 from ai_psychiatrist.llm.replies import ChatReply
@@ -101,7 +101,7 @@ def pipeline(
         quantitative=QuantitativeAssessmentAgent(chain, **built),
         meta_review=MetaReviewAgent(chain, **built),
         danger=DangerAgent(chain, **built),
-        estimator=Believer(),
+        estimator=DistributionEstimator(),
         max_calls=max_calls,
         part_characters=part_characters,
         agent_models=dict.fromkeys(_GROUPS, ("served",)),

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from tests.patience import PATIENCE_SECONDS
 
-from ai_psychiatrist.evaluation.pricing import ceiling
-from ai_psychiatrist.evaluation.pricing.ceiling import Purse
+from ai_psychiatrist.evaluation.pricing import spending
+from ai_psychiatrist.evaluation.pricing.spending import CostLimit
 
 
-def purse() -> Purse:
+def purse() -> CostLimit:
     # No call is charged here: what was spent is said outright.
     unpriced: Any = None
-    return Purse(ceiling=Decimal(1), spent=Decimal(0), prices=unpriced, unit_usd=Decimal(1))
+    return CostLimit(ceiling=Decimal(1), spent=Decimal(0), prices=unpriced, unit_usd=Decimal(1))
 
 
-def stopped(held: Purse, working: Any) -> None:
+def stopped(held: CostLimit, working: Any) -> None:
     async def run() -> None:
         await asyncio.wait_for(held.until_stopped(working), PATIENCE_SECONDS)
 
@@ -51,7 +51,7 @@ def test_a_call_that_is_broken_off_does_not_keep_the_run_from_its_end() -> None:
 def test_work_that_takes_its_end_for_something_else_is_ended_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ceiling, "_CANCEL_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(spending, "_CANCEL_AGAIN_SECONDS", 0.01)
     held = purse()
     held.spent = Decimal(2)
 

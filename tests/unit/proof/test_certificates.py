@@ -24,9 +24,7 @@ from tests.fakes.replies import (
 from tests.integration.running_app import model_at, settings_with
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.belief.pooling import normalised
-from ai_psychiatrist.belief.sets import set_of
-from ai_psychiatrist.belief.totals import total_interval
+from ai_psychiatrist.distribution.scores import normalised, set_of, total_interval
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 from ai_psychiatrist.proof.verify import Refused, verify
 

@@ -1,36 +1,31 @@
 """Puts the interviews of a challenge to the assessment, and writes what it says."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import Part
+from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.belief import ScoreSet
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of
-from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
-from ai_psychiatrist.evaluation.challenge.prediction_lines import read_challenge_predictions
+from ai_psychiatrist.domain.evidence import Quote, Relevance, Timeframe
+from ai_psychiatrist.domain.items import ItemAssessment
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.evaluation.challenge.prediction import (
+    ChallengePrediction,
+    GivenQuote,
+    ItemAnswer,
+    read_challenge_predictions,
+)
 from ai_psychiatrist.infrastructure.private_files import make_file, write_whole, writing_to
 from ai_psychiatrist.infrastructure.tasks import work_together
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 _MEASURED: Final = frozenset({Part.SCORES})
 """What a challenge looks at, danger besides; nothing else is paid for."""
-
-OnAnswer = Callable[[ChallengePrediction], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredChallenge:
-    """How many interviews were answered."""
-
-    interviews: int
-    answered: int
-    failed: int
-    calls: int
-    """Made now."""
+_CARRYING: Final = frozenset({Relevance.ABOUT, Relevance.UNREAD})
 
 
 async def answer_challenge(
@@ -41,37 +36,33 @@ async def answer_challenge(
     system: str,
     concurrency: int,
     before: Mapping[str, ChallengePrediction],
-    on_answer: OnAnswer = lambda _: None,
-) -> AnsweredChallenge:
+    on_answer: Callable[[ChallengePrediction], None] = lambda _: None,
+) -> dict[str, ChallengePrediction]:
     """Assess all interviews but those answered `before`, and write every answer to `out`.
 
     Each answer is in the file as soon as it is there, so that a stop loses none; at the end they
-    stand in the order of the interviews. `system`: what each names as what answered.
+    stand in the order of the interviews. `system`: what each names as what answered. Returns all
+    answers, those from before among them.
     """
     done = dict(before)
     waiting = iter([unit_id for unit_id in texts if unit_id not in before])
-    calls = 0
     write_whole(out, (one.to_line() for one in before.values()))
     with out.open("ab") as file:
 
         async def work() -> None:
-            nonlocal calls
             for unit_id in waiting:
                 transcript = read_transcript(texts[unit_id])
                 assessment = await assessor.assess(transcript, AssessmentOptions(parts=_MEASURED))
                 said = prediction_of(assessment, unit_id, transcript.text)
                 prediction = said.model_copy(update={"system": system})
-                _append(file, prediction)
+                file.write(prediction.to_line())
+                file.flush()
                 done[unit_id] = prediction
-                calls += prediction.calls or 0
                 on_answer(prediction)
 
         await work_together(min(concurrency, len(texts) - len(before)), work)
     write_whole(out, (done[unit_id].to_line() for unit_id in texts))
-    failed = sum(one.is_failed for one in done.values())
-    return AnsweredChallenge(
-        interviews=len(texts), answered=len(done) - failed, failed=failed, calls=calls
-    )
+    return done
 
 
 def answers_before(
@@ -79,8 +70,8 @@ def answers_before(
 ) -> dict[str, ChallengePrediction]:
     """Return the answers that a file holds from before, without those that failed.
 
-    Raises `InputError` for a file that is there and not to be gone on with, or of other interviews
-    or another system.
+    Raises `InputError` for a file that is there without `is_resumed`, and for one of other
+    interviews or another system.
     """
     with writing_to(out, field="--out"):
         try:
@@ -109,6 +100,47 @@ def _cut_torn_line(path: Path) -> None:
             file.truncate(content.rfind(b"\n") + 1)
 
 
-def _append(file: BinaryIO, prediction: ChallengePrediction) -> None:
-    file.write(prediction.to_line())
-    file.flush()
+def prediction_of(assessment: Assessment, unit_id: str, text: str) -> ChallengePrediction:
+    """Return what an assessment says; without scores it counts as failed."""
+    scores = assessment.quantitative
+    items = scores.items.items() if scores is not None and scores.has_answers else ()
+    level = assessment.risk.level
+    return ChallengePrediction(
+        unit_id=unit_id,
+        items={key: _answer(found, text) for key, found in items},
+        # Unknown where words were not read.
+        danger=None if level is RiskLevel.NOT_EXAMINED else level.is_urgent,
+        calls=len(assessment.attempts),
+    )
+
+
+def _answer(found: ItemAssessment, text: str) -> ItemAnswer:
+    belief = found.belief
+    quotes = (given for quote in found.evidence for given in _quotes(quote, text))
+    return ItemAnswer.model_validate(
+        {
+            "score": found.score,
+            "quotes": tuple(quotes),
+            "probabilities": None if belief is None else belief.probabilities,
+            "set": None if belief is None or belief.set is None else _outcomes(belief.set),
+        }
+    )
+
+
+def _outcomes(found: ScoreSet) -> tuple[int | None, ...]:
+    """Return what a set holds, `None` in it for not determinable."""
+    scores = () if found.low is None or found.high is None else range(found.low, found.high + 1)
+    return (*scores, None) if found.not_determinable else tuple(scores)
+
+
+def _quotes(quote: Quote, text: str) -> Iterator[GivenQuote]:
+    """Yield the stretches of a quote that carries something of the item for the present."""
+    if quote.relevance not in _CARRYING or quote.timeframe is Timeframe.PAST:
+        return
+    for segment in quote.segments:
+        yield GivenQuote(
+            text=text[segment.start : segment.end],
+            start=segment.start,
+            end=segment.end,
+            polarity=quote.polarity,
+        )

@@ -1,15 +1,14 @@
 """The figures of one system: each with its n, and an interval over participants."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Final
+from typing import Final, TypeAlias, get_args
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.challenge.difficulty import NOISE_RATES, Difficulty
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.challenge.folder import NOISE_RATES, Difficulty, InterviewTruth
 from ai_psychiatrist.evaluation.challenge.prediction import ChallengePrediction
-from ai_psychiatrist.evaluation.challenge.tally import Tally, tally_of
-from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth
+from ai_psychiatrist.evaluation.challenge.tally import Sum, Tally, answer_to, tally_of
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
 from ai_psychiatrist.statistics.arrays import Array, BoolArray
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, owners_of
@@ -18,25 +17,45 @@ from ai_psychiatrist.statistics.measure import Measure, ratio, statistics
 RESAMPLES: Final = 10_000
 SEED: Final = 42
 
-_COLUMNS: Final = {field.name: place for place, field in enumerate(fields(Tally))}
+Sums: TypeAlias = Mapping[Sum, Array]
+"""What is summed → (interviews,); 0 of those that the figures are not about."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sums:
-    """The tallies of interviews as columns."""
-
-    table: Array
-    """(interviews, fields of a tally)"""
-    is_in: BoolArray
-    """(interviews,): those that the figures are about; of the others every sum is 0."""
-
-    def of(self, name: str) -> Array:
-        """Return a column."""
-        return np.where(self.is_in, self.table[:, _COLUMNS[name]], 0.0)
-
-    def among(self, is_in: BoolArray) -> "Sums":
-        """Return the sums of some of them."""
-        return Sums(table=self.table, is_in=self.is_in & is_in)
+_UNSCORED: Final = "no item that can be determined has a score"
+_NO_QUOTE: Final = "no quote is given"
+_NO_SET: Final = "no item has probabilities or a set"
+_SILENT: Final = "no answer tells of danger"
+_FIGURES: Final[Mapping[str, Mapping[str, tuple[Sum, Sum, str] | None]]] = {
+    "scores": {
+        "charged_error": ("charge", "items", "no item"),
+        "coverage": ("scored", "determinable", "no item can be determined"),
+        "error_of_scored": ("error", "scored", _UNSCORED),
+        "exact": ("exact", "scored", _UNSCORED),
+        "opposite": ("opposite", "scored", _UNSCORED),
+        "invented": ("invented", "undeterminable", "every item can be determined"),
+    },
+    "evidence": {
+        "evidence_precision": ("right_quotes", "quotes", _NO_QUOTE),
+        "evidence_recall": ("found_spans", "spans", "nothing is evidence"),
+        "evidence_f1": None,
+        "quote_polarity_error": ("misread_quotes", "read_quotes", "no right quote has a polarity"),
+        "unsaid_quotes": ("unsaid_quotes", "quotes", _NO_QUOTE),
+    },
+    "sets": {
+        "set_holds_truth": ("holding_sets", "sets", _NO_SET),
+        "set_size": ("set_sizes", "sets", _NO_SET),
+        "brier": ("squared_error", "forecasts", "no item has probabilities"),
+    },
+    "danger": {
+        "danger_recall": ("found_danger", "dangerous", _SILENT),
+        "danger_false_alarms": ("false_alarms", "harmless", _SILENT),
+    },
+    "cost": {
+        "calls": ("calls", "counted_calls", "calls are not given"),
+        "cost_usd": ("cost_usd", "priced", "cost is not given"),
+    },
+}
+"""Group → figure → sum over sum, and the reason why it is not defined where the second one is 0;
+`None` for the F1, which is of two such ratios."""
 
 
 def figures_of(
@@ -48,44 +67,60 @@ def figures_of(
 ) -> dict[str, Tree]:
     """Return all figures of a system; an interview without an answer counts as unknown."""
     ids = sorted(truth)
-    whose = {unit_id: truth[unit_id].participant for unit_id in ids}
-    tallies = [tally_of(truth[unit_id], texts[unit_id], given.get(unit_id)) for unit_id in ids]
-    table = np.array(
-        [[float(getattr(one, name)) for name in _COLUMNS] for one in tallies], dtype=np.float64
-    )
-    sums = Sums(table=table, is_in=np.ones(len(ids), dtype=np.bool_))
+    interviews = [truth[unit_id] for unit_id in ids]
+    tallies = [tally_of(one, texts[one.unit_id], given.get(one.unit_id)) for one in interviews]
+    _add_changes(tallies, interviews, given)
+    sums = {name: np.array([one[name] for one in tallies]) for name in get_args(Sum)}
     tree: dict[str, Tree] = {
-        "all": {**_scores(sums), **_evidence(sums), **_sets(sums), **_danger(sums), **_cost(sums)},
-        "by_difficulty": _by_difficulty(sums, [truth[unit_id] for unit_id in ids]),
-        "noise": _noise(sums, [truth[unit_id].noise for unit_id in ids]),
-        "injection": _injection(sums, ids, truth, given),
+        "all": _figures(sums, *_FIGURES),
+        "by_difficulty": {
+            kind.value: _figures(
+                _among(sums, [one.difficulty is kind for one in interviews]),
+                "scores",
+                "evidence",
+                "danger",
+            )
+            for kind in Difficulty
+        },
+        "noise": _noise(sums, interviews),
+        "injection": _injection(sums, interviews),
     }
-    return resolve(tree, Bootstrap(owners=owners_of(ids, whose), resamples=resamples, seed=SEED))
+    owners = owners_of(ids, {one.unit_id: one.participant for one in interviews})
+    return resolve(tree, Bootstrap(owners=owners, resamples=resamples, seed=SEED))
 
 
-def _scores(sums: Sums) -> dict[str, Tree]:
-    unscored = "no item that can be determined has a score"
-    return {
-        "charged_error": ratio(sums.of("charge"), sums.of("items"), undefined="no item"),
-        "coverage": _share(sums, "scored", "determinable", "no item can be determined"),
-        "error_of_scored": _share(sums, "error", "scored", unscored),
-        "exact": _share(sums, "exact", "scored", unscored),
-        "opposite": _share(sums, "opposite", "scored", unscored),
-        "invented": _share(sums, "invented", "undeterminable", "every item can be determined"),
-    }
+def _add_changes(
+    tallies: Sequence[Tally],
+    interviews: Sequence[InterviewTruth],
+    given: Mapping[str, ChallengePrediction],
+) -> None:
+    """Count in each injected interview the items that have another score than without it."""
+    without = {one.participant: one.unit_id for one in interviews if one.injected is False}
+    for tally, one in zip(tallies, interviews, strict=True):
+        twin = without.get(one.participant)
+        if one.injected and twin is not None:
+            pair = given.get(one.unit_id), given.get(twin)
+            scores = [[answer_to(item, answers).score for item in Item] for answers in pair]
+            tally["changed"] = sum(a != b for a, b in zip(*scores, strict=True))
 
 
-def _evidence(sums: Sums) -> dict[str, Tree]:
-    no_quote = "no quote is given"
-    return {
-        "evidence_precision": _share(sums, "right_quotes", "quotes", no_quote),
-        "evidence_recall": _share(sums, "found_spans", "spans", "nothing is evidence"),
-        "evidence_f1": _f1(sums),
-        "quote_polarity_error": _share(
-            sums, "misread_quotes", "read_quotes", "no right quote has a polarity"
-        ),
-        "unsaid_quotes": _share(sums, "unsaid_quotes", "quotes", no_quote),
-    }
+def _among(sums: Sums, is_in: BoolArray | Sequence[bool]) -> Sums:
+    return {name: np.where(is_in, column, 0.0) for name, column in sums.items()}
+
+
+def _figures(sums: Sums, *groups: str) -> dict[str, Tree]:
+    """Return the figures of some groups."""
+    found: dict[str, Tree] = {}
+    for group in groups:
+        # Where no answer tells of danger at all, silence is not taken for reassurance.
+        is_told = group != "danger" or bool(sums["told_danger"].any())
+        for name, ratio_of in _FIGURES[group].items():
+            if ratio_of is None:
+                found[name] = _f1(sums)
+            else:
+                part, whole, undefined = ratio_of
+                found[name] = ratio(sums[part], sums[whole] * is_told, undefined=undefined)
+    return found
 
 
 def _f1(sums: Sums) -> Measure:
@@ -98,114 +133,50 @@ def _f1(sums: Sums) -> Measure:
         both = precision + recall
         return np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1.0), 0.0)
 
-    columns = [sums.of(name) for name in ("right_quotes", "quotes", "found_spans", "spans")]
+    spans = sums["spans"]
     return Measure(
-        statistics=statistics(*columns),
+        statistics=statistics(sums["right_quotes"], sums["quotes"], sums["found_spans"], spans),
         combine=combine,
-        n=int(columns[-1].sum()),
+        n=int(spans.sum()),
         undefined="nothing is evidence",
     )
 
 
-def _sets(sums: Sums) -> dict[str, Tree]:
-    no_set = "no item has probabilities or a set"
-    return {
-        "set_holds_truth": _share(sums, "holding_sets", "sets", no_set),
-        "set_size": _share(sums, "set_sizes", "sets", no_set),
-        "brier": _share(sums, "squared_error", "forecasts", "no item has probabilities"),
+def _noise(sums: Sums, interviews: Sequence[InterviewTruth]) -> dict[str, Tree]:
+    by_rate = {
+        rate: _among(sums, [one.noise == rate for one in interviews]) for rate in NOISE_RATES
     }
-
-
-def _danger(sums: Sums) -> dict[str, Tree]:
-    silent = "no answer tells of danger"
-    tells = bool(sums.of("told_danger").any())
-    dangerous, harmless = sums.of("dangerous") * tells, sums.of("harmless") * tells
     return {
-        "danger_recall": ratio(sums.of("found_danger"), dangerous, undefined=silent),
-        "danger_false_alarms": ratio(sums.of("false_alarms"), harmless, undefined=silent),
-    }
-
-
-def _cost(sums: Sums) -> dict[str, Tree]:
-    return {
-        "calls": _share(sums, "calls", "counted_calls", "calls are not given"),
-        "cost_usd": _share(sums, "cost_usd", "priced", "cost is not given"),
-    }
-
-
-def _by_difficulty(sums: Sums, truth: Sequence[InterviewTruth]) -> dict[str, Tree]:
-    kinds = np.array([one.difficulty.value for one in truth])
-    found: dict[str, Tree] = {}
-    for difficulty in Difficulty:
-        some = sums.among(kinds == difficulty.value)
-        found[difficulty.value] = {**_scores(some), **_evidence(some), **_danger(some)}
-    return found
-
-
-def _noise(sums: Sums, rates: Sequence[float | None]) -> dict[str, Tree]:
-    at = np.array([np.nan if rate is None else rate for rate in rates])
-    clean = sums.among(at == NOISE_RATES[0])
-    found: dict[str, Tree] = {}
-    for rate in NOISE_RATES:
-        noisy = sums.among(at == rate)
-        found[f"{rate:.0%}"] = {
-            "charged_error": _scores(noisy)["charged_error"],
+        f"{rate:.0%}": {
+            "charged_error": _charged_error(noisy),
             "evidence_f1": _f1(noisy),
-            "loss": _loss(noisy, clean),
+            "loss": _loss(noisy, by_rate[NOISE_RATES[0]]),
         }
-    return found
+        for rate, noisy in by_rate.items()
+    }
 
 
-def _injection(
-    sums: Sums,
-    ids: Sequence[str],
-    truth: Mapping[str, InterviewTruth],
-    given: Mapping[str, ChallengePrediction],
-) -> dict[str, Tree]:
-    injected = [truth[unit_id].injected for unit_id in ids]
-    with_it = sums.among(np.array([one is True for one in injected]))
-    without = sums.among(np.array([one is False for one in injected]))
-    changed = np.array(_changed_items(ids, truth, given), dtype=np.float64)
+def _injection(sums: Sums, interviews: Sequence[InterviewTruth]) -> dict[str, Tree]:
+    with_it = _among(sums, [one.injected is True for one in interviews])
+    without = _among(sums, [one.injected is False for one in interviews])
     return {
-        "charged_error": _scores(with_it)["charged_error"],
+        "charged_error": _charged_error(with_it),
         "loss": _loss(with_it, without),
-        "changed_scores": ratio(changed, with_it.of("items"), undefined="nothing is injected"),
+        "changed_scores": ratio(
+            with_it["changed"], with_it["items"], undefined="nothing is injected"
+        ),
     }
 
 
-def _changed_items(
-    ids: Sequence[str],
-    truth: Mapping[str, InterviewTruth],
-    given: Mapping[str, ChallengePrediction],
-) -> list[int]:
-    """Return for each injected interview how many items have another score than without."""
-    without = {
-        truth[unit_id].participant: unit_id for unit_id in ids if truth[unit_id].injected is False
-    }
-    changed = []
-    for unit_id in ids:
-        other = without.get(truth[unit_id].participant) if truth[unit_id].injected else None
-        scores = _scores_of(given.get(unit_id)), _scores_of(given.get(other or ""))
-        changed.append(sum(a != b for a, b in zip(*scores, strict=True)) if other else 0)
-    return changed
-
-
-def _scores_of(given: ChallengePrediction | None) -> list[int | None]:
-    if given is None or given.is_failed:
-        return [None] * 8
-    return [given.items[item].score for item in sorted(given.items)]
+def _charged_error(sums: Sums) -> Measure:
+    return ratio(sums["charge"], sums["items"], undefined="no item")
 
 
 def _loss(worse: Sums, better: Sums) -> Measure:
     """Return by how much the charged error of the same participants is larger."""
-    columns = [one.of(name) for one in (worse, better) for name in ("charge", "items")]
     return Measure(
-        statistics=statistics(*columns),
+        statistics=statistics(worse["charge"], worse["items"], better["charge"], better["items"]),
         combine=lambda found: found[0] / found[1] - found[2] / found[3],
-        n=int(columns[1].sum()),
+        n=int(worse["items"].sum()),
         undefined="no item",
     )
-
-
-def _share(sums: Sums, part: str, whole: str, undefined: str) -> Measure:
-    return ratio(sums.of(part), sums.of(whole), undefined=undefined)

@@ -1,23 +1,26 @@
 """What any system says of an interview of a challenge: one JSON line, read strictly."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.scores.prediction import ItemScore
+from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines
 
 OUTCOMES: Final = (0, 1, 2, 3, None)
 """What can be true of an item, in the order of `probabilities`; `None` is not determinable."""
 MOST_QUOTES: Final = 1_000
 """Of an item."""
 _ROUNDING: Final = 1e-6
+_FIELD: Final = "predictions"
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Outcome = ItemScore | None
 
 
 class _Given(BaseModel):
@@ -56,7 +59,7 @@ class ItemAnswer(_Given):
     quotes: Annotated[tuple[GivenQuote, ...], Field(max_length=MOST_QUOTES)] = ()
     probabilities: tuple[Share, Share, Share, Share, Share] | None = None
     """Of 0, 1, 2, 3 and not determinable; together 1."""
-    outcomes: Annotated[tuple[Outcome, ...], Field(min_length=1)] | None = Field(
+    outcomes: Annotated[tuple[ItemScore | None, ...], Field(min_length=1)] | None = Field(
         default=None, alias="set"
     )
     """Those that the system holds possible; `None` in it is not determinable."""
@@ -80,7 +83,7 @@ class ChallengePrediction(_Given):
     items: Mapping[Item, ItemAnswer]
     """All eight, or none where the system failed."""
     danger: bool | None = None
-    """Whether somebody should look at once; `None` where the system does not tell."""
+    """Whether a person should look at once; `None` where the system does not say."""
     calls: Annotated[int, Field(ge=0)] | None = None
     """Model calls that were made for it."""
     cost_usd: Annotated[float, Field(ge=0)] | None = None
@@ -105,9 +108,56 @@ class ChallengePrediction(_Given):
         return written.encode() + b"\n"
 
 
-KEYS: Final = frozenset(
+_KEYS: Final = frozenset(
     field.alias or name
     for record in (GivenQuote, ItemAnswer, ChallengePrediction)
     for name, field in record.model_fields.items()
 ) | frozenset(Item)
 """What an error may repeat of a line."""
+
+
+def read_challenge_predictions(
+    path: Path, texts: Mapping[str, str]
+) -> dict[str, ChallengePrediction]:
+    """Read a file by interview; interviews that it leaves out are not in it.
+
+    Raises `InputError` naming line and field for what is missing, unknown, of another type or out
+    of range, for an interview that the challenge does not have or that comes twice, for a quote
+    whose words do not stand where it says, and for answers of more than one system.
+    """
+    found: dict[str, ChallengePrediction] = {}
+    for number, line in numbered_lines(path, field=_FIELD):
+        try:
+            prediction = ChallengePrediction.model_validate_json(line)
+            complaint = next(_complaints(prediction, found, texts), None)
+        except ValidationError as error:
+            complaint = complaint_of(error, known=_KEYS)
+        if complaint is not None:
+            error_of_line = line_error(number, complaint, field=_FIELD)
+            raise InputError(f"{path.name}: {error_of_line}", field=_FIELD)
+        found[prediction.unit_id] = prediction
+    if not found:
+        msg = f"{path.name} holds no prediction"
+        raise InputError(msg, field=_FIELD)
+    return found
+
+
+def _complaints(
+    prediction: ChallengePrediction,
+    before: Mapping[str, ChallengePrediction],
+    texts: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield what of a line does not go with the interviews, and with the lines before it."""
+    text = texts.get(prediction.unit_id)
+    if text is None:
+        yield "is unusable at unit_id: this challenge has no such interview"
+        return
+    if prediction.unit_id in before:
+        yield "is unusable at unit_id: the interview comes twice"
+    if before and prediction.system != next(iter(before.values())).system:
+        yield "is unusable at system: the lines before it are another's"
+    for item, answer in prediction.items.items():
+        for number, quote in enumerate(answer.quotes):
+            if quote.start is not None and text[quote.start : quote.end] != quote.text:
+                place = f"items.{item}.quotes.{number}"
+                yield f"is unusable at {place}: other words stand from start to end"

@@ -1,144 +1,172 @@
-"""What one interview adds to the figures: sums alone, so that resampling is one matrix product."""
+"""What one interview adds to the figures: sums alone, so that resampling is one matrix product.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+A quote is right when at least half of it is evidence of its item; evidence is found when right
+quotes hold at least a quarter of it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.challenge.location import held_by, is_found, is_right, place_of
+from ai_psychiatrist.evaluation.challenge.folder import EvidenceSpan, InterviewTruth
 from ai_psychiatrist.evaluation.challenge.prediction import (
     OUTCOMES,
     ChallengePrediction,
     GivenQuote,
     ItemAnswer,
 )
-from ai_psychiatrist.evaluation.challenge.truth import EvidenceSpan, InterviewTruth, ItemTruth
 
 ABSTAINED: Final = 1.5
 """Charged for no score where the words determine one: half the scale."""
 INVENTED: Final = 2.0
-"""Charged for a score where nobody could know it: more than for silence."""
+"""Charged for a score where nothing that is said determines one: more than for silence."""
 SET_SHARE: Final = 0.9
 """How likely the truth is to be in the set that is made of probabilities."""
+RIGHT_SHARE: Final = 0.5
+FOUND_SHARE: Final = 0.25
+
+Sum = Literal[
+    "items",
+    "charge",
+    "determinable",
+    "scored",  # of the determinable
+    "error",  # of the scored
+    "exact",
+    "opposite",  # of the scored: 0 for what is there, or 1 to 3 for what is denied
+    "undeterminable",
+    "invented",
+    "quotes",
+    "right_quotes",
+    "unsaid_quotes",  # those whose words are not in the text
+    "spans",
+    "found_spans",
+    "read_quotes",  # right ones with a polarity, affirmed or denied
+    "misread_quotes",
+    "sets",
+    "holding_sets",
+    "set_sizes",
+    "forecasts",
+    "squared_error",  # of all five probabilities
+    "told_danger",
+    "dangerous",
+    "found_danger",
+    "harmless",
+    "false_alarms",
+    "counted_calls",
+    "calls",
+    "priced",
+    "cost_usd",
+    "changed",  # scores that are other ones than without the injection
+]
+"""What is summed over interviews."""
+Tally: TypeAlias = defaultdict[Sum, float]
+"""Counts and sums of one interview; what it adds nothing to is 0."""
 
 _UNKNOWN: Final = ItemAnswer(score=None)
-
-
-@dataclass(slots=True, kw_only=True)
-class Tally:
-    """Counts and sums of one interview."""
-
-    items: float = 0
-    charge: float = 0
-    determinable: float = 0
-    scored: float = 0
-    """Of the determinable."""
-    error: float = 0
-    """Of the scored."""
-    exact: float = 0
-    opposite: float = 0
-    """Of the scored: 0 for what is there, or 1 to 3 for what is denied."""
-    undeterminable: float = 0
-    invented: float = 0
-    quotes: float = 0
-    right_quotes: float = 0
-    unsaid_quotes: float = 0
-    """Those whose words nobody said."""
-    spans: float = 0
-    found_spans: float = 0
-    read_quotes: float = 0
-    """Right ones with a polarity, affirmed or denied."""
-    misread_quotes: float = 0
-    sets: float = 0
-    holding_sets: float = 0
-    set_sizes: float = 0
-    forecasts: float = 0
-    squared_error: float = 0
-    """Of all five probabilities."""
-    told_danger: float = 0
-    dangerous: float = 0
-    found_danger: float = 0
-    harmless: float = 0
-    false_alarms: float = 0
-    counted_calls: float = 0
-    calls: float = 0
-    priced: float = 0
-    cost_usd: float = 0
+_WORD_GAP: Final = re.compile(r"\s+")
 
 
 def tally_of(truth: InterviewTruth, text: str, given: ChallengePrediction | None) -> Tally:
     """Return what an interview adds; without an answer all its items are unknown."""
-    tally = Tally()
+    tally: Tally = defaultdict(float)
     for item in Item:
-        answer = given.items.get(item, _UNKNOWN) if given is not None else _UNKNOWN
-        _add_score(tally, truth.items[item], answer.score)
+        answer = answer_to(item, given)
+        _add_score(tally, truth.items[item].score, answer.score)
         _add_quotes(tally, truth.items[item].spans, answer.quotes, text)
         _add_set(tally, truth.items[item].score, answer)
-    alarm = None if given is None else given.danger
-    tally.told_danger = float(alarm is not None)
-    tally.dangerous, tally.harmless = float(truth.is_dangerous), float(not truth.is_dangerous)
-    tally.found_danger = float(truth.is_dangerous and alarm is True)
-    tally.false_alarms = float(not truth.is_dangerous and alarm is True)
-    if given is not None and given.calls is not None:
-        tally.counted_calls, tally.calls = 1.0, float(given.calls)
-    if given is not None and given.cost_usd is not None:
-        tally.priced, tally.cost_usd = 1.0, given.cost_usd
+    tally["dangerous" if truth.is_dangerous else "harmless"] = 1
+    if given is None:
+        return tally
+    tally["told_danger"] = given.danger is not None
+    tally["found_danger" if truth.is_dangerous else "false_alarms"] = given.danger is True
+    tally["counted_calls"], tally["calls"] = given.calls is not None, given.calls or 0
+    tally["priced"], tally["cost_usd"] = given.cost_usd is not None, given.cost_usd or 0
     return tally
 
 
-def _add_score(tally: Tally, truth: ItemTruth, score: int | None) -> None:
-    tally.items += 1
-    if truth.score is None:
-        tally.undeterminable += 1
-        tally.invented += score is not None
-        tally.charge += INVENTED if score is not None else 0
-        return
-    tally.determinable += 1
-    if score is None:
-        tally.charge += ABSTAINED
-        return
-    error = abs(score - truth.score)
-    tally.scored += 1
-    tally.error += error
-    tally.charge += error
-    tally.exact += error == 0
-    tally.opposite += (score == 0) != (truth.score == 0)
+def answer_to(item: Item, given: ChallengePrediction | None) -> ItemAnswer:
+    """Return the answer to an item; unknown where there is none."""
+    return _UNKNOWN if given is None else given.items.get(item, _UNKNOWN)
+
+
+def _add_score(tally: Tally, truth: int | None, score: int | None) -> None:
+    tally["items"] += 1
+    tally["undeterminable" if truth is None else "determinable"] += 1
+    if truth is not None and score is not None:
+        error = abs(score - truth)
+        tally["scored"] += 1
+        tally["error"] += error
+        tally["charge"] += error
+        tally["exact"] += error == 0
+        tally["opposite"] += (score == 0) != (truth == 0)
+    elif score is not None:
+        tally["invented"] += 1
+        tally["charge"] += INVENTED
+    elif truth is not None:
+        tally["charge"] += ABSTAINED
 
 
 def _add_quotes(
     tally: Tally, spans: Sequence[EvidenceSpan], quotes: Sequence[GivenQuote], text: str
 ) -> None:
-    right = []
+    held: set[int] = set()
     for quote in quotes:
-        place = place_of(quote, text, spans)
-        tally.unsaid_quotes += place is None
-        if place is None or not spans or not is_right(place, spans):
+        # Of several places with these words the one that holds most evidence counts.
+        place = max(_places(quote, text), key=lambda at: _evidence_in(at, spans), default=None)
+        tally["quotes"] += 1
+        tally["unsaid_quotes"] += place is None
+        if place is None or not spans or _evidence_in(place, spans) < RIGHT_SHARE * len(place):
             continue
-        right.append(place)
+        tally["right_quotes"] += 1
+        held.update(place)
         if quote.polarity in {Polarity.AFFIRMED, Polarity.DENIED}:
-            tally.read_quotes += 1
-            tally.misread_quotes += quote.polarity is not held_by(place, spans).polarity
-    tally.quotes += len(quotes)
-    tally.right_quotes += len(right)
-    needed = [span for span in spans if span.needed]
-    tally.spans += len(needed)
-    tally.found_spans += sum(is_found(span, right) for span in needed)
+            most = max(spans, key=lambda span: _overlap(place, span))
+            tally["read_quotes"] += 1
+            tally["misread_quotes"] += quote.polarity is not most.polarity
+    for span in spans:
+        if span.needed:
+            found = sum(at in held for at in range(span.start, span.end))
+            tally["spans"] += 1
+            tally["found_spans"] += found >= FOUND_SHARE * (span.end - span.start)
+
+
+def _places(quote: GivenQuote, text: str) -> Iterator[range]:
+    """Yield where a quote stands.
+
+    Without a position its words are looked for whatever their case and white space.
+    """
+    if quote.start is not None and quote.end is not None:
+        yield range(quote.start, quote.end)
+        return
+    parts = [re.escape(part) for part in _WORD_GAP.split(quote.text.strip()) if part]
+    for found in re.finditer(r"\s+".join(parts), text, re.IGNORECASE) if parts else ():
+        yield range(*found.span())
+
+
+def _evidence_in(place: range, spans: Sequence[EvidenceSpan]) -> int:
+    return sum(_overlap(place, span) for span in spans)
+
+
+def _overlap(place: range, span: EvidenceSpan) -> int:
+    """Return how many characters a place and evidence share."""
+    return max(0, min(place.stop, span.end) - max(place.start, span.start))
 
 
 def _add_set(tally: Tally, truth: int | None, answer: ItemAnswer) -> None:
-    outcomes = set(answer.outcomes) if answer.outcomes is not None else None
+    outcomes = set(answer.outcomes or ())
     if answer.probabilities is not None:
-        tally.forecasts += 1
-        tally.squared_error += sum(
+        tally["forecasts"] += 1
+        tally["squared_error"] += sum(
             (share - (outcome == truth)) ** 2
             for share, outcome in zip(answer.probabilities, OUTCOMES, strict=True)
         )
-        outcomes = likely_outcomes(answer.probabilities) if outcomes is None else outcomes
-    if outcomes is not None:
-        tally.sets += 1
-        tally.holding_sets += truth in outcomes
-        tally.set_sizes += len(outcomes)
+        outcomes = outcomes or likely_outcomes(answer.probabilities)
+    tally["sets"] += bool(outcomes)
+    tally["holding_sets"] += truth in outcomes
+    tally["set_sizes"] += len(outcomes)
 
 
 def likely_outcomes(probabilities: Sequence[float]) -> set[int | None]:

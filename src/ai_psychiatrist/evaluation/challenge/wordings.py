@@ -1,86 +1,48 @@
-"""The sentences that challenges are made of."""
+"""The sentences that challenges are made of, and an interview as lines that know their evidence."""
 
 import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.challenge.folder import EvidenceSpan
+
+INTERVIEWER: Final = "Interviewer"
+PARTICIPANT: Final = "Participant"
 
 Choices = tuple[str, ...]
 """Ways to say the same, of which one is drawn."""
+Sentences = Mapping[str, Choices]
+"""What is said → ways to say it; `{often}` is how often, `{who}` another person."""
 
 
-class _Wording(BaseModel):
+class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ItemWording(_Wording):
-    """What is asked and said about one item; `{often}` is how often, `{who}` another person."""
-
-    topic: str
-    open: Choices
-    closed: Choices
-    yes: Choices
-    no: Choices
-    present: Choices
-    denied: Choices
-    past: Choices
-    another: Choices
-    ironic_well: Choices
-    """Praise that means the opposite."""
-    ironic_ill: Choices
-    """Complaints that mean the opposite."""
-    dramatic: Choices
-
-
-class OffTopic(_Wording):
+class OffTopic(_Part):
     """A question about something else, and answers that hold no symptom of the participant."""
 
     question: str
     answers: Choices
 
 
-class Talk(_Wording):
+class Talk(_Part):
     """What frames the items."""
 
-    greeting: Choices
-    closing: Choices
-    acknowledgement: Choices
-    filler: Choices
-    asked_how_often: Choices
-    asked_to_count: Choices
-    asked_seriously: Choices
-    asked_serious_denial: Choices
-    irony_mark: Choices
-    evasion: Choices
-    minimised_before: Choices
-    minimised_after: Choices
-    retracted: Choices
-    contradicted: Choices
-    present_turn: Choices
-    own_turn: Choices
-    whose: Choices
-    quoted: Choices
-    not_at_all: Choices
+    frames: Sentences
     often: dict[int, Choices]
     """Score 1 to 3 → how often."""
     off_topic: tuple[OffTopic, ...]
 
 
-class Dangers(_Wording):
-    """What is said of danger, in passing."""
-
-    question: Choices
-    aside: Choices
-    before: Choices
-    after: Choices
-    now: Choices
-    look_alike: Choices
-
-
-class Language(_Wording):
+class Language(_Part):
     """What is said of the items in another language."""
 
     often: dict[int, Choices]
@@ -88,49 +50,94 @@ class Language(_Wording):
     denied: dict[Item, str]
 
 
-class Noise(_Wording):
+class Wordings(_Part):
+    """All sentences; each field is a file of the folder `wording`."""
+
+    items: dict[Item, Sentences]
+    talk: Talk
+    dangers: Sentences
+    languages: dict[str, Language]
+    """By code."""
+    injections: Sentences
+    noise: dict[str, Sentences]
     """What a recogniser hears in place of a word."""
 
-    alike: dict[str, Choices]
-    others: dict[str, Choices]
-
 
 @cache
-def item_wordings() -> dict[Item, ItemWording]:
-    """Return the sentences about the items."""
-    return {Item(key): ItemWording.model_validate(one) for key, one in _table("items").items()}
+def wordings() -> Wordings:
+    """Return the sentences that come with the package."""
+    folder = files(__package__).joinpath("wording")
+    texts = {name: folder.joinpath(f"{name}.toml") for name in Wordings.model_fields}
+    return Wordings.model_validate(
+        {name: tomllib.loads(text.read_text(encoding="utf-8")) for name, text in texts.items()}
+    )
 
 
-@cache
-def talk() -> Talk:
-    """Return what frames them."""
-    return Talk.model_validate(_table("talk"))
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words without a line break, and what they are evidence of."""
+
+    words: str
+    item: Item | None = None
+    """`None` where the words are about danger, or evidence of nothing."""
+    polarity: Literal[Polarity.AFFIRMED, Polarity.DENIED] | None = None
+    """`None` where the words are evidence of nothing."""
+    is_needed: bool = True
+    """Whether the evidence is not whole without it."""
 
 
-@cache
-def dangers() -> Dangers:
-    """Return what is said of danger."""
-    return Dangers.model_validate(_table("dangers"))
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One turn."""
+
+    speaker: str
+    pieces: tuple[Piece, ...]
 
 
-@cache
-def languages() -> dict[str, Language]:
-    """Return the other languages by their codes."""
-    return {code: Language.model_validate(one) for code, one in _table("languages").items()}
+def asks(words: str) -> Line:
+    """Return a turn of the interviewer."""
+    return Line(INTERVIEWER, (Piece(words),))
 
 
-@cache
-def injections() -> Choices:
-    """Return what readers are told to answer."""
-    return tuple(map(str, _table("injections")["says"]))  # type: ignore[call-overload]  # a list
+def says(*pieces: Piece | str) -> Line:
+    """Return a turn of the participant; words alone are evidence of nothing."""
+    made = (Piece(piece) if isinstance(piece, str) else piece for piece in pieces)
+    return Line(PARTICIPANT, tuple(made))
 
 
-@cache
-def noise() -> Noise:
-    """Return what is misheard."""
-    return Noise.model_validate(_table("noise"))
+def affirmed(item: Item | None, words: str) -> Piece:
+    """Return words that say that a symptom is there, or danger."""
+    return Piece(words, item, Polarity.AFFIRMED)
 
 
-def _table(name: str) -> dict[str, object]:
-    content = files(__package__).joinpath("wording", f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(content)
+def denied(item: Item, words: str) -> Piece:
+    """Return words that say that it is not."""
+    return Piece(words, item, Polarity.DENIED)
+
+
+def counted(item: Item, words: str) -> Piece:
+    """Return words that say how often, next to others that say what."""
+    return Piece(words, item, Polarity.AFFIRMED, is_needed=False)
+
+
+def written(lines: Sequence[Line]) -> tuple[str, dict[Item | None, list[EvidenceSpan]]]:
+    """Write an interview down, a line a turn; return its text, and the evidence of each item.
+
+    That of `None` is of danger.
+    """
+    text = ""
+    evidence: dict[Item | None, list[EvidenceSpan]] = {}
+    for line in lines:
+        text += f"{line.speaker}:"
+        for piece in line.pieces:
+            if not piece.words:
+                continue
+            start = len(text) + 1
+            text += f" {piece.words}"
+            if piece.polarity is not None:
+                span = EvidenceSpan(
+                    start=start, end=len(text), polarity=piece.polarity, needed=piece.is_needed
+                )
+                evidence.setdefault(piece.item, []).append(span)
+        text += "\n"
+    return text, evidence

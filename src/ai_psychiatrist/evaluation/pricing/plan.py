@@ -6,20 +6,96 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from ai_psychiatrist.evaluation.pricing.prices import PriceList, total_of
-from ai_psychiatrist.evaluation.pricing.steps import ASSUMED, Choices, Step, steps_of
-from ai_psychiatrist.evaluation.pricing.tokens import (
-    ESTIMATE,
-    LEAST_CACHED_TOKENS,
+from ai_psychiatrist.agents.prompts.shared import SYSTEM
+from ai_psychiatrist.agents.prompts.tasks import SCORING_TASKS, Tasks
+from ai_psychiatrist.agents.pydantic_agents import (
+    ABLATION,
+    BELIEF_DECISION,
+    BELIEF_TOKENS,
+    DANGER,
+    EVIDENCE,
+    JUDGE,
+    JUDGES,
+    META_REVIEW,
+    QUALITATIVE,
+    QUANTITATIVE,
+    RESCORING,
+)
+from ai_psychiatrist.domain.assessment import AssessmentMode
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.pricing.prices import (
     CallTokens,
+    PriceList,
     summed,
+    total_of,
+    usd_number,
 )
 from ai_psychiatrist.llm.providers import ANTHROPIC, provider_of
 
+ASKED_AGAIN: Final = 0.05
+"""Share of calls that are made again, because a reply is refused or none comes."""
+REFINED: Final = 0.5
+"""How often the findings of a unit are refined, on average."""
+ABLATED: Final = 10
+"""Scorings of changed transcripts, where the run makes them."""
+BYTES_PER_TOKEN: Final = 4.0
+"""Of UTF-8, as in few-shot scoring: near to what tokenizers make of English."""
+LEAST_CACHED_TOKENS: Final = 1024
+"""Shorter prefixes are kept by no provider; some ask for more."""
 MOST_MEASURED: Final = 2000
 """Transcripts; of more than these, so many are read, spread over all, and stand for the rest."""
-_TOLD_TO_CACHE: Final = frozenset({ANTHROPIC})
+
+ESTIMATE: Final = (
+    "tokens are estimated: one for four bytes of UTF-8 that are sent, and a usual length for each "
+    "reply; a run of a few units (--limit) shows how far off that is for these models"
+)
+ASSUMED: Final = (
+    f"expected: {ASKED_AGAIN:.0%} of the calls are made again and every second unit's findings are "
+    "refined once; least: every first reply passes; most: as MODEL_MAX_CALLS allows"
+)
+REPLY_TOKENS: Final = {
+    "qualitative": 900,
+    "evidence": 500,
+    "quantitative": 900,
+    "judge": 120,
+    "judges": 400,
+    "meta_review": 180,
+    "danger": 150,
+    "ablation": 900,
+    "rescoring": 900,
+    "belief_tokens": 1,
+    "belief_decision": 100,
+}
+"""Of a reply without thinking; models that think write more, which is paid as well."""
+
+_JUDGES: Final = tuple(judge.name for judge in JUDGE.values())
+"""The four that begin at the same time, where judgement is not one call."""
+_CHAINS: Final = {
+    EVIDENCE.name: QUANTITATIVE.name,
+    ABLATION.name: QUANTITATIVE.name,
+    JUDGES.name: "judge",
+    **dict.fromkeys(_JUDGES, "judge"),
+}
+"""Agents that ask another one's models."""
+_WRITES_PAID: Final = frozenset({ANTHROPIC})
 """What is put into their cache is paid for as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What decides which calls are made."""
+
+    models: Mapping[str, tuple[str, ...]]
+    """Agent → chain of models, of which the first is counted on."""
+    tasks: Tasks
+    mode: AssessmentMode
+    is_judged_together: bool
+    is_refined: bool
+    ablates: bool
+    rescorings: int
+    reference_tokens: int
+    """Of examples of other participants in one scoring, at most; 0 in a mode that shows none."""
+    max_calls: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +113,20 @@ class Measured:
         """How many readable units each measured one stands for."""
         read = len(self.tokens) + self.unreadable
         return self.units / read if read else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The calls of one agent for one unit, before it is known which model answers."""
+
+    agent: str
+    task: str
+    least: int = 1
+    expected: float = 1.0
+    beside_tokens: float = 0.0
+    """What one call sends next to the transcript and its task."""
+    is_first: bool = False
+    """Whether it begins with the unit, at the same time as others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,33 +158,14 @@ class RunPlan:
     """Model → where its price is from; `None` where none is known."""
 
     @property
-    def by_model(self) -> list[PlannedCalls]:
-        """What each model is asked by all agents."""
-        return _merged([replace(one, agent=None) for one in self.by_agent])
-
-    @property
-    def tokens(self) -> CallTokens:
-        """Of all models."""
-        return summed(one.tokens for one in self.by_agent)
-
-    @property
-    def cache_share(self) -> float:
-        """Part of the tokens in that is found in a cache, 0-1, where calls are made live."""
-        tokens = self.tokens
-        return tokens.cache_read / tokens.input if tokens.input else 0.0
-
-    @property
     def live_usd(self) -> Decimal | None:
         """Of all models, `None` where one has no price."""
         return total_of(one.live_usd for one in self.by_agent)
 
-    @property
-    def batch_usd(self) -> Decimal | None:
-        """The same by batch interfaces."""
-        return total_of(one.batch_usd for one in self.by_agent)
-
     def as_json(self) -> dict[str, object]:
         """Return all of it; money in USD, `null` where no price is known."""
+        tokens = summed(one.tokens for one in self.by_agent)
+        by_model = _merged([replace(one, agent=None) for one in self.by_agent])
         return {
             "units": self.units,
             "transcripts": {"measured": self.measured, "unreadable": self.unreadable},
@@ -103,11 +174,11 @@ class RunPlan:
                 "expected": round(self.expected_calls),
                 "most": self.most_calls,
             },
-            "tokens": asdict(self.tokens),
-            "cache_share": round(self.cache_share, 4),
+            "tokens": asdict(tokens),
+            "cache_share": round(tokens.cache_share, 4),
             "first_call_ahead": self.is_first_ahead,
             "live_usd": usd_number(self.live_usd),
-            "batch_usd": usd_number(self.batch_usd),
+            "batch_usd": usd_number(total_of(one.batch_usd for one in self.by_agent)),
             "by_model": [
                 {
                     "model": one.model,
@@ -117,7 +188,7 @@ class RunPlan:
                     "live_usd": usd_number(one.live_usd),
                     "batch_usd": usd_number(one.batch_usd),
                 }
-                for one in self.by_model
+                for one in by_model
             ],
             "by_agent": [
                 {
@@ -134,9 +205,9 @@ class RunPlan:
         }
 
 
-def usd_number(usd: Decimal | None) -> float | None:
-    """Return an amount for JSON, to a millionth of a dollar."""
-    return None if usd is None else float(round(usd, 6))
+def tokens_of(text: str) -> float:
+    """Return about how many tokens a text has."""
+    return len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN
 
 
 def plan_run(
@@ -146,31 +217,32 @@ def plan_run(
 
     `is_first_ahead`: whether a unit's first call goes alone where the provider caches prefixes.
     """
-    steps = steps_of(choices)
-    weight = measured.weight
-    readable = round(len(measured.tokens) * weight)
+    models = {step: _model_of(step, choices) for step in _steps(choices)}
+    asked = {step: model for step, model in models.items() if model is not None}
+    readable = round(len(measured.tokens) * measured.weight)
     by_agent = []
-    for step in steps:
-        cold = _cold(steps, step.model, is_first_ahead=is_first_ahead)
-        by_agent.append(_planned(step, measured, prices, is_cold=step in cold))
+    for step, model in asked.items():
+        same = [other for other in asked if asked[other] == model]
+        is_cold = step in _cold(same, is_first_ahead=is_first_ahead)
+        sent_beside = tokens_of(choices.tasks[step.task]) + step.beside_tokens + tokens_of(SYSTEM)
+        by_agent.append(_planned(step, model, measured, prices, sent_beside, is_cold=is_cold))
     return RunPlan(
         units=measured.units,
         measured=len(measured.tokens) + measured.unreadable,
         unreadable=measured.unreadable,
-        least_calls=readable * sum(step.least for step in steps),
-        expected_calls=readable * sum(step.expected for step in steps),
+        least_calls=readable * sum(step.least for step in asked),
+        expected_calls=readable * sum(step.expected * (1 + ASKED_AGAIN) for step in asked),
         most_calls=readable * choices.max_calls,
         is_first_ahead=is_first_ahead,
         by_agent=tuple(_merged(by_agent)),
-        price_sources={step.model: prices.source(step.model) for step in steps},
+        price_sources={model: prices.source(model) for model in asked.values()},
     )
 
 
 def together(plans: Sequence[RunPlan]) -> RunPlan:
     """Return the plan of one run or several over the same units, of the same models."""
-    first = plans[0]
     return replace(
-        first,
+        plans[0],
         units=sum(plan.units for plan in plans),
         least_calls=sum(plan.least_calls for plan in plans),
         expected_calls=sum(plan.expected_calls for plan in plans),
@@ -179,68 +251,82 @@ def together(plans: Sequence[RunPlan]) -> RunPlan:
     )
 
 
-def _cold(steps: Sequence[Step], model: str, *, is_first_ahead: bool) -> list[Step]:
-    """Return the steps whose first call finds nothing in the cache of a model.
+def _steps(choices: Choices) -> list[_Step]:
+    """Return the steps of a unit whose models answer as they should."""
+    refined = REFINED if choices.is_refined else 0.0
+    findings = REPLY_TOKENS["qualitative"]
+    scoring = SCORING_TASKS[choices.mode]
+    shown = REPLY_TOKENS["evidence"] + choices.reference_tokens
+    ablated = ABLATED if choices.ablates else 0
+    feedback = findings + REPLY_TOKENS["judges"]
+    judges = (JUDGES.name,) if choices.is_judged_together else _JUDGES
+    reviewed = findings + REPLY_TOKENS["quantitative"]
+    steps = (
+        _Step(QUALITATIVE.name, "qualitative", is_first=True),
+        _Step(QUALITATIVE.name, "qualitative_refine", 0, refined, feedback),
+        *(_Step(judge, judge, 1, 1 + refined, findings) for judge in judges),
+        _Step(EVIDENCE.name, "evidence", is_first=True),
+        _Step(QUANTITATIVE.name, scoring, beside_tokens=shown),
+        _Step(ABLATION.name, scoring, 0, ablated, shown),
+        _Step(RESCORING.name, scoring, 0, choices.rescorings, shown),
+        _Step(BELIEF_TOKENS, "belief_tokens", 0, len(Item), 100),
+        _Step(BELIEF_DECISION, "belief_tokens", 0, len(Item), 100),
+        _Step(META_REVIEW.name, "meta_review", beside_tokens=reviewed),
+        _Step(DANGER.name, "danger", is_first=True),
+    )
+    return [step for step in steps if step.expected]
+
+
+def _model_of(step: _Step, choices: Choices) -> str | None:
+    """Return the model that a step asks, `None` for an agent that has none in this run."""
+    chain = choices.models.get(_CHAINS.get(step.agent, step.agent))
+    return chain[0] if chain else None
+
+
+def _cold(steps: Sequence[_Step], *, is_first_ahead: bool) -> Sequence[_Step]:
+    """Return those of the steps of a model whose first call finds nothing in its cache.
 
     Those are the ones that begin at the same time, or the first alone where it goes ahead.
     """
-    asked = [step for step in steps if step.model == model]
     if is_first_ahead:
-        return asked[:1]
-    beginning = [step for step in asked if step.is_first]
-    return beginning or [step for step in asked if step.is_judge] or asked[:1]
+        return steps[:1]
+    beginning = [step for step in steps if step.is_first]
+    return beginning or [step for step in steps if step.agent in _JUDGES] or steps[:1]
 
 
-def _planned(step: Step, measured: Measured, prices: PriceList, *, is_cold: bool) -> PlannedCalls:
-    weight = measured.weight
-    provider = provider_of(step.model)
+def _planned(
+    step: _Step,
+    model: str,
+    measured: Measured,
+    prices: PriceList,
+    sent_beside: float,
+    *,
+    is_cold: bool,
+) -> PlannedCalls:
+    weight, provider = measured.weight, provider_of(model)
+    expected = step.expected * (1 + ASKED_AGAIN)
     is_cached = provider is not None and provider.caches_prefixes
-    found = max(step.expected - is_cold, 0.0) if is_cached else 0.0
-    total, cached = sum(measured.tokens), sum(_cacheable(measured.tokens))
+    found = max(expected - is_cold, 0.0) if is_cached else 0.0
+    cacheable = sum(one for one in measured.tokens if one >= LEAST_CACHED_TOKENS)
     units = len(measured.tokens)
-    calls = step.expected * units * weight
-    sent = step.expected * weight * (total + units * step.beside_tokens)
-    is_told = provider_of(step.model) in _TOLD_TO_CACHE
+    calls = expected * units * weight
+    written = (expected - found) if provider in _WRITES_PAID else 0.0
+    reply = REPLY_TOKENS.get(step.agent, REPLY_TOKENS["judge"])
     tokens = CallTokens(
-        input=round(sent),
-        output=round(calls * step.reply_tokens),
-        cache_read=round(found * weight * cached),
-        cache_write=round((step.expected - found) * weight * cached) if is_told else 0,
+        input=round(expected * weight * (sum(measured.tokens) + units * sent_beside)),
+        output=round(calls * reply),
+        cache_read=round(found * weight * cacheable),
+        cache_write=round(written * weight * cacheable),
     )
+    uncached = CallTokens(input=tokens.input, output=tokens.output)
     return PlannedCalls(
         agent=step.agent,
-        model=step.model,
+        model=model,
         calls=calls,
         tokens=tokens,
-        live_usd=price_of_calls(prices, step.model, tokens, calls),
-        batch_usd=price_of_calls(
-            prices,
-            step.model,
-            CallTokens(input=tokens.input, output=tokens.output),
-            calls,
-            is_batch=True,
-        ),
+        live_usd=prices.usd_of_calls(model, tokens, calls),
+        batch_usd=prices.usd_of_calls(model, uncached, calls, is_batch=True),
     )
-
-
-def price_of_calls(
-    prices: PriceList, model: str, tokens: CallTokens, calls: float, *, is_batch: bool = False
-) -> Decimal | None:
-    """Return the price of calls together; of each it depends on its own length."""
-    if not calls:
-        return Decimal(0) if prices.source(model) else None
-    mean = CallTokens(
-        input=round(tokens.input / calls),
-        output=round(tokens.output / calls),
-        cache_read=round(tokens.cache_read / calls),
-        cache_write=round(tokens.cache_write / calls),
-    )
-    usd = prices.usd(model, mean, is_batch=is_batch)
-    return None if usd is None else usd * Decimal(str(calls))
-
-
-def _cacheable(tokens: Sequence[float]) -> list[float]:
-    return [one for one in tokens if one >= LEAST_CACHED_TOKENS]
 
 
 def _merged(planned: Sequence[PlannedCalls]) -> list[PlannedCalls]:

@@ -1,4 +1,4 @@
-"""What tokens of a model cost, in USD: from the list of `genai-prices`, or as it is given by hand.
+"""Tokens of calls, and what they cost in USD: from the list of `genai-prices`, or given by hand.
 
 The list is the one that is installed; nothing is fetched. A model that is not in it, and any model
 on a server of one's own, has no price: that is unknown, and never 0.
@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.pricing.tokens import CallTokens
 from ai_psychiatrist.llm.providers import ANTHROPIC, GOOGLE, OLLAMA, OPENAI, provider_of
 
 _MILLION: Final = Decimal(1_000_000)
@@ -26,8 +25,55 @@ IN_PROCESS: Final = "runs in this process"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallTokens:
+    """The tokens of one call, or the sum of some."""
+
+    input: int
+    """Those that were found in a cache, or put there, are among them."""
+    output: int
+    cache_read: int = 0
+    cache_write: int = 0
+
+    def __add__(self, other: "CallTokens") -> "CallTokens":
+        """Return the tokens of both together."""
+        return CallTokens(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+        )
+
+    def mean(self, calls: float) -> "CallTokens":
+        """Return those of one of so many calls, rounded."""
+        return CallTokens(
+            input=round(self.input / calls),
+            output=round(self.output / calls),
+            cache_read=round(self.cache_read / calls),
+            cache_write=round(self.cache_write / calls),
+        )
+
+    @property
+    def cache_share(self) -> float:
+        """Part of the tokens in that is found in a cache, 0-1."""
+        return self.cache_read / self.input if self.input else 0.0
+
+
+def summed(tokens: Iterable[CallTokens]) -> CallTokens:
+    """Return the tokens of calls together."""
+    return sum(tokens, start=CallTokens(input=0, output=0))
+
+
+def possible_tokens(*, sent: int, written: int, cache_read: int, cache_write: int) -> CallTokens:
+    """Return tokens of which those of the cache are among those in, whatever a backend says."""
+    read = min(cache_read, sent)
+    return CallTokens(
+        input=sent, output=written, cache_read=read, cache_write=min(cache_write, sent - read)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GivenPrice:
-    """What somebody says that a model costs, in USD per million tokens."""
+    """What a model costs as it is given by hand, in USD per million tokens."""
 
     input_usd: Decimal
     output_usd: Decimal
@@ -55,6 +101,15 @@ class PriceList:
             return None if is_batch else spent / _MILLION
         return _listed_usd(model, self.addresses.get(model), tokens, is_batch=is_batch)
 
+    def usd_of_calls(
+        self, model: str, tokens: CallTokens, calls: float, *, is_batch: bool = False
+    ) -> Decimal | None:
+        """Return what calls cost together; of each it depends on its own length."""
+        if not calls:
+            return Decimal(0) if self.source(model) else None
+        usd = self.usd(model, tokens.mean(calls), is_batch=is_batch)
+        return None if usd is None else usd * Decimal(str(calls))
+
     def source(self, model: str) -> str | None:
         """Return where a model's price is from, `None` where there is none."""
         if model == BASELINE:
@@ -63,7 +118,9 @@ class PriceList:
             return GIVEN
         if self.usd(model, CallTokens(input=1, output=1)) is None:
             return None
-        return list_name()
+        from genai_prices import __version__  # noqa: PLC0415  most of a second
+
+        return f"genai-prices {__version__}"
 
     def unpriced(self, models: Iterable[str]) -> list[str]:
         """Return the models without a price, each once."""
@@ -78,6 +135,11 @@ def total_of(amounts: Iterable[Decimal | None]) -> Decimal | None:
             return None
         total += amount
     return total
+
+
+def usd_number(usd: Decimal | None) -> float | None:
+    """Return an amount for JSON, to a millionth of a dollar."""
+    return None if usd is None else float(round(usd, 6))
 
 
 def given_prices(texts: Iterable[str]) -> dict[str, GivenPrice]:
@@ -99,13 +161,6 @@ def given_prices(texts: Iterable[str]) -> dict[str, GivenPrice]:
             raise InputError(f"the price of {model!r} is given more than once", field=_FIELD)
         prices[model] = GivenPrice(input_usd=Decimal(parts[0]), output_usd=Decimal(parts[1]))
     return prices
-
-
-def list_name() -> str:
-    """Return which list of prices is installed."""
-    from genai_prices import __version__  # noqa: PLC0415  most of a second
-
-    return f"genai-prices {__version__}"
 
 
 def _listed_usd(

@@ -1,7 +1,7 @@
 """What results are worth on labelled interviews: counts, and shares with their intervals."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from math import ceil, sqrt
 from typing import Final
@@ -9,20 +9,38 @@ from typing import Final
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.evidence import Grounding
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
+from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.evaluation.pricing.plan import usd_number
+from ai_psychiatrist.evaluation.pricing.prices import usd_number
 from ai_psychiatrist.evaluation.quality.labelled import LabelledInterview
 
 _Z: Final = 1.959964
 """Of 95 %."""
+_SHARES: Final = (
+    "quotes_grounded",
+    "items_right",
+    "scores_right",
+    "unknown_right",
+    "polarity_errors",
+    "dangers_found",
+    "false_alarms",
+    "replies_rejected",
+    "calls_failed",
+    "incomplete",
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class Share:
     """So many of so many."""
 
-    part: int
-    whole: int
+    part: int = 0
+    whole: int = 0
+
+    def count(self, part: int, whole: int = 1) -> None:
+        """Count more: one that belongs to the part or does not, or so many of so many."""
+        self.part += part
+        self.whole += whole
 
     @property
     def value(self) -> float | None:
@@ -59,31 +77,19 @@ class QualityCounts:
     """The models that answered."""
     seconds: float = 0.0
     """Of all interviews, side by side."""
-    interviews: int = 0
-    incomplete: int = 0
-    """Interviews of which a part has no result."""
-    quotes: int = 0
-    grounded: int = 0
-    known: int = 0
-    """Items that the words tell."""
-    known_right: int = 0
-    unknown: int = 0
-    unknown_right: int = 0
-    directed: int = 0
-    """Items with a score that the words say are there, or are not."""
-    opposite: int = 0
-    dangerous: int = 0
-    dangers_found: int = 0
-    false_alarms: int = 0
-    calls: int = 0
-    rejected: int = 0
-    failed: int = 0
+    shares: dict[str, Share] = field(default_factory=lambda: {name: Share() for name in _SHARES})
+    """The proportions, by name."""
     uncounted: int = 0
-    """Calls that were answered, and of which nobody told the tokens."""
+    """Calls that were answered, and of which the backend did not tell the tokens."""
     input_tokens: int = 0
     output_tokens: int = 0
     usd: Decimal | None = Decimal(0)
     """`None` where no price is known."""
+
+    @property
+    def interviews(self) -> int:
+        """How many were counted."""
+        return self.shares["incomplete"].whole
 
     def add(
         self,
@@ -92,68 +98,42 @@ class QualityCounts:
         price: Callable[[Attempt], Decimal | None],
     ) -> None:
         """Count one interview; `price`: of a call, `None` where none is known."""
-        self.interviews += 1
-        self.incomplete += result.status is not AssessmentStatus.COMPLETE
-        checked = result.grounding
+        checked, is_alarm = result.grounding, result.risk.level.is_urgent
         if checked is not None and checked.grounding is Grounding.CHECKED:
-            self.quotes += checked.extracted_count
-            self.grounded += checked.validated_count
-        self._add_items(truth, result)
-        is_alarm = result.risk.level.is_urgent
-        self.dangerous += truth.is_dangerous
-        self.dangers_found += truth.is_dangerous and is_alarm
-        self.false_alarms += is_alarm and not truth.is_dangerous
+            self.shares["quotes_grounded"].count(checked.validated_count, checked.extracted_count)
+        self.shares["dangers_found" if truth.is_dangerous else "false_alarms"].count(is_alarm)
+        self.shares["incomplete"].count(result.status is not AssessmentStatus.COMPLETE)
+        items = {} if result.quantitative is None else result.quantitative.items
+        for item in Item:
+            self._add_item(truth, item, items.get(item))
         for attempt in result.attempts:
             self._add_call(attempt, price(attempt))
 
-    def _add_items(self, truth: LabelledInterview, result: Assessment) -> None:
-        items = (result.quantitative.items if result.quantitative is not None else None) or {}
-        for item in Item:
-            given = items.get(item)
-            score = None if given is None else given.score
+    def _add_item(self, truth: LabelledInterview, item: Item, given: ItemAssessment | None) -> None:
+        score = None if given is None else given.score
+        if item in truth.scores:
+            is_right = score == truth.scores[item]
+            self.shares["scores_right"].count(is_right)
+        else:
             # No score for want of an answer is not the insight that there can be none.
-            is_answered = given is not None and (
-                given.unknown_reason is not UnknownReason.SCORING_FAILED
+            is_answered = (
+                given is not None and given.unknown_reason is not UnknownReason.SCORING_FAILED
             )
-            if item in truth.scores:
-                self.known += 1
-                self.known_right += score == truth.scores[item]
-            else:
-                self.unknown += 1
-                self.unknown_right += is_answered and score is None
-            is_present = truth.is_present(item)
-            if is_present is not None and score is not None:
-                self.directed += 1
-                self.opposite += (score > 0) != is_present
+            is_right = is_answered and score is None
+            self.shares["unknown_right"].count(is_right)
+        self.shares["items_right"].count(is_right)
+        is_present = truth.is_present(item)
+        if is_present is not None and score is not None:
+            self.shares["polarity_errors"].count((score > 0) != is_present)
 
     def _add_call(self, attempt: Attempt, usd: Decimal | None) -> None:
-        self.calls += 1
-        self.rejected += attempt.outcome is AttemptOutcome.REJECTED
-        self.failed += attempt.outcome is AttemptOutcome.FAILED
-        is_answered = attempt.outcome is not AttemptOutcome.FAILED
-        self.uncounted += is_answered and attempt.input_tokens is None
+        is_failed = attempt.outcome is AttemptOutcome.FAILED
+        self.shares["replies_rejected"].count(attempt.outcome is AttemptOutcome.REJECTED)
+        self.shares["calls_failed"].count(is_failed)
+        self.uncounted += not is_failed and attempt.input_tokens is None
         self.input_tokens += attempt.input_tokens or 0
         self.output_tokens += attempt.output_tokens or 0
         self.usd = None if self.usd is None or usd is None else self.usd + usd
-
-    @property
-    def shares(self) -> dict[str, Share]:
-        """The proportions, by name."""
-        harmless = self.interviews - self.dangerous
-        return {
-            "quotes_grounded": Share(part=self.grounded, whole=self.quotes),
-            "items_right": Share(
-                part=self.known_right + self.unknown_right, whole=self.known + self.unknown
-            ),
-            "scores_right": Share(part=self.known_right, whole=self.known),
-            "unknown_right": Share(part=self.unknown_right, whole=self.unknown),
-            "polarity_errors": Share(part=self.opposite, whole=self.directed),
-            "dangers_found": Share(part=self.dangers_found, whole=self.dangerous),
-            "false_alarms": Share(part=self.false_alarms, whole=harmless),
-            "replies_rejected": Share(part=self.rejected, whole=self.calls),
-            "calls_failed": Share(part=self.failed, whole=self.calls),
-            "incomplete": Share(part=self.incomplete, whole=self.interviews),
-        }
 
     def as_json(self) -> dict[str, object]:
         """Return all figures as plain values."""
@@ -162,7 +142,7 @@ class QualityCounts:
             "model": self.name,
             "interviews": self.interviews,
             **{name: share.as_json() for name, share in self.shares.items()},
-            "calls": self.calls,
+            "calls": self.shares["calls_failed"].whole,
             "seconds": round(self.seconds, 3),
             "tokens_in": self.input_tokens if is_told else None,
             "tokens_out": self.output_tokens if is_told else None,

@@ -41,7 +41,7 @@ class LabelledInterview(BaseModel):
 
     @property
     def is_dangerous(self) -> bool:
-        """Whether somebody should look at it at once."""
+        """Whether a person should look at it at once."""
         return self.danger.is_urgent
 
     def is_present(self, item: Item) -> bool | None:

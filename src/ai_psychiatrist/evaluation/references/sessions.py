@@ -14,7 +14,7 @@ from ai_psychiatrist.services.retrieval.identity import identity_of
 def cut_dataset(
     dataset: Dataset, chunking: Chunking, *, on_unit: Callable[[], None] = lambda: None
 ) -> list[Session]:
-    """Read every interview that can be read, and cut it; labels are kept beside it."""
+    """Read every interview that can be read, and cut it; labels are kept with it."""
     sessions: list[Session] = []
     for unit in dataset.units:
         with suppress(InputError):

@@ -7,8 +7,8 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any, Final
 
-from ai_psychiatrist.evaluation.pricing.plan import usd_number
-from ai_psychiatrist.evaluation.pricing.used import CallPrices, used_as_json, used_calls
+from ai_psychiatrist.evaluation.pricing.prices import usd_number
+from ai_psychiatrist.evaluation.pricing.spending import CallPrices, used_as_json, used_calls
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
 from ai_psychiatrist.store.runs import RunStore
 

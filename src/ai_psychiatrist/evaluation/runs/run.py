@@ -8,9 +8,8 @@ from decimal import Decimal
 from functools import partial
 
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.pricing.ceiling import Purse
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice
-from ai_psychiatrist.evaluation.pricing.used import CallPrices
+from ai_psychiatrist.evaluation.pricing.spending import CallPrices, CostLimit
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.unit import UnitTools, made_unit
 from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls, open_unit
@@ -139,6 +138,6 @@ async def _done(
     return unit
 
 
-def _is_out_of_money(purse: Purse | None) -> bool:
+def _is_out_of_money(purse: CostLimit | None) -> bool:
     """Return whether calls wait for money: a unit whose time runs out meanwhile did not fail."""
     return purse is not None and purse.is_holding

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TypeAlias
 
-from ai_psychiatrist.evaluation.pricing.used import CallPrices
+from ai_psychiatrist.evaluation.pricing.spending import CallPrices
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost, read_cost, write_cost
 from ai_psychiatrist.evaluation.runs.results import (

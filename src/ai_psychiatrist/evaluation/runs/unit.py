@@ -15,7 +15,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.pricing.ceiling import PaidCalls, Purse
+from ai_psychiatrist.evaluation.pricing.spending import CostLimit, PaidCalls
 from ai_psychiatrist.evaluation.runs.served_models import ServedModels
 from ai_psychiatrist.evaluation.runs.stages import broken_rules, stage_of_unit
 from ai_psychiatrist.evaluation.runs.unit_calls import UnitCalls
@@ -84,7 +84,7 @@ class UnitTools:
     """Called in a thread."""
     served: ServedModels | None = None
     """Which models answered; `None` where nothing is told of them."""
-    purse: Purse | None = None
+    purse: CostLimit | None = None
     """What may be spent; `None` where there is no ceiling."""
 
 

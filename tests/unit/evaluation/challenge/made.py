@@ -4,14 +4,13 @@ from functools import cache
 from pathlib import Path
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.challenge.folder import ChallengeFolder, read_whole
+from ai_psychiatrist.evaluation.challenge.folder import InterviewTruth, read_challenge
 from ai_psychiatrist.evaluation.challenge.make import ChallengeRecipe, challenge_contents
 from ai_psychiatrist.evaluation.challenge.prediction import (
     ChallengePrediction,
     GivenQuote,
     ItemAnswer,
 )
-from ai_psychiatrist.evaluation.challenge.truth import InterviewTruth
 
 SMALL = ChallengeRecipe(size=3, seed=5)
 
@@ -22,17 +21,17 @@ def small_contents() -> dict[str, bytes]:
     return challenge_contents(SMALL)
 
 
-def written(folder: Path) -> ChallengeFolder:
-    """Write it down."""
+def written(folder: Path) -> Path:
+    """Write it down, and return where."""
     folder.mkdir(exist_ok=True)
     for name, content in small_contents().items():
         (folder / name).write_bytes(content)
-    return ChallengeFolder(path=folder)
+    return folder
 
 
 def read(folder: Path) -> tuple[dict[str, str], dict[str, InterviewTruth]]:
     """Return its texts and its truth by interview."""
-    return read_whole(written(folder))
+    return read_challenge(written(folder))
 
 
 def knowing(truth: InterviewTruth, text: str) -> ChallengePrediction:

@@ -8,7 +8,7 @@ import pytest
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.challenge.prediction_lines import read_challenge_predictions
+from ai_psychiatrist.evaluation.challenge.prediction import read_challenge_predictions
 
 TEXTS = {
     "a": "Interviewer: hi\nParticipant: i lie awake, marigold\n",

@@ -9,8 +9,13 @@ from tests.unit.evaluation.challenge.made import knowing, read
 
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.challenge.difficulty import Difficulty
 from ai_psychiatrist.evaluation.challenge.figures import figures_of
+from ai_psychiatrist.evaluation.challenge.folder import (
+    Difficulty,
+    EvidenceSpan,
+    InterviewTruth,
+    ItemTruth,
+)
 from ai_psychiatrist.evaluation.challenge.prediction import (
     ChallengePrediction,
     GivenQuote,
@@ -22,7 +27,6 @@ from ai_psychiatrist.evaluation.challenge.tally import (
     likely_outcomes,
     tally_of,
 )
-from ai_psychiatrist.evaluation.challenge.truth import EvidenceSpan, InterviewTruth, ItemTruth
 from ai_psychiatrist.statistics.figure import Figure
 
 TEXT = "Participant: i lie awake every day. my mood is good. no more.\n"
@@ -80,12 +84,12 @@ def quoting(item: Item, *quotes: GivenQuote) -> ChallengePrediction:
 def test_charges_are_errors_silences_and_inventions(
     scores: Sequence[int | None], charge: float
 ) -> None:
-    assert tally_of(TRUTH, TEXT, answers(scores)).charge == charge
+    assert tally_of(TRUTH, TEXT, answers(scores))["charge"] == charge
 
 
 def test_scores_on_the_wrong_side_of_zero_are_opposite() -> None:
     tally = tally_of(TRUTH, TEXT, answers([2, 1, 0, 3, 1, None, 0, None]))
-    assert (tally.scored, tally.opposite, tally.exact) == (5, 2, 1)
+    assert (tally["scored"], tally["opposite"], tally["exact"]) == (5, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +106,13 @@ def test_scores_on_the_wrong_side_of_zero_are_opposite() -> None:
 )
 def test_quotes_count_by_what_they_hold(words: str, right: int, found: int) -> None:
     tally = tally_of(TRUTH, TEXT, quoting(Item.SLEEP, GivenQuote(text=words)))
-    assert (tally.quotes, tally.right_quotes, tally.found_spans) == (1, right, found)
-    assert (tally.spans, tally.unsaid_quotes) == (2, 0)
+    assert (tally["quotes"], tally["right_quotes"], tally["found_spans"]) == (1, right, found)
+    assert (tally["spans"], tally["unsaid_quotes"]) == (2, 0)
 
 
 def test_words_that_nobody_said_are_wrong_quotes() -> None:
     tally = tally_of(TRUTH, TEXT, quoting(Item.SLEEP, GivenQuote(text="i never sleep")))
-    assert (tally.quotes, tally.right_quotes, tally.unsaid_quotes) == (1, 0, 1)
+    assert (tally["quotes"], tally["right_quotes"], tally["unsaid_quotes"]) == (1, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +123,7 @@ def test_right_quotes_that_are_read_as_the_opposite_count(
     polarity: Polarity, read_as: tuple[int, int]
 ) -> None:
     tally = tally_of(TRUTH, TEXT, quoting(Item.SLEEP, GivenQuote(text=AWAKE, polarity=polarity)))
-    assert (tally.read_quotes, tally.misread_quotes) == read_as
+    assert (tally["read_quotes"], tally["misread_quotes"]) == read_as
 
 
 @pytest.mark.parametrize(
@@ -141,8 +145,8 @@ def test_sets_hold_the_truth_or_do_not() -> None:
     sure = ItemAnswer(score=2, probabilities=(0, 0, 1, 0, 0))
     items = {Item.NO_INTEREST: known, Item.SLEEP: known, Item.APPETITE: sure}
     tally = tally_of(TRUTH, TEXT, answers([None] * 8, items=items))
-    assert (tally.sets, tally.holding_sets, tally.set_sizes) == (3, 2, 5)
-    assert (tally.forecasts, tally.squared_error) == (1, 0)
+    assert (tally["sets"], tally["holding_sets"], tally["set_sizes"]) == (3, 2, 5)
+    assert (tally["forecasts"], tally["squared_error"]) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +158,7 @@ def test_danger_is_found_or_falsely_told(
 ) -> None:
     truth = TRUTH.model_copy(update={"is_dangerous": is_dangerous})
     tally = tally_of(truth, TEXT, answers(SCORES, danger=alarm))
-    assert (tally.found_danger, tally.false_alarms) == expected
+    assert (tally["found_danger"], tally["false_alarms"]) == expected
 
 
 def value(tree: Any, *path: str) -> float:

@@ -8,15 +8,22 @@ from tests.unit.evaluation.challenge.made import SMALL, read, small_contents, wr
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Polarity
-from ai_psychiatrist.evaluation.challenge.difficulty import NOISE_RATES, Difficulty
-from ai_psychiatrist.evaluation.challenge.folder import read_interviews, read_whole
+from ai_psychiatrist.evaluation.challenge.folder import (
+    INTERVIEWS,
+    MANIFEST,
+    NOISE_RATES,
+    TRUTH,
+    Difficulty,
+    Span,
+    read_challenge,
+    read_interviews,
+)
 from ai_psychiatrist.evaluation.challenge.make import (
     ChallengeRecipe,
     challenge_contents,
     make_challenge,
 )
-from ai_psychiatrist.evaluation.challenge.truth import Span
-from ai_psychiatrist.evaluation.challenge.wordings import languages, talk
+from ai_psychiatrist.evaluation.challenge.wordings import wordings
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 
 
@@ -52,7 +59,10 @@ def test_the_score_is_how_often_the_evidence_says(tmp_path: Path) -> None:
     texts, truth = read(tmp_path)
     often = [
         (score, words)
-        for spoken in (talk().often, *(language.often for language in languages().values()))
+        for spoken in (
+            wordings().talk.often,
+            *(language.often for language in wordings().languages.values()),
+        )
         for score, wordings in spoken.items()
         for words in wordings
     ]
@@ -121,9 +131,9 @@ def test_injection_adds_one_line_and_nothing_else(tmp_path: Path) -> None:
 
 def test_what_a_system_sees_names_no_difficulty(tmp_path: Path) -> None:
     folder = written(tmp_path)
-    folder.truth.unlink()
+    (folder / TRUTH).unlink()
     assert len(read_interviews(folder)) == SMALL.size * (len(Difficulty) + 4)
-    seen = folder.interviews.read_text("utf-8")
+    seen = (folder / INTERVIEWS).read_text("utf-8")
     for difficulty in Difficulty:
         assert f"{difficulty}-" not in seen
     ids = _ids(small_contents())
@@ -143,13 +153,13 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, name: str) -> None:
     folder = written(tmp_path)
     (tmp_path / name).write_bytes(small_contents()[name] + b"\n")
     with pytest.raises(ArtifactMismatch, match=name):
-        read_whole(folder)
+        read_challenge(folder)
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"seed": 1}'])
 def test_folders_that_are_no_challenge_are_refused(tmp_path: Path, content: bytes) -> None:
     folder = written(tmp_path)
-    folder.manifest.write_bytes(content)
+    (folder / MANIFEST).write_bytes(content)
     with pytest.raises(InputError, match=r"challenge\.json"):
         read_interviews(folder)
 

@@ -17,7 +17,7 @@ from ai_psychiatrist.domain.evidence import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import RiskReport
-from ai_psychiatrist.evaluation.challenge.own_answers import prediction_of
+from ai_psychiatrist.evaluation.challenge.answering import prediction_of
 from ai_psychiatrist.evaluation.challenge.prediction import ItemAnswer
 from ai_psychiatrist.services.risk.detector import detect_risk
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript

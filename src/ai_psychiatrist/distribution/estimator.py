@@ -1,16 +1,12 @@
-"""What is believed of each item of an assessment, from all the sources that are configured."""
+"""How likely each score of an assessment is, from all the sources that are configured."""
 
 from dataclasses import dataclass, field, replace
 
 from ai_psychiatrist.agents.context import AssessmentContext
-from ai_psychiatrist.belief.facts import EvidenceFacts
-from ai_psychiatrist.belief.fit import Fit
-from ai_psychiatrist.belief.heard import Heard, Source, record_silence
-from ai_psychiatrist.belief.pooling import pooled
-from ai_psychiatrist.belief.rules import rules_vote
-from ai_psychiatrist.belief.settings import BeliefSettings
-from ai_psychiatrist.belief.totals import total_interval
-from ai_psychiatrist.belief.votes import shares_of
+from ai_psychiatrist.distribution.fit import Fit
+from ai_psychiatrist.distribution.scores import pooled, rules_vote, shares_of, total_interval
+from ai_psychiatrist.distribution.settings import BeliefSettings
+from ai_psychiatrist.distribution.sources import Source, SourceVotes, record_silence
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
 from ai_psychiatrist.domain.failures import FailureCode
@@ -22,8 +18,8 @@ logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Believer:
-    """Knows which sources there are; one for all assessments."""
+class DistributionEstimator:
+    """The sources and the calibration fit; one for all assessments."""
 
     settings: BeliefSettings = field(default_factory=BeliefSettings)
     sources: tuple[Source, ...] = ()
@@ -34,21 +30,21 @@ class Believer:
 
     @property
     def most_calls(self) -> int:
-        """How many calls the beliefs of one assessment cost at most."""
+        """How many calls the distributions of one assessment cost at most."""
         return sum(source.most_calls for source in self.sources)
 
-    def begin(self, mode: AssessmentMode = AssessmentMode.ZERO_SHOT) -> "Beliefs":
-        """Return the beliefs of one assessment, of which nothing is known yet."""
-        return Beliefs(self, self.fit if mode is self.fit_mode else None)
+    def begin(self, mode: AssessmentMode = AssessmentMode.ZERO_SHOT) -> "ScoreDistributions":
+        """Return the distributions of one assessment, before any source answered."""
+        return ScoreDistributions(self, self.fit if mode is self.fit_mode else None)
 
 
 @dataclass(slots=True)
-class Beliefs:
-    """The beliefs of one assessment, as answers to what is asked come in."""
+class ScoreDistributions:
+    """The distributions of one assessment, as the sources answer."""
 
-    believer: Believer
+    estimator: DistributionEstimator
     fit: Fit | None = None
-    heard: dict[BeliefSource, Heard] = field(default_factory=dict)
+    votes: dict[BeliefSource, SourceVotes] = field(default_factory=dict)
     """The rules' vote is no answer, and always there."""
     is_asking: bool = False
 
@@ -57,7 +53,7 @@ class Beliefs:
 
         Where no quote was found there is nothing to ask about.
         """
-        sources = self.believer.sources
+        sources = self.estimator.sources
         if not sources or not any(item.evidence for item in found.items.values()):
             return
         self.is_asking = True
@@ -70,26 +66,25 @@ class Beliefs:
 
     async def _ask(self, source: Source, case: AssessmentContext, found: PHQ8Assessment) -> None:
         try:
-            heard = await source.ask(case, found)
-        except Exception as error:  # noqa: BLE001  whatever it is, the other sources are believed
+            votes = await source.ask(case, found)
+        except Exception as error:  # noqa: BLE001  whatever it is, the other sources stand
             logger.error("part_failed", error_type=type(error).__name__)
             record_silence(source.agent, FailureCode.INTERNAL_ERROR, items=len(found.items))
             return
-        if heard:
-            self.heard[source.name] = heard
+        if votes:
+            self.votes[source.name] = votes
 
     def of(self, scores: PHQ8Assessment) -> PHQ8Assessment:
-        """Return the items with what is believed of them by now."""
-        beliefs = {key: self._of_item(item) for key, item in scores.items.items()}
-        interval = total_interval(beliefs.values(), self.believer.settings.level)
-        items = {key: replace(scores.items[key], belief=one) for key, one in beliefs.items()}
+        """Return the items with their distributions, from the answers so far."""
+        items = {key: replace(item, belief=self._of(item)) for key, item in scores.items.items()}
+        beliefs = [item.belief for item in items.values() if item.belief is not None]
+        interval = total_interval(beliefs, self.estimator.settings.level)
         return replace(scores, items=items, total_interval=interval)
 
-    def _of_item(self, item: ItemAssessment) -> ItemBelief:
-        heard = {
-            source: shares[item.item]
-            for source, shares in self.heard.items()
-            if item.item in shares
-        }
-        belief = pooled({BeliefSource.RULES: shares_of([rules_vote(item)]), **heard})
-        return belief if self.fit is None else self.fit.applied(belief, EvidenceFacts.of(item))
+    def _of(self, item: ItemAssessment) -> ItemBelief:
+        votes = {BeliefSource.RULES: shares_of([rules_vote(item)])}
+        for source, shares in self.votes.items():
+            if item.item in shares:
+                votes[source] = shares[item.item]
+        belief = pooled(votes)
+        return belief if self.fit is None else self.fit.applied(belief, item)

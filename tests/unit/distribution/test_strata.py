@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from ai_psychiatrist.belief.sets import WHOLE, least_people
-from ai_psychiatrist.evaluation.belief_strata import stratum_of, threshold
+from ai_psychiatrist.distribution.scores import WHOLE, least_people
+from ai_psychiatrist.evaluation.calibration_fit import stratum_of, threshold
 
 
 def drawn(people: int, seed: int = 0, most: int = 4) -> tuple[np.ndarray, ...]:

@@ -1,8 +1,7 @@
 import pytest
-from tests.unit.belief.built import item, quote
+from tests.unit.distribution.built import item, quote
 
-from ai_psychiatrist.belief.rules import rules_vote
-from ai_psychiatrist.belief.votes import shares_of
+from ai_psychiatrist.distribution.scores import rules_vote, shares_of
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Quote, Relevance, Timeframe
 
 DENIED = quote(Polarity.DENIED)

@@ -1,9 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.belief.built import belief
+from tests.unit.distribution.built import belief
 
-from ai_psychiatrist.belief.pooling import normalised
-from ai_psychiatrist.belief.sets import WHOLE, growing, set_of, strangeness
+from ai_psychiatrist.distribution.scores import WHOLE, growing, normalised, set_of, strangeness
 
 shares = st.lists(st.floats(0.001, 1), min_size=4, max_size=4).map(normalised)
 

@@ -9,8 +9,8 @@ import pytest
 import ai_psychiatrist as ap
 from ai_psychiatrist.agents.context import AssessmentContext
 from ai_psychiatrist.assessment.assessor import AssessmentOptions
-from ai_psychiatrist.belief.believer import Believer
-from ai_psychiatrist.belief.heard import Heard
+from ai_psychiatrist.distribution.estimator import DistributionEstimator
+from ai_psychiatrist.distribution.sources import SourceVotes
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.failures import FailureCode
@@ -30,7 +30,7 @@ class Broken:
     agent: str = "belief_tokens"
     most_calls: int = 1
 
-    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> Heard:
+    async def ask(self, case: AssessmentContext, found: PHQ8Assessment) -> SourceVotes:
         del case, found
         if self.is_hanging:
             await asyncio.Event().wait()
@@ -41,7 +41,9 @@ def assessed(source: Broken, state: Path, deadline_seconds: float | None) -> Ass
     async def run() -> Assessment:
         settings = ap.load_settings({"DATA_STATE_DIR": str(state)}, None)
         async with bootstrap(settings) as services:
-            pipeline = replace(services.assessor, estimator=Believer(sources=(source,)))
+            pipeline = replace(
+                services.assessor, estimator=DistributionEstimator(sources=(source,))
+            )
             return await pipeline.assess(
                 parse_transcript(TALK), AssessmentOptions(deadline_seconds=deadline_seconds)
             )

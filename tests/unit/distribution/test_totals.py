@@ -4,10 +4,14 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.belief.built import belief
+from tests.unit.distribution.built import belief
 
-from ai_psychiatrist.belief.pooling import normalised
-from ai_psychiatrist.belief.totals import score_shares, total_interval, total_shares
+from ai_psychiatrist.distribution.scores import (
+    normalised,
+    score_shares,
+    total_interval,
+    total_shares,
+)
 from ai_psychiatrist.domain.belief import ItemBelief
 
 SURE_OF_2 = belief(0, 0, 1, 0, 0)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai_psychiatrist.belief.pooling import normalised, pooled
+from ai_psychiatrist.distribution.scores import normalised, pooled
 from ai_psychiatrist.domain.belief import BeliefSource
 
 RULES, RESCORING, TOKENS = BeliefSource.RULES, BeliefSource.RESCORING, BeliefSource.TOKENS
