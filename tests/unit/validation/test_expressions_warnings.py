@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
-from ai_psychiatrist.validation.expressions.refusal import ExpressionRefused
-from ai_psychiatrist.validation.expressions.syntax import read
+from ai_psychiatrist.validation.expressions.errors import ExpressionRefused
+from ai_psychiatrist.validation.expressions.syntax import parse_expression as read
 
 
 def test_reading_a_rule_changes_no_filter_of_the_process() -> None:
