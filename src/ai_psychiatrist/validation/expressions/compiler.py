@@ -6,6 +6,7 @@ they will walk. The code sees nothing else: it has no built-ins and no names of 
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from enum import Enum
 from types import CodeType, FunctionType
@@ -162,28 +163,19 @@ class _Compiler:
         if read is not None and len(types) == 1:
             self.compared += [(read, kind) for kind in types if kind is not None]
 
-    def boolean(self, node: ast.BoolOp) -> ast.expr:
-        return ast.BoolOp(node.op, self.codes(node.values))
-
-    def unary(self, node: ast.UnaryOp) -> ast.expr:
-        if not isinstance(node.op, ast.Not | ast.USub | ast.UAdd):
+    def structure(self, node: ast.expr) -> ast.expr:
+        """Return a part that stays what it is, with the code of the parts inside of it."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
             raise refused_part(node.op, at=node)
-        return ast.UnaryOp(node.op, self.code(node.operand))
-
-    def conditional(self, node: ast.IfExp) -> ast.expr:
-        return ast.IfExp(*self.codes((node.test, node.body, node.orelse)))
-
-    def sequence(self, node: ast.List | ast.Tuple) -> ast.expr:
-        return type(node)(self.codes(node.elts), ast.Load())
-
-    def set(self, node: ast.Set) -> ast.expr:
-        return ast.Set(self.codes(node.elts))
-
-    def object(self, node: ast.Dict) -> ast.expr:
-        keys = [key for key in node.keys if key is not None]
-        if len(keys) < len(node.keys):
+        if isinstance(node, ast.Dict) and None in node.keys:
             raise refused("unpacking with '**'", node)
-        return ast.Dict([*self.codes(keys)], self.codes(node.values))
+        written = copy(node)
+        for name, held in ast.iter_fields(node):
+            if isinstance(held, ast.expr | list):
+                setattr(
+                    written, name, self.codes(held) if isinstance(held, list) else self.code(held)
+                )
+        return written
 
     def text(self, node: ast.JoinedStr) -> ast.expr:
         if not self.is_step:
@@ -466,23 +458,23 @@ _CONSTANT_TYPES: Final[Mapping[type, ConstantType]] = {
 }
 _CODE: Final[Mapping[type[ast.expr], Callable[..., ast.expr]]] = {
     ast.BinOp: _Compiler.arithmetic,
-    ast.BoolOp: _Compiler.boolean,
+    ast.BoolOp: _Compiler.structure,
     ast.Call: _Compiler.call,
     ast.Compare: _Compiler.comparison,
     ast.Constant: _Compiler.constant,
-    ast.Dict: _Compiler.object,
+    ast.Dict: _Compiler.structure,
     ast.FormattedValue: _Compiler.filled_in,
     ast.GeneratorExp: _Compiler.loop,
-    ast.IfExp: _Compiler.conditional,
+    ast.IfExp: _Compiler.structure,
     ast.JoinedStr: _Compiler.text,
-    ast.List: _Compiler.sequence,
+    ast.List: _Compiler.structure,
     ast.ListComp: _Compiler.loop,
     ast.Name: _Compiler.place,
-    ast.Set: _Compiler.set,
+    ast.Set: _Compiler.structure,
     ast.SetComp: _Compiler.loop,
     ast.Subscript: _Compiler.place,
-    ast.Tuple: _Compiler.sequence,
-    ast.UnaryOp: _Compiler.unary,
+    ast.Tuple: _Compiler.structure,
+    ast.UnaryOp: _Compiler.structure,
 }
 _OPERATIONS: Final = (
     *(operations.walk, operations.weigh, operations.contains, operations.part, operations.add),
