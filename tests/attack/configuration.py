@@ -248,6 +248,7 @@ def _templates() -> Iterator[tuple[str, str]]:
     yield "template of filters", "{{ a" + "|upper" * 150_000 + " }}"
     yield "template of names", "".join(f"{{{{ n{n} }}}}" for n in range(40_000))
     yield "template of a huge constant", "{{ 9 ** 9 ** 9 ** 9 }}"
+    yield "template of a huge text", "{{ 'a' * (3*10**9) }}{{ 'a'|center(3*10**9) }}"
     yield "template of a million digits", "{{ " + "9" * 1_000_000 + " }}"
     yield "template of spaces", "{{" + " " * 1_000_000
     yield "template of quotes", "{{ '" + "\\" * 1_000_000

@@ -4,6 +4,7 @@ from pathlib import Path
 import typer
 from typer.testing import CliRunner, Result
 
+from ai_psychiatrist.cli.app import app as command_line
 from ai_psychiatrist.cli.lint_config_command import EXAMPLES as EPILOG
 from ai_psychiatrist.cli.lint_config_command import lint_config
 from ai_psychiatrist.cli.validate_command import validate
@@ -88,3 +89,13 @@ def test_a_file_has_to_be_named() -> None:
 def test_the_documentation_shows_the_example_as_it_is() -> None:
     shown = (DOCS / "validation.md").read_text("utf-8")
     assert (EXAMPLES / "two_steps" / "pipeline.yaml").read_text("utf-8") in shown
+
+
+def test_validate_config_is_another_name(tmp_path: Path) -> None:
+    path = written(tmp_path, changed("[0, 3]", "[10, 0]"))
+    results = [
+        CliRunner().invoke(command_line, [name, str(path)])
+        for name in ("lint-config", "validate-config")
+    ]
+    assert [result.exit_code for result in results] == [2, 2]
+    assert results[0].output == results[1].output

@@ -101,6 +101,7 @@ COMMANDS = {
     "keys revoke",
     "validate",
     "lint-config",
+    "validate-config",
     "revalidate",
     "export",
     "import",

@@ -32,6 +32,7 @@ COMMANDS: Final = {
         place="lint_config_command:lint_config",
         help="Check pipelines or protocols with all their files and rules; nothing is run.",
     ),
+    "validate-config": Later(place="lint_config_command:lint_config"),
     "revalidate": Later(
         place="revalidate_command:revalidate",
         help="Apply rules again to the answers that a run keeps; no model is asked.",

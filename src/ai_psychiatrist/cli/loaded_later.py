@@ -25,8 +25,8 @@ class Later:
 
     place: str
     """`module:name` in this package, of a function or of an app that has the command."""
-    help: str
-    """The first sentence of its help."""
+    help: str = ""
+    """The first sentence of its help; another name of a command has none and is not listed."""
 
     def load(self, command: str) -> "Command":
         """Import the command of this name; a function's examples stand beside it."""
@@ -62,7 +62,9 @@ class LoadedLater(TyperGroup):
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """List the commands in the form of the library, none of them imported."""
-        listed = {name: TyperCommand(name, help=one.help) for name, one in self.later.items()}
+        listed = {
+            name: TyperCommand(name, help=one.help) for name, one in self.later.items() if one.help
+        }
         TyperGroup(commands={**listed}).format_commands(ctx, formatter)
 
 

@@ -23,9 +23,14 @@ from ai_psychiatrist.pipelines.turn import RawReply, Step, Turn
 from ai_psychiatrist.validation.checks.expression_step import not_found
 from ai_psychiatrist.validation.checks.refusals import refusal
 from ai_psychiatrist.validation.checks.verdict import Verdict
-from ai_psychiatrist.validation.config.lint.step_files import MOST_TEMPLATE_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 from ai_psychiatrist.validation.config.pipeline_file import StepEntry
+from ai_psychiatrist.validation.config.templates import (
+    MOST_TEMPLATE_BYTES,
+    TemplateFailed,
+    TemplateUnusable,
+    parse_template,
+)
 from ai_psychiatrist.validation.expressions import EvaluationFailed
 from ai_psychiatrist.validation.expressions.procedure import Procedure
 
@@ -146,40 +151,26 @@ def _model_step(
 def _compiled(path: Path) -> Callable[[Mapping[str, object]], str | Verdict]:
     """Return what writes a template for a unit, in the sandbox of Jinja2, or says why it cannot.
 
-    Raises `ConfigurationError` when it includes others, or Jinja2 is not installed.
+    Raises `ConfigurationError` when it is none or includes others, or Jinja2 is not installed.
     """
-    try:
-        # An optional dependency.
-        from jinja2 import StrictUndefined, UndefinedError, meta  # noqa: PLC0415
-        from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
-    except ImportError:
-        msg = (
-            "templates need Jinja2, which is not installed: "
-            "pip install 'ai-psychiatrist[evaluation]'"
-        )
-        raise ConfigurationError(msg) from None
-    environment = ImmutableSandboxedEnvironment(
-        autoescape=False,
-        undefined=StrictUndefined,
-        extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"],
-    )
     text = read_regular(path, most_bytes=MOST_TEMPLATE_BYTES).decode("utf-8-sig")
-    tree = environment.parse(text)
-    if any(True for _ in meta.find_referenced_templates(tree)):
+    try:
+        template = parse_template(text)
+        template.compile()
+    except TemplateUnusable as error:
+        msg = f"the template {path.name!r} cannot be used: {error}"
+        raise ConfigurationError(msg) from None
+    if template.includes:
         msg = f"the template {path.name!r} includes another: write it in one file"
         raise ConfigurationError(msg)
-    variables, template = meta.find_undeclared_variables(tree), environment.from_string(text)
 
     def render(known: Mapping[str, object]) -> str | Verdict:
         try:
             return template.render(known)
-        except UndefinedError:
-            # Names of variables, and never a value.
-            lacking = ", ".join(map(repr, sorted(variables - known.keys())))
-            rule, what = "missing_variable", lacking or "a field inside a variable"
-            message = f"the template reads what the unit does not have: {what}"
-        except Exception as error:  # noqa: BLE001  a template is a program and may fail in any way
-            rule, message = "template_failed", f"the template failed with {type(error).__name__}"
-        return refusal(FailureStage.PIPELINE_INTERNAL, rule, message)
+        except TemplateFailed as failed:
+            message = str(failed)
+            if failed.code == "template_too_large":
+                message = f"{path.name}: {message}"
+            return refusal(FailureStage.PIPELINE_INTERNAL, failed.code, message)
 
     return render

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.validation.expressions import (
+    compiler,
     functions,
-    json_values,
-    loops,
-    operators,
+    operations,
     procedure,
     scope,
     syntax,
@@ -17,17 +16,17 @@ from ai_psychiatrist.validation.expressions import (
 PAGE = Path(__file__).parents[3] / "docs" / "validation.md"
 BOUNDS = {
     "steps": f"{scope.UNIT_STEPS:,} steps of work",
-    "characters of a step": f"{operators.CHARACTERS_PER_STEP} characters",
+    "characters of a step": f"{operations.CHARACTERS_PER_STEP} characters",
     "written": f"{syntax.MAX_CHARACTERS:,} characters, {syntax.MAX_BRACKETS} brackets",
-    "loops": f"| loops inside one another | {loops.MAX_LOOPS} |",
-    "whole numbers": f"{operators.MAX_BITS:,} bits",
+    "loops": f"| loops inside one another | {compiler.MAX_LOOPS} |",
+    "whole numbers": f"{operations.MAX_BITS:,} bits",
     "numerals": f"{functions.MAX_NUMERAL} characters",
     "steps of a procedure": f"{procedure.PROCEDURE_STEPS:,} steps of work",
     "elements known": f"{scope.UNIT_STEPS:,} elements",
-    "characters known": f"{scope.UNIT_STEPS * json_values.CHARACTERS_PER_STEP / 1e6} million",
-    "levels": f"{json_values.MAX_DEPTH} levels",
-    "filled in": f"{operators.MAX_FILLED_IN:,} characters",
-    "repeated": f"{operators.MAX_REPEATED:,} elements",
+    "characters known": f"{scope.UNIT_STEPS * procedure.CHARACTERS_PER_STEP / 1e6} million",
+    "levels": f"{procedure.MAX_DEPTH} levels",
+    "filled in": f"{operations.MAX_FILLED_IN:,} characters",
+    "repeated": f"{operations.MAX_REPEATED:,} elements",
     "rounds": f"{procedure.DEFAULT_ITERATIONS:,}; at most {procedure.MOST_ITERATIONS:,}",
 }
 

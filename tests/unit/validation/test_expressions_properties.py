@@ -13,7 +13,9 @@ from ai_psychiatrist.validation.expressions import (
     compile_expression,
     compile_procedure,
 )
-from ai_psychiatrist.validation.expressions.functions import FUNCTIONS, METHODS
+from ai_psychiatrist.validation.expressions.functions import FUNCTIONS as TABLES
+
+FUNCTIONS, METHODS = TABLES["fn_"], TABLES["method_"]
 
 NAMES = ["a", "b", "items", "len", "nowhere", "out", "inp"]
 KEYS = ["'a'", "'b'", "0", "-1", "a", "b"]

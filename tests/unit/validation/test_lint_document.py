@@ -81,9 +81,9 @@ def test_values_keep_their_places() -> None:
     document = document_of(b"a:\n  - b: 'text'\n    c: \"x\\ty\"\n")
     assert document.problems == []
     assert document.value == {"a": [{"b": "text", "c": "x\ty"}]}
-    spot = document.spots["a", 0, "b"]
-    assert (spot.key, spot.text) == (FilePosition(line=2, column=5), FilePosition(line=2, column=9))
-    assert document.spots["a", 0, "c"].text is None
+    mark = document.mark_at(("a", 0, "b"))
+    assert (mark.key, mark.text) == (FilePosition(line=2, column=5), FilePosition(line=2, column=9))
+    assert document.mark_at(("a", 0, "c")).text is None
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,11 @@ from ai_psychiatrist.validation.config.problem import (
     ProblemLevel,
     dotted,
 )
-from ai_psychiatrist.validation.config.yaml_values import Spot, YamlUnusable, read_yaml
+from ai_psychiatrist.validation.config.yaml_values import Mark, YamlUnusable, read_yaml
 
 MOST_PROBLEMS: Final = 500
 """Problems that are told of one file; each of them costs a search for what was meant."""
 
-_FILE: Final = Spot(path=(), key=None)
 _NOTHING: Final = object()
 
 
@@ -52,8 +51,8 @@ class Document:
     content: bytes = field(default=b"", repr=False)
     value: object = field(default=None, repr=False)
     """Dictionaries, lists and plain values, without what was reported and left out."""
-    spots: Mapping[KeyPath, Spot] = field(default_factory=dict, repr=False)
-    """Where the value at a location stands in the file."""
+    mark: Mark = field(default_factory=lambda: Mark(path=()), repr=False)
+    """Where the value and those inside of it stand in the file."""
     is_readable: bool = False
     """Whether there is a value to look at."""
     _problems: list[LintProblem] = field(default_factory=list, repr=False)
@@ -72,12 +71,12 @@ class Document:
 
         One more than `MOST_PROBLEMS` raises `TooManyProblems`; so does `warn`.
         """
-        found, value = self.found(location)
-        spot = self.spots.get(location) or self.spot(found)
-        place = spot.key
-        if column is not None and spot.text is not None and "\n" not in str(value):
-            place = FilePosition(line=spot.text.line, column=spot.text.column + column - 1)
-        self.report_at(place, spot.path, code, message, level=level)
+        _, value = self.found(location)
+        mark = self.mark_at(location)
+        place = mark.key
+        if column is not None and mark.text is not None and "\n" not in str(value):
+            place = FilePosition(line=mark.text.line, column=mark.text.column + column - 1)
+        self.report_at(place, mark.path, code, message, level=level)
 
     def warn(
         self, location: KeyPath, code: str, message: str, *, column: int | None = None
@@ -127,7 +126,7 @@ class Document:
     def reported_in(self, location: KeyPath) -> set[KeyPath]:
         """Return the ways from a location, `()` for itself, to all that something is wrong with."""
         found, _ = self.found(location)
-        path = (*self.spot(found).path, *location[len(found) :])
+        path = (*self.mark_at(found).path, *location[len(found) :])
         return {one[len(path) :] for one in self._reported if one[: len(path)] == path}
 
     def found(self, location: KeyPath) -> tuple[KeyPath, object]:
@@ -143,42 +142,32 @@ class Document:
                 path, value = (*path, part), inner
         return path, value
 
-    def spot(self, location: KeyPath) -> Spot:
-        """Return where the value at a location stands, or the nearest thing around it."""
-        for length in range(len(location), 0, -1):
-            if location[:length] in self.spots:
-                return self.spots[location[:length]]
-        return _FILE
+    def mark_at(self, location: KeyPath) -> Mark:
+        """Return where the value at a location stands or stood, or the nearest thing around it."""
+        mark = self.mark
+        for part in location:
+            mark = mark.inner.get(part, mark)
+        return mark
 
     def leave_out(self, changes: Mapping[KeyPath, str | None]) -> None:
         """Take values out, so that the others can be looked at; with a text, rename their key.
 
         Places stay those of the file; positions behind a value that leaves a list move up.
         """
-        spots: dict[KeyPath, Spot] = {}
-
-        def kept(value: object, old: KeyPath, new: KeyPath) -> object:
-            if old in self.spots:
-                spots[new] = self.spots[old]
-            if isinstance(value, dict):
-                names = {key: changes.get((*old, key), key) for key in value}
-                gone = ((*old, key) for key, name in names.items() if name is None)
-                spots.update({(*new, path[-1]): self.spots[path] for path in gone})
-                return {
-                    name: kept(value[key], (*old, key), (*new, name))
-                    for key, name in names.items()
-                    if name is not None
-                }
-            if isinstance(value, list):
-                left = [place for place in range(len(value)) if (*old, place) not in changes]
-                return [
-                    kept(value[place], (*old, place), (*new, position))
-                    for position, place in enumerate(left)
-                ]
-            return value
-
-        self.value = kept(self.value, (), ())
-        self.spots = spots
+        outwards = sorted(changes, key=len)
+        # From the innermost and from the end of each list, so that what is left keeps its position.
+        for location in outwards[::-1]:
+            *around, key = location
+            _, holder = self.found(tuple(around))
+            marks, name = self.mark_at(tuple(around)), changes[location]
+            if isinstance(holder, dict):
+                value = holder.pop(key)
+                if name is not None:
+                    holder[name], marks.inner[name] = value, marks.inner[key]
+            elif isinstance(holder, list) and isinstance(key, int):
+                del holder[key]
+                left = [mark for at, mark in marks.inner.items() if at != key]
+                marks.inner = dict(enumerate(left))
 
 
 def read_document(path: Path, *, what: str = "the file") -> Document:
@@ -204,7 +193,7 @@ def document_of(content: bytes) -> Document:
     text = decoded(content)
     document = Document(content=with_line_feeds(content))
     try:
-        document.value, document.spots = read_yaml(text, document.report_at)
+        document.value, document.mark = read_yaml(text, document.report_at)
     except YamlUnusable as error:
         document.report_at(error.place, (), error.code, str(error))
     except TooManyProblems:

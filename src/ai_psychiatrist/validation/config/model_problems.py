@@ -81,7 +81,7 @@ def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | N
     is_key = where[-1:] == ("[key]",)
     if is_key:
         value = location[-1]
-    path = document.spot(location).path
+    path = document.mark_at(location).path
     if is_key or not any(document.reported_in(location)):
         code, message = _said(kind, context, dotted(path) or "the file", value)
         report = document.error if context.get("is_error", True) else document.warn
@@ -91,7 +91,7 @@ def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | N
 
 def _missing(document: Document, location: KeyPath) -> dict[KeyPath, str | None]:
     around, _ = document.found(location[:-1])
-    path, key = document.spot(around).path, location[-1]
+    path, key = document.mark_at(around).path, location[-1]
     if not document.reported_in((*around, key)):
         document.error(around, "missing_key", f"{dotted(path) or 'the file'} has no {key!r}")
     return {around: None}

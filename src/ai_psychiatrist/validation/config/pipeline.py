@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, RuleBlock, StepConfig
 from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
 from ai_psychiatrist.validation.config.lint.pipeline_lint import lint_pipeline, read_pipeline
-from ai_psychiatrist.validation.config.lint.step_files import parse_json
+from ai_psychiatrist.validation.config.lint.schema_file import parse_json
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
 from ai_psychiatrist.validation.config.problem import unusable_file
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits

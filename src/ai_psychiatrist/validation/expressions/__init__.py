@@ -1,12 +1,13 @@
 """Expressions of rules and steps: an allow-listed part of Python, compiled once."""
 
-from ai_psychiatrist.validation.expressions.expression import (
-    Expression,
-    ExpressionKind,
-    compile_expression,
+from ai_psychiatrist.validation.expressions.compiler import ExpressionKind, compile_expression
+from ai_psychiatrist.validation.expressions.errors import (
+    EvaluationFailed,
+    ExpressionRefused,
+    FailureKind,
 )
+from ai_psychiatrist.validation.expressions.expression import ConstantType, Expression, FieldRead
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
-from ai_psychiatrist.validation.expressions.places import FieldRead
 from ai_psychiatrist.validation.expressions.procedure import (
     LOOP,
     MOST_ITERATIONS,
@@ -14,13 +15,7 @@ from ai_psychiatrist.validation.expressions.procedure import (
     compile_procedure,
     is_local,
 )
-from ai_psychiatrist.validation.expressions.refusal import (
-    EvaluationFailed,
-    ExpressionRefused,
-    FailureKind,
-)
 from ai_psychiatrist.validation.expressions.scope import Scope
-from ai_psychiatrist.validation.expressions.written_values import ConstantType
 
 __all__ = [
     "LOOP",

@@ -1,46 +1,43 @@
 """Expressions: checked against an allow-list and compiled once, evaluated per unit."""
 
-import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
+from typing import Literal, TypeAlias
 
-from ai_psychiatrist.validation.expressions.compiler import compile_tree
-from ai_psychiatrist.validation.expressions.generated_code import CompiledFunction
-from ai_psychiatrist.validation.expressions.places import FieldRead
-from ai_psychiatrist.validation.expressions.refusal import (
-    BudgetSpent,
-    EvaluationFailed,
-    FailureKind,
-    UnknownName,
-)
-from ai_psychiatrist.validation.expressions.scope import Scope
-from ai_psychiatrist.validation.expressions.syntax import read
-from ai_psychiatrist.validation.expressions.written_values import ConstantType
+from ai_psychiatrist.validation.expressions.errors import EvaluationFailed, FailureKind
+from ai_psychiatrist.validation.expressions.scope import Names, Scope
+
+ConstantType: TypeAlias = Literal["number", "string", "boolean"]
 
 
-class ExpressionKind(Enum):
-    """Where an expression stands, which decides what it may use."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldRead:
+    """One place that an expression reads."""
 
-    RULE = "rule"
-    """A rule, or the condition of one."""
-    EXPRESSION_STEP = "expression_step"
-    """A step made of expressions: it may also draw at random, repeat lists and fill in texts."""
+    name: str
+    """A field, or one of the namespaces `out`, `inp` and `meta`."""
+    keys: tuple[str | int, ...] = ()
+    """Constant subscripts; 0 stands for each element of a list that is walked."""
+    is_guarded: bool = False
+    """Whether the expression only asks if the place is there, or has a value to put for it."""
+    is_walked: bool = False
+    """Whether a key stands for each element of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expression:
-    """A compiled expression and what it reads."""
+    """A compiled expression and what it reads, in the order of its text."""
 
-    source: str = field(repr=False)
     reads: tuple[FieldRead, ...]
     compared_types: tuple[tuple[FieldRead, ConstantType], ...]
     """Places with the type of a constant that they are compared or calculated with."""
-    constant: bool | None
-    """The value, where it is the same true or false for every unit."""
+    is_closed: bool
+    """Whether the value cannot depend on the unit, its host or chance."""
     size: int
     """Parts of its text."""
     constant_keys: frozenset[str] = field(repr=False)
-    function: CompiledFunction = field(repr=False)
+    """Texts that the expression itself writes out."""
+    function: Callable[[Names, Scope], object] = field(repr=False)
 
     @property
     def names(self) -> frozenset[str]:
@@ -52,6 +49,15 @@ class Expression:
         """The first field that the text names."""
         return self.reads[0].name if self.reads else None
 
+    @property
+    def constant(self) -> bool | None:
+        """The value, where it is the same true or false for every unit."""
+        try:
+            value = self.evaluate(Scope(out={})) if self.is_closed else None
+        except EvaluationFailed:
+            return None
+        return value if isinstance(value, bool) else None
+
     def evaluate(self, scope: Scope) -> object:
         """Return the value for one unit.
 
@@ -60,48 +66,17 @@ class Expression:
         """
         try:
             return self.function(scope.names, scope)
-        except UnknownName as problem:
-            kind: FailureKind = "unknown_name"
-            name: str | None = problem.name
+        except EvaluationFailed as problem:
+            kind: FailureKind = problem.kind
+            name = problem.name or self.first_name
         except LookupError as problem:
-            kind, name = "missing_key", self._missing(problem)
+            key = problem.args[0] if isinstance(problem, KeyError) and problem.args else None
+            is_written = isinstance(key, str) and key in self.constant_keys
+            kind, name = "missing_key", key if is_written else self.first_name
         except ArithmeticError:
             kind, name = "arithmetic", self.first_name
-        except (BudgetSpent, RecursionError, MemoryError):
+        except (RecursionError, MemoryError):
             kind, name = "budget", self.first_name
         except (TypeError, ValueError):
             kind, name = "wrong_type", self.first_name
         raise EvaluationFailed(kind, name)
-
-    def _missing(self, problem: LookupError) -> str | None:
-        key = problem.args[0] if isinstance(problem, KeyError) and problem.args else None
-        if isinstance(key, str) and key in self.constant_keys:
-            return key
-        return self.first_name
-
-
-def compile_expression(source: str, *, kind: ExpressionKind = ExpressionKind.RULE) -> Expression:
-    """Compile an expression.
-
-    Raises `ExpressionRefused`, which says what is not allowed and at which column.
-    """
-    tree = read(source)
-    compiled = compile_tree(tree, is_step=kind is ExpressionKind.EXPRESSION_STEP)
-    return Expression(
-        source=source,
-        reads=compiled.reads,
-        compared_types=compiled.compared_types,
-        constant=_constant(compiled.function) if compiled.is_closed else None,
-        size=sum(1 for _ in ast.walk(tree)),
-        constant_keys=compiled.constant_keys,
-        function=compiled.function,
-    )
-
-
-def _constant(function: CompiledFunction) -> bool | None:
-    empty = Scope(out={})
-    try:
-        value = function(empty.names, empty)
-    except (BudgetSpent, LookupError, ArithmeticError, TypeError, ValueError):
-        return None
-    return value if isinstance(value, bool) else None

@@ -3,19 +3,27 @@
 import json
 import re
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
-from ai_psychiatrist.validation.expressions.places import FieldRead
+from ai_psychiatrist.validation.expressions.errors import EvaluationFailed
+from ai_psychiatrist.validation.expressions.expression import FieldRead
 from ai_psychiatrist.validation.expressions.scope import Scope
 
 MAX_VALUE: Final = 200
 """Characters of one value in a message."""
 MAX_WIDTH: Final = 100
 
-_PLACE: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
-_FIELD: Final = re.compile(r"\s*([^\W\d]\w*)((?:\[[^\[\]]*\])*)\s*(?::(.*))?", re.DOTALL)
+_PART: Final = re.compile(r"\{\{|\}\}|\{[^{}]*\}|[^{}]+|[{}]")
+_PLACE: Final = re.compile(
+    r"\{\s*(?!__)(?P<name>[^\W\d]\w*)(?P<keys>(?:\[[^\[\]]*\])*)\s*"
+    r"(?::(?P<spec>(?:.?[<>^])?[+\- ]?0?(?P<width>\d{1,3})?,?(?:\.\d{1,2})?[sdfeg%]?))?\}",
+    re.DOTALL,
+)
 _KEY: Final = re.compile(r"\[([^\[\]]*)\]")
-_SPEC: Final = re.compile(r"(?:.?[<>^])?[+\- ]?0?(\d{1,3})?,?(?:\.\d{1,2})?[sdfeg%]?", re.DOTALL)
+
+_UNSHOWN: Final = (
+    *(EvaluationFailed, LookupError, TypeError, ValueError, ArithmeticError, RecursionError),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +32,13 @@ class _Place:
     spec: str
     verbatim: str
 
-
-_Part: TypeAlias = str | _Place
+    def shown(self, scope: Scope) -> str:
+        """Return the value of a unit, or the place as it is written where there is none."""
+        try:
+            shown = _formatted(_value(self.read, scope), self.spec)
+        except _UNSHOWN:
+            return self.verbatim
+        return shown if len(shown) <= MAX_VALUE else shown[: MAX_VALUE - 1] + "…"
 
 
 class MessageTemplate:
@@ -37,19 +50,10 @@ class MessageTemplate:
     __slots__ = ("_parts", "verbatim")
 
     def __init__(self, text: str) -> None:
-        parts: list[_Part] = []
-        verbatim: list[str] = []
-        end = 0
-        for found in _PLACE.finditer(text):
-            parts.append(text[end : found.start()])
-            end = found.end()
-            place = None if found[1] is None else _place(found[1], found[0])
-            if found[1] is not None and place is None:
-                verbatim.append(found[0])
-            parts.append(place or (found[0][0] if found[1] is None else found[0]))
-        parts.append(text[end:])
-        self._parts = tuple(part for part in parts if part)
-        self.verbatim = tuple(verbatim)
+        self._parts = tuple(map(_part, _PART.findall(text)))
+        self.verbatim = tuple(
+            part for part in self._parts if isinstance(part, str) and part[0] + part[-1] == "{}"
+        )
         """Places that can never be filled: attributes, conversions, formats not offered."""
 
     @property
@@ -64,21 +68,18 @@ class MessageTemplate:
 
     def format(self, scope: Scope) -> str:
         """Return the message for one unit; each value is cut at 200 characters."""
-        return "".join(
-            part if isinstance(part, str) else _shown(part, scope) for part in self._parts
-        )
+        return "".join(part if isinstance(part, str) else part.shown(scope) for part in self._parts)
 
 
-def _place(inside: str, verbatim: str) -> _Place | None:
-    field = _FIELD.fullmatch(inside)
-    if field is None or field[1].startswith("__"):
-        return None
-    spec = field[3] or ""
-    allowed = _SPEC.fullmatch(spec)
-    if allowed is None or int(allowed[1] or 0) > MAX_WIDTH:
-        return None
-    keys = tuple(map(_key, _KEY.findall(field[2])))
-    return _Place(read=FieldRead(name=field[1], keys=keys), spec=spec, verbatim=verbatim)
+def _part(text: str) -> str | _Place:
+    if text in {"{{", "}}"}:
+        return text[0]
+    place = _PLACE.fullmatch(text)
+    if place is None or int(place["width"] or 0) > MAX_WIDTH:
+        return text
+    keys = tuple(map(_key, _KEY.findall(place["keys"])))
+    read = FieldRead(name=place["name"], keys=keys)
+    return _Place(read=read, spec=place["spec"] or "", verbatim=text)
 
 
 def _key(text: str) -> str | int:
@@ -88,37 +89,21 @@ def _key(text: str) -> str | int:
     return text[1:-1] if is_quoted else text
 
 
-def _shown(place: _Place, scope: Scope) -> str:
-    try:
-        value = _value(place.read, scope)
-        shown = _formatted(value, place.spec) if place.spec else _written(value)
-    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError):
-        return place.verbatim
-    return shown if len(shown) <= MAX_VALUE else shown[: MAX_VALUE - 1] + "…"
-
-
 def _value(read: FieldRead, scope: Scope) -> object:
-    if read.name not in scope.names:
-        raise LookupError
-    value = scope.names[read.name]
-    for key in read.keys:
-        match value:
-            case dict():
-                value = value[key if key in value else str(key)]
-            case list() if isinstance(key, int):
-                value = value[key]
-            case _:
-                raise LookupError
+    value: object = scope.names
+    for key in (read.name, *read.keys):
+        if isinstance(value, dict):
+            value = value[key if key in value else str(key)]
+        elif isinstance(value, list) and isinstance(key, int):
+            value = value[key]
+        else:
+            raise LookupError
     return value
 
 
 def _formatted(value: object, spec: str) -> str:
+    if not spec:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TypeError
     return format(value, spec)
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)

@@ -1,90 +1,194 @@
-"""Operators: arithmetic, and comparisons of values with one another."""
+"""What expressions do at run time: operators that could grow without bound, and their cost.
 
-import ast
+Functions take the scope first and return what the plain operator would, or raise what it would;
+`EvaluationFailed` of the kind `budget` when the unit has no steps left. Values are JSON's types,
+and the tuples, sets, ranges and views that expressions make of them.
+"""
 
-from ai_psychiatrist.validation.expressions.generated_code import OPERATORS, call, load
-from ai_psychiatrist.validation.expressions.lowering import Lowering
-from ai_psychiatrist.validation.expressions.operators import MAX_REPEATED
-from ai_psychiatrist.validation.expressions.places import Around, FieldRead
-from ai_psychiatrist.validation.expressions.syntax import refused, refused_part
-from ai_psychiatrist.validation.expressions.written_values import (
-    is_collection,
-    is_number,
-    is_singleton,
-    is_text,
-    whole_number,
-)
+import math
+from collections.abc import Callable, Collection
+from typing import Final, TypeAlias
 
+from ai_psychiatrist.validation.expressions.errors import EvaluationFailed
+from ai_psychiatrist.validation.expressions.scope import Scope, StepScope
 
-def arithmetic(lowering: Lowering, node: ast.BinOp, around: Around) -> ast.expr:
-    """Return the code of an operator between two values."""
-    if type(node.op) not in OPERATORS:
-        raise refused_part(node.op, at=node)
-    if isinstance(node.op, ast.Mod) and is_text(node.left):
-        raise refused("formatting a text with '%'", node)
-    is_product = isinstance(node.op, ast.Mult)
-    if is_product:
-        _check_product(lowering, node)
-    left, right = lowering.lower(node.left, around), lowering.lower(node.right, around)
-    if lowering.is_step and is_product:
-        return call("op_repeat", left, right)
-    _compare_both(lowering, node.left, node.right, around)
-    # A small number that is added or taken keeps the plain operator as safe as ours.
-    if isinstance(node.op, ast.Add | ast.Sub) and (is_number(node.left) or is_number(node.right)):
-        return ast.BinOp(left, node.op, right)
-    return call(f"op_{type(node.op).__name__}", left, right)
+CHARACTERS_PER_STEP: Final = 256
+HOST_CALL_STEPS: Final = 50
+MAX_BITS: Final = 1024
+"""Longer whole numbers take no part in arithmetic."""
+MAX_REPEATED: Final = 10_000
+"""Elements of a list that is made by repeating one."""
+MAX_FILLED_IN: Final = 1_000_000
+"""Characters of a text that is made by filling in others."""
+
+Number: TypeAlias = int | float
+
+NUMBERS: Final = frozenset({int, float, bool})
+_SCALARS: Final = NUMBERS | {type(None)}
+_OBJECT: Final[dict[str, object]] = {}
+VIEWS: Final = (type(_OBJECT.keys()), type(_OBJECT.values()), type(_OBJECT.items()))
+_WALKABLE: Final = frozenset({list, dict, tuple, set, str, range, *VIEWS})
+_HASHED: Final = frozenset({dict, set, VIEWS[0]})
 
 
-def _check_product(lowering: Lowering, node: ast.BinOp) -> None:
-    for operand in (node.left, node.right):
-        if not lowering.is_step and is_collection(operand):
-            raise refused("repeating a list or a text", node)
-        if lowering.is_step and is_text(operand):
-            raise refused("repeating a text", node)
-    for listed, times in ((node.left, node.right), (node.right, node.left)):
-        if isinstance(listed, ast.List) and len(listed.elts) * whole_number(times) > MAX_REPEATED:
-            raise refused(f"repeating a list to more than {MAX_REPEATED} elements", node)
+def walk(scope: Scope, source: object, weight: int = 1) -> Collection[object]:
+    """Return a collection that is about to be walked; each element costs `weight` steps.
+
+    The order of a set differs between processes, so a step, which hands on what it finds, gets
+    its elements sorted.
+    """
+    if type(source) not in _WALKABLE or not isinstance(source, Collection):
+        raise TypeError
+    scope.charge(len(source) * weight + 1)
+    if not isinstance(source, set) or not isinstance(scope, StepScope):
+        return source
+    weigh(scope, tuple(source))
+    return sorted(source)
 
 
-def comparison(lowering: Lowering, node: ast.Compare, around: Around) -> ast.expr:
-    """Return the code of a chain of comparisons, or of a search for a value."""
-    for operator, right in zip(node.ops, node.comparators, strict=True):
-        if isinstance(operator, ast.Is | ast.IsNot) and not is_singleton(right):
-            raise refused("'is' with anything but None, True or False", node)
-        if isinstance(operator, ast.In | ast.NotIn) and len(node.ops) > 1:
-            raise refused("'in' within a chain of comparisons", node)
-    operands = [node.left, *node.comparators]
-    if isinstance(node.ops[0], ast.In | ast.NotIn):
-        return _membership(lowering, node, *operands, around=around)
-    lowered = lowering.lower_all(operands, around)
-    for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
-        if not isinstance(operator, ast.Is | ast.IsNot):
-            _compare_both(lowering, left, right, around)
-    for place, (left, right) in enumerate(zip(operands, node.comparators, strict=False)):
-        # Comparing with one written value is one step, whatever the other side is.
-        if not isinstance(left, ast.Constant) and not isinstance(right, ast.Constant):
-            lowered[place] = call("op_weigh", lowered[place])
-    return ast.Compare(lowered[0], node.ops, lowered[1:])
+def weigh(scope: Scope, value: object) -> object:
+    """Return a value that is about to be compared or written.
+
+    Each value inside it costs a step, and each 256 characters of text.
+    """
+    if type(value) in _SCALARS:
+        return value
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, str):
+            scope.charge(len(inner) // CHARACTERS_PER_STEP + 1)
+        elif type(inner) in _WALKABLE and isinstance(inner, Collection):
+            scope.charge(len(inner) + 1)
+            if isinstance(inner, dict):
+                waiting.extend(inner.values())
+            elif not isinstance(inner, set | range):
+                waiting.extend(inner)
+    return value
 
 
-def _membership(
-    lowering: Lowering, node: ast.Compare, needle: ast.expr, haystack: ast.expr, *, around: Around
-) -> ast.expr:
-    wanted, searched = lowering.lower(needle, around), lowering.lower(haystack, around)
-    match haystack:
-        case ast.Call(func=ast.Name(id="dir")):
-            if isinstance(needle, ast.Constant) and isinstance(needle.value, str):
-                lowering.reads.append(FieldRead(name=needle.value, is_guarded=True))
-            return ast.Compare(wanted, node.ops, [load("names")])
-        case ast.List() | ast.Tuple() | ast.Set():
-            lowering.note_compared(needle, haystack.elts, around)
-            if all(isinstance(element, ast.Constant) for element in haystack.elts):
-                return ast.Compare(wanted, node.ops, [searched])
-    lowering.note_item(haystack, needle, around)
-    found = call("op_contains", wanted, searched)
-    return found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found)
+def weigh_search(scope: Scope, wanted: object, times: int) -> None:
+    """Charge for comparing a value with so many others."""
+    if isinstance(wanted, str):
+        scope.charge(len(wanted) // CHARACTERS_PER_STEP * times)
+    else:
+        left = scope.steps_left
+        weigh(scope, wanted)
+        scope.charge((left - scope.steps_left) * times)
 
 
-def _compare_both(lowering: Lowering, left: ast.expr, right: ast.expr, around: Around) -> None:
-    lowering.note_compared(left, [right], around)
-    lowering.note_compared(right, [left], around)
+def contains(scope: Scope, needle: object, haystack: object) -> bool:
+    """Return whether a collection or a text contains a value."""
+    if isinstance(haystack, str):
+        if not isinstance(needle, str):
+            raise TypeError
+        scope.charge((len(haystack) + len(needle)) // CHARACTERS_PER_STEP + 1)
+        return needle in haystack
+    if type(haystack) in _HASHED:
+        scope.charge(1)
+    else:
+        weigh_search(scope, needle, len(walk(scope, haystack)))
+    return needle in haystack  # type: ignore[operator]
+
+
+def part(
+    scope: Scope, value: object, first: int | None, last: int | None, step: int | None
+) -> object:
+    """Return a slice of a list or a text."""
+    taken = _sequence(value)[first:last:step]
+    scope.charge(_size(taken))
+    return taken
+
+
+def _sequence(value: object) -> str | list[object] | tuple[object, ...]:
+    if not isinstance(value, str | list | tuple):
+        raise TypeError
+    return value
+
+
+def _size(value: str | list[object] | tuple[object, ...]) -> int:
+    return len(value) // (CHARACTERS_PER_STEP if isinstance(value, str) else 1) + 1
+
+
+def add(scope: Scope, left: object, right: object) -> object:
+    """Return the sum of two numbers, or two texts or lists as one."""
+    if type(left) in NUMBERS and type(right) in NUMBERS:
+        return checked(left + right)  # type: ignore[operator]
+    scope.charge(_size(_sequence(left)))
+    scope.charge(_size(_sequence(right)))
+    return left + right  # type: ignore[operator]
+
+
+def subtract(scope: Scope, left: object, right: object) -> object:
+    """Return the difference of two numbers or of two sets."""
+    if isinstance(left, set) and isinstance(right, set):
+        scope.charge(len(left) + len(right))
+        return left - right
+    return checked(number(left) - number(right))
+
+
+def repeat(scope: Scope, left: object, right: object) -> object:
+    """Return the product of two numbers, or a list repeated, of no more than 10,000 elements."""
+    listed, times = (left, right) if isinstance(left, list) else (right, left)
+    if not isinstance(listed, list):
+        return checked(number(left) * number(right))
+    if type(times) is not int:
+        raise TypeError
+    if len(listed) * times > MAX_REPEATED:
+        raise EvaluationFailed("budget", None)
+    scope.charge(len(listed) * max(times, 0) + 1)
+    return listed * times
+
+
+def fill_in(scope: Scope, *parts: object) -> str:
+    """Return texts, numbers, truth values and null as one text."""
+    written = ["None" if part is None else as_text(part) for part in parts]
+    size = sum(map(len, written))
+    if size > MAX_FILLED_IN:
+        raise EvaluationFailed("budget", None)
+    scope.charge(size // CHARACTERS_PER_STEP + 1)
+    return "".join(written)
+
+
+def number(value: object) -> Number:
+    """Return a number that may be calculated with; raise `TypeError` for anything else."""
+    if not isinstance(value, int | float):
+        raise TypeError
+    return checked(value)
+
+
+def checked(value: Number) -> Number:
+    """Return a number that is finite and not too long; raise `OverflowError` otherwise."""
+    is_bounded = (
+        math.isfinite(value) if isinstance(value, float) else value.bit_length() <= MAX_BITS
+    )
+    if not is_bounded:
+        raise OverflowError
+    return value
+
+
+def as_text(value: object) -> str:
+    """Return a text, number or truth value as text."""
+    return value if isinstance(value, str) else str(number(value))
+
+
+def is_there(probe: Callable[[], object]) -> bool:
+    """Return whether a path of names and keys leads to a value, be it null."""
+    try:
+        probe()
+    except EvaluationFailed as problem:
+        if problem.kind == "budget":
+            raise
+        return False
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return False
+    return True
+
+
+def call_host(scope: Scope, name: str, *arguments: object) -> object:
+    """Return what a function of the host gives; one that is not there is an unknown name."""
+    function = scope.host.get(name)
+    if function is None:
+        raise EvaluationFailed("unknown_name", name)
+    scope.charge(HOST_CALL_STEPS)
+    return function(*arguments)

@@ -1,31 +1,32 @@
 """Run the expressions of a step over one unit: what each finds, the next ones see."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+import math
+import random
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ai_psychiatrist.validation.expressions.expression import (
-    Expression,
-    ExpressionKind,
-    compile_expression,
-)
-from ai_psychiatrist.validation.expressions.json_values import as_json
-from ai_psychiatrist.validation.expressions.refusal import (
-    BudgetSpent,
-    EvaluationFailed,
-    ExpressionRefused,
-)
-from ai_psychiatrist.validation.expressions.sampling import generator_for
-from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, StepScope
+from ai_psychiatrist.validation.expressions.compiler import ExpressionKind, compile_expression
+from ai_psychiatrist.validation.expressions.errors import EvaluationFailed, ExpressionRefused
+from ai_psychiatrist.validation.expressions.expression import Expression
+from ai_psychiatrist.validation.expressions.operations import VIEWS
+from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, Scope, StepScope
 
 DEFAULT_ITERATIONS: Final = 1_000
 MOST_ITERATIONS: Final = 10_000
 PROCEDURE_STEPS: Final = 2_000_000
 """Steps of work for all expressions of one step and unit; one evaluation has `UNIT_STEPS`."""
-
-_EVALUATION_STEPS: Final = 4
+CHARACTERS_PER_STEP: Final = 16
+"""Of a text that is kept."""
+MAX_DEPTH: Final = 100
+"""Levels of a value that is kept."""
 LOOP: Final = "loop_until"
 """The field that a failure of the condition names."""
+
+_EVALUATION_STEPS: Final = 4
+_LISTED: Final = (list, tuple, range, *VIEWS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,66 +50,14 @@ class Procedure:
         `EvaluationFailed`, which names a field and never a value; its kind is `endless_loop` when
         the loop has not ended after `max_iterations` rounds.
         """
-        generator = generator_for(seed=seed, step=step, unit_id=unit_id)
-        scope = StepScope({"unit_id": unit_id, **context}, generator)
-        run = _Run(scope=scope)
-        for name, expression in self.init.items():
-            run.find(name, expression)
+        generator = _generator(seed=seed, step=step, unit_id=unit_id)
+        run = _Run(scope=StepScope({"unit_id": unit_id, **context}, generator))
+        run.find_all(self.init)
         for _ in range(self.max_iterations if self.loop_until is not None else 1):
-            for name, expression in self.expressions.items():
-                run.find(name, expression)
+            run.find_all(self.expressions)
             if self.loop_until is None or run.holds(self.loop_until):
-                return run.handed_on()
+                return {name: value for name, value in run.found.items() if not is_local(name)}
         raise EvaluationFailed("endless_loop", None, field=LOOP)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """One unit under way."""
-
-    scope: StepScope
-    found: dict[str, object] = field(default_factory=dict)
-    sizes: dict[str, int] = field(default_factory=dict)
-    size: int = 0
-    """Steps that copying all that was found would cost."""
-    steps_left: int = PROCEDURE_STEPS
-
-    def find(self, name: str, expression: Expression) -> None:
-        """Evaluate an expression and keep what it gives under its name."""
-        value, size = self._value(name, expression)
-        self.size += size - self.sizes.get(name, 0)
-        if self.size > UNIT_STEPS:
-            raise EvaluationFailed("budget", expression.first_name, field=name)
-        self.sizes[name] = size
-        self.scope.names[name] = self.found[name] = value
-
-    def holds(self, condition: Expression) -> bool:
-        """Return whether the loop has ended."""
-        result, _ = self._value(LOOP, condition)
-        if not isinstance(result, bool):
-            raise EvaluationFailed("wrong_type", condition.first_name, field=LOOP)
-        return result
-
-    def handed_on(self) -> dict[str, object]:
-        return {name: value for name, value in self.found.items() if not is_local(name)}
-
-    def _value(self, name: str, expression: Expression) -> tuple[object, int]:
-        """Return a value and its size."""
-        scope = self.scope
-        scope.steps_left = allowed = min(UNIT_STEPS, self.steps_left)
-        try:
-            scope.charge(expression.size + _EVALUATION_STEPS)
-            evaluated = expression.evaluate(scope)
-            uncopied = scope.steps_left
-            value = as_json(scope, evaluated, has_text_keys=not is_local(name))
-        except EvaluationFailed as problem:
-            kind, missing = problem.kind, problem.name
-        except BudgetSpent:
-            kind, missing = "budget", expression.first_name
-        else:
-            self.steps_left -= allowed - scope.steps_left
-            return value, uncopied - scope.steps_left
-        raise EvaluationFailed(kind, missing or expression.first_name, field=name)
 
 
 def compile_procedure(
@@ -140,6 +89,91 @@ def compile_procedure(
 def is_local(name: str) -> bool:
     """Return whether a name is seen by its own step alone."""
     return name.startswith("_")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One unit under way."""
+
+    scope: StepScope
+    found: dict[str, object] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    """Steps that copying all that was found would cost."""
+    steps_left: int = PROCEDURE_STEPS
+
+    def find_all(self, expressions: Mapping[str, Expression]) -> None:
+        """Evaluate expressions in their order and keep what each gives under its name."""
+        for name, expression in expressions.items():
+            value, size = self._value(name, expression)
+            self.size += size - self.sizes.get(name, 0)
+            self.sizes[name] = size
+            if self.size > UNIT_STEPS:
+                raise EvaluationFailed("budget", expression.first_name, field=name)
+            self.scope.names[name] = self.found[name] = value
+
+    def holds(self, condition: Expression) -> bool:
+        """Return whether the loop has ended."""
+        result, _ = self._value(LOOP, condition)
+        if not isinstance(result, bool):
+            raise EvaluationFailed("wrong_type", condition.first_name, field=LOOP)
+        return result
+
+    def _value(self, name: str, expression: Expression) -> tuple[object, int]:
+        """Return a value, and the steps that copying it cost."""
+        scope = self.scope
+        scope.steps_left = allowed = min(UNIT_STEPS, self.steps_left)
+        try:
+            scope.charge(expression.size + _EVALUATION_STEPS)
+            evaluated = expression.evaluate(scope)
+            uncopied = scope.steps_left
+            value = _as_json(scope, evaluated, has_text_keys=not is_local(name))
+        except EvaluationFailed as problem:
+            missing = problem.name or expression.first_name
+            raise EvaluationFailed(problem.kind, missing, field=name) from None
+        self.steps_left -= allowed - scope.steps_left
+        return value, uncopied - scope.steps_left
+
+
+def _generator(*, seed: int, step: str, unit_id: str) -> random.Random:
+    """Return the generator of a step for one unit.
+
+    It starts from the SHA-256 of `[seed,"step","unit_id"]`, JSON in ASCII without blanks, read as
+    one whole number with the first byte highest.
+    """
+    text = json.dumps([seed, step, unit_id], ensure_ascii=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode("ascii")).digest()
+    return random.Random(int.from_bytes(digest, "big"))  # noqa: S311 - repeatable
+
+
+def _as_json(scope: Scope, value: object, *, has_text_keys: bool, depth: int = 0) -> object:
+    """Return a copy of a value, with lists for tuples, ranges and the views of objects.
+
+    Each element and each 16 characters cost a step. Unless `has_text_keys`, keys of objects may be
+    numbers. Raises `EvaluationFailed` for a set and for a number that is not finite, its kind is
+    `budget` for what is too large or nested more than 100 levels deep.
+    """
+    if value is None or isinstance(value, int | float | str):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise EvaluationFailed("arithmetic", None)
+        scope.charge(len(value) // CHARACTERS_PER_STEP if isinstance(value, str) else 0)
+        return value
+    if depth > MAX_DEPTH:
+        raise EvaluationFailed("budget", None)
+    if type(value) not in (dict, *_LISTED) or not isinstance(value, Collection):
+        raise EvaluationFailed("wrong_type", None)
+    scope.charge(len(value) + 1)
+    inner = depth + 1
+    if not isinstance(value, dict):
+        return [_as_json(scope, each, has_text_keys=has_text_keys, depth=inner) for each in value]
+    if not all(isinstance(key, str if has_text_keys else str | int) for key in value):
+        raise EvaluationFailed("wrong_type", None)
+    return {
+        _as_json(scope, key, has_text_keys=True): _as_json(
+            scope, each, has_text_keys=has_text_keys, depth=inner
+        )
+        for key, each in value.items()
+    }
 
 
 def _compiled(source: str, place: str) -> Expression:

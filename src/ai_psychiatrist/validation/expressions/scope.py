@@ -5,7 +5,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Final, NoReturn
 
-from ai_psychiatrist.validation.expressions.refusal import BudgetSpent, UnknownName
+from ai_psychiatrist.validation.expressions.errors import EvaluationFailed
 
 UNIT_STEPS: Final = 100_000
 """Steps of work for all expressions of one unit: one is about one element of a collection."""
@@ -15,13 +15,13 @@ _NO_HOST: Final[Mapping[str, Callable[..., object]]] = MappingProxyType({})
 
 
 class Names(dict[str, object]):
-    """The names of one unit; one that is not there raises `UnknownName`."""
+    """The names of one unit; one that is not there fails the evaluation."""
 
     __slots__ = ()
 
     def __missing__(self, name: str) -> NoReturn:
-        """Refuse a name that is not there."""
-        raise UnknownName(name)
+        """Fail for a name that is not there."""
+        raise EvaluationFailed("unknown_name", name)
 
 
 class Scope:
@@ -57,10 +57,10 @@ class Scope:
         self.steps_left = steps
 
     def charge(self, steps: int) -> None:
-        """Take steps off what the unit has left; raise `BudgetSpent` when there are too few."""
+        """Take steps off what the unit has left; fail the evaluation when too few are left."""
         self.steps_left -= steps
         if self.steps_left < 0:
-            raise BudgetSpent
+            raise EvaluationFailed("budget", None)
 
 
 class StepScope(Scope):

@@ -6,9 +6,9 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Final
+from typing import Final, Literal
 
-from ai_psychiatrist.validation.expressions.refusal import ExpressionRefused
+from ai_psychiatrist.validation.expressions.errors import ExpressionRefused
 
 MAX_CHARACTERS: Final = 2_000
 MAX_DEPTH: Final = 80
@@ -43,7 +43,7 @@ _REFUSED: Final[Mapping[type[ast.AST], str]] = {
 }
 
 
-def read(source: str) -> ast.expr:
+def parse_expression(source: str) -> ast.expr:
     """Return the tree of one expression.
 
     Raises `ExpressionRefused` when the text is empty, too long, nested too deeply or malformed.
@@ -52,12 +52,11 @@ def read(source: str) -> ast.expr:
     if not text:
         raise ExpressionRefused("there is no expression", 1)
     if len(text) > MAX_CHARACTERS:
-        raise ExpressionRefused(
-            f"the expression is longer than {MAX_CHARACTERS} characters", MAX_CHARACTERS + 1
-        )
-    _refuse_brackets(text)
+        message = f"the expression is longer than {MAX_CHARACTERS} characters"
+        raise ExpressionRefused(message, MAX_CHARACTERS + 1)
+    _check_brackets(text)
     tree = _parsed(text)
-    _refuse_depth(tree)
+    _check_depth(tree)
     if not text.isascii():
         _count_characters(tree, text)
     return tree
@@ -74,39 +73,30 @@ def refused(
 
 
 def refused_part(part: ast.AST, *, at: ast.AST | None = None) -> ExpressionRefused:
-    """Return the refusal of a kind of part; `at`: where it stands, if it has no place itself."""
+    """Return the refusal of a kind of part; `at`: the node that has its position."""
     return refused(_REFUSED.get(type(part), "this"), at or part)
 
 
-def check_constant(node: ast.Constant) -> None:
-    """Raise `ExpressionRefused` for a written value that is too large or no value of JSON."""
-    match node.value:
-        case None | bool():
-            return
-        case str() as text:
-            if len(text) > MAX_TEXT:
-                raise refused(f"a text of more than {MAX_TEXT} characters", node)
-        case int() | float() as number:
-            if not abs(number) <= MAX_NUMBER:
-                raise refused("a number beyond 10 to the power of 18", node)
-        case _:
-            raise refused("a constant of this type", node)
+@contextmanager
+def python_warnings(action: Literal["error", "ignore"]) -> Iterator[None]:
+    """Refuse what Python only warns of, such as an unknown escape, or pass over it."""
+    # The filters are those of the whole process: two threads would leave each other's behind.
+    with _FILTERS, warnings.catch_warnings():
+        warnings.simplefilter(action)
+        yield
 
 
-def _refuse_brackets(text: str) -> None:
+def _check_brackets(text: str) -> None:
     depth = 0
     for column, character in enumerate(text, start=1):
-        if character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
+        depth += (character in "([{") - (character in ")]}")
         if depth > MAX_BRACKETS:
             raise ExpressionRefused("brackets are nested too deeply", column)
 
 
 def _parsed(text: str) -> ast.expr:
     try:
-        with _warnings_refused() if _MAY_BE_WARNED_OF.search(text) else nullcontext():
+        with python_warnings("error") if _MAY_BE_WARNED_OF.search(text) else nullcontext():
             return ast.parse(text, mode="eval").body
     except SyntaxError as problem:
         column = problem.offset or 1
@@ -115,16 +105,7 @@ def _parsed(text: str) -> ast.expr:
     raise ExpressionRefused("this is not one well-formed expression", max(column, 1))
 
 
-@contextmanager
-def _warnings_refused() -> Iterator[None]:
-    """Refuse what Python only warns of, such as an unknown escape: it is a mistake in a rule."""
-    # The filters are those of the whole process: two threads would leave each other's behind.
-    with _FILTERS, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
-
-
-def _refuse_depth(tree: ast.expr) -> None:
+def _check_depth(tree: ast.expr) -> None:
     level: list[ast.AST] = [tree]
     for _ in range(MAX_DEPTH):
         level = [inner for node in level for inner in ast.iter_child_nodes(node)]
@@ -140,9 +121,3 @@ def _count_characters(tree: ast.expr, text: str) -> None:
         if isinstance(node, ast.expr | ast.keyword):
             before = lines[node.lineno - 1][: node.col_offset]
             node.col_offset = len(before.decode(errors="replace"))
-
-
-def check_name(node: ast.Name) -> None:
-    """Refuse a name of Python's own."""
-    if node.id.startswith("__"):
-        raise refused("a name that begins with '__'", node)

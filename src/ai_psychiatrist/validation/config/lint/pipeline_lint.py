@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
-from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
-from ai_psychiatrist.validation.config.lint.field_consistency import check_block
-from ai_psychiatrist.validation.config.lint.inputs import Inputs, declared_names
-from ai_psychiatrist.validation.config.lint.known_names import known_names
-from ai_psychiatrist.validation.config.lint.rule_expressions import check_rules
-from ai_psychiatrist.validation.config.lint.step_expressions import check_step_expressions
+from ai_psychiatrist.validation.config.document import (
+    Document,
+    TooManyProblems,
+    document_of,
+    read_document,
+)
+from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
+from ai_psychiatrist.validation.config.lint.names import ALWAYS_THERE, StepLint, given_names
 from ai_psychiatrist.validation.config.lint.steps import StepReading, read_steps
-from ai_psychiatrist.validation.config.lint.templates import check_variables, read_variables
 from ai_psychiatrist.validation.config.model_problems import validate_model
-from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
+from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, Processing
 from ai_psychiatrist.validation.config.problem import LintProblem
 
 
@@ -46,8 +47,7 @@ def read_pipeline(path: Path) -> PipelineReading:
         if file is not None:
             reading.file = file
             reading.steps = read_steps(file, document, path.parent)
-            inputs = declared_names(file.processing, document, path.parent)
-            _cross_check(reading, inputs)
+            _check_names(reading, path.parent)
     except TooManyProblems:
         pass
     return reading
@@ -58,30 +58,52 @@ def lint_pipeline(path: Path) -> list[LintProblem]:
     return read_pipeline(path).document.problems
 
 
-def _cross_check(reading: PipelineReading, inputs: Inputs) -> None:
-    """Check what steps use against what there is for them."""
+def _check_names(reading: PipelineReading, folder: Path) -> None:
+    """Check what steps use against what inputs and earlier steps give."""
+    document, processing = reading.document, reading.file.processing
+    positions = (position.name for position in processing.positions)
+    named = {*processing.inputs, *positions, *_items(processing, document, folder), *ALWAYS_THERE}
+    is_listed = "inputs" in processing.model_fields_set
+    blocks = [step.config.rules for step in reading.steps if step.config.rules is not None]
+    context: dict[str, StepReading | None] = dict.fromkeys(named)
+    protected = frozenset(name for block in blocks for name in block.protected)
     used: set[str] = set()
     is_all_seen = True
-    for step, names in zip(reading.steps, known_names(reading.steps, inputs), strict=True):
-        check_block(step, names)
-        used |= check_rules(step, names) | check_step_expressions(step, names)
-        if step.block is not None:
-            used |= {*step.block.required, *step.block.types, *step.block.protected}
-        template = read_variables(step)
-        if template is not None:
-            check_variables(step, template.variables, names)
-            used |= template.variables
-            is_all_seen = is_all_seen and template.is_whole
-        elif step.scope in MODEL_SCOPES:
-            is_all_seen = False
-    if is_all_seen:
-        _check_unused(reading, used)
-
-
-def _check_unused(reading: PipelineReading, used: set[str]) -> None:
-    """Warn of inputs that are declared for nothing: often a template misspells them."""
-    for position, name in enumerate(reading.file.processing.inputs):
-        if name not in used:
-            location = ("processing", "inputs", position)
+    for step in reading.steps:
+        own = given_names(step)
+        lint = StepLint(
+            document=document,
+            step=step,
+            own=own,
+            context=dict(context),
+            protected=protected,
+            is_complete=is_listed or bool(document.reported_in(("processing", "inputs"))),
+            used=used,
+        )
+        is_whole = lint.check()
+        is_all_seen = is_all_seen and (is_whole or step.config.scope not in MODEL_SCOPES)
+        context |= dict.fromkeys(own.difference(protected & context.keys()), step)
+    for position, name in enumerate(processing.inputs):
+        if is_all_seen and name not in used:
             message = f"no template, rule or expression uses {name!r}"
-            reading.document.warn(location, "unused_input", message)
+            document.warn(("processing", "inputs", position), "unused_input", message)
+
+
+def _items(processing: Processing, document: Document, folder: Path) -> set[str]:
+    """Return the fields of the items; their file is not needed for validation, so it may lack."""
+    name, key = processing.items.source, processing.items.key
+    if name is None:
+        return set()
+    try:
+        items = document_of(read_bounded(folder / name))
+    except FileUnusable as error:
+        message = f"the items {name!r} cannot be read: {error}"
+        document.warn(("processing", "items", "source"), "items_file", message)
+        return set()
+    holder = items.value if isinstance(items.value, dict) and key is not None else {}
+    listed = holder.get(key)
+    if key is not None and not isinstance(listed, list):
+        message = f"the items {name!r} have no list {key!r}"
+        document.warn(("processing", "items", "key"), "items_file", message)
+    fields = listed if isinstance(listed, list) else []
+    return {field for item in fields if isinstance(item, dict) for field in item}

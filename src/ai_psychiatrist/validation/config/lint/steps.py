@@ -5,29 +5,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.validation.checks.step_config import (
-    MODEL_SCOPES,
-    RuleBlock,
-    StepConfig,
-    StepExpressions,
-    StepScope,
-)
+from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, StepConfig, StepExpressions
 from ai_psychiatrist.validation.checks.verdict import PathPart
 from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.lint.node import Node
-from ai_psychiatrist.validation.config.lint.schema_fields import SchemaFields
-from ai_psychiatrist.validation.config.lint.step_files import SchemaFile, read_schema, read_template
+from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
+from ai_psychiatrist.validation.config.lint.schema_file import SchemaFile, read_schema
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, StepEntry
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
+from ai_psychiatrist.validation.config.templates import MOST_TEMPLATE_BYTES
 from ai_psychiatrist.validation.nearest import did_you_mean
 
 TEMPLATES: Final = ("prompts", "templates")
-SCHEMAS: Final = ("schemas", "files")
-BLOCKS: Final = ("validation",)
+_SCHEMAS: Final = ("schemas", "files")
+_STEPS: Final = ("pipeline", "steps")
 _LINKS: Final[Mapping[KeyPath, str]] = {
     TEMPLATES: "a template",
-    SCHEMAS: "a schema",
-    BLOCKS: "validation rules",
+    _SCHEMAS: "a schema",
+    ("validation",): "validation rules",
 }
 _OF_MODELS: Final = ("prompts", "schemas", "api", "processing")
 """Sections that only pipelines with a model step need."""
@@ -35,10 +29,9 @@ _OF_MODELS: Final = ("prompts", "schemas", "api", "processing")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepReading:
-    """One step with the places that its parts were read from."""
+    """One step with the files that it names."""
 
     config: StepConfig
-    document: Document = field(repr=False)
     location: KeyPath
     """Where the list of steps has it."""
     template: str | None = field(repr=False)
@@ -50,46 +43,16 @@ class StepReading:
         """The step's name."""
         return self.config.name
 
-    @property
-    def scope(self) -> StepScope:
-        """Who makes its output."""
-        return self.config.scope
-
-    @property
-    def block(self) -> RuleBlock | None:
-        """Its checks."""
-        return self.config.rules
-
-    def entry_at(self, *way: str | int) -> Node:
-        """Return a place in its entry in the list of steps."""
-        return Node.at(self.document, (*self.location, *way))
-
-    def block_at(self, *way: str | int) -> Node:
-        """Return a place in its checks."""
-        return Node.at(self.document, (*BLOCKS, self.name, *way))
-
-    @property
-    def fields(self) -> SchemaFields | None:
-        """What its schema says; `None` without one."""
-        return None if self.schema is None else self.schema.fields
-
     def names_at(self, way: Sequence[PathPart]) -> frozenset[str]:
-        """Return the fields that the step's schema names inside a place of its answer."""
-        return frozenset() if self.fields is None else self.fields.names_at(way)
-
-    def types_at(self, way: Sequence[PathPart]) -> frozenset[str] | None:
-        """Return the types that a place of its answer may have; `None` where nothing says so."""
-        said = None if self.fields is None else self.fields.types_at(way)
-        if said is None and self.block is not None and len(way) == 1 and way[0] in self.block.types:
-            return frozenset(self.block.types[str(way[0])])
-        return said
+        """Return the fields that its schema names inside a place of its answer."""
+        return frozenset() if self.schema is None else self.schema.names_at(way)
 
 
 def read_steps(file: PipelineFile, document: Document, folder: Path) -> list[StepReading]:
     """Read every step with its files; `folder`: where the pipeline file lies."""
     steps: dict[str, StepReading] = {}
     for position, entry in enumerate(file.pipeline.steps):
-        location = ("pipeline", "steps", position)
+        location = (*_STEPS, position)
         if entry.name in steps:
             document.error(location, "duplicate_step", f"a step {entry.name!r} is there already")
         else:
@@ -103,67 +66,65 @@ def _read_step(
     entry: StepEntry, location: KeyPath, file: PipelineFile, document: Document, folder: Path
 ) -> StepReading:
     name, prompts, schemas = entry.name, file.prompts, file.schemas
-    text = schema = template_path = None
+    text = schema = path = None
     if name in prompts.templates:
-        template_path = folder / prompts.template_dir / prompts.templates[name]
-        text = read_template(document, (*TEMPLATES, name), template_path)
+        path = folder / prompts.template_dir / prompts.templates[name]
+        text = _read_template(document, (*TEMPLATES, name), path)
         if entry.prompt_template not in (None, prompts.templates[name]):
             message = "the step and prompts.templates name two different templates for it"
             document.error((*location, "prompt_template"), "prompt_template", message)
     if name in schemas.files:
+        place, checks_formats = folder / schemas.schema_dir, schemas.check_formats
         schema = read_schema(
-            document,
-            (*SCHEMAS, name),
-            folder / schemas.schema_dir / schemas.files[name],
-            checks_formats=schemas.check_formats,
+            document, (*_SCHEMAS, name), place / schemas.files[name], checks_formats=checks_formats
         )
-    return StepReading(
-        config=StepConfig(
-            name=name,
-            scope=entry.scope,
-            template=template_path,
-            schema=None if schema is None else schema.fields.document,
-            schema_name=None if schema is None else schema.path.name,
-            checks_formats=schemas.check_formats,
-            rules=file.validation.get(name),
-            expressions=_expressions(entry) if entry.scope == "expression" else None,
-        ),
-        document=document,
-        location=location,
-        template=text,
-        schema=schema,
-    )
-
-
-def _expressions(entry: StepEntry) -> StepExpressions:
     own = StepExpressions.model_fields
-    return StepExpressions(**{name: value for name, value in entry if name in own})
+    expressions = StepExpressions(**{key: value for key, value in entry if key in own})
+    config = StepConfig(
+        name=name,
+        scope=entry.scope,
+        template=path,
+        schema=None if schema is None else schema.document,
+        schema_name=None if schema is None else schema.path.name,
+        checks_formats=schemas.check_formats,
+        rules=file.validation.get(name),
+        expressions=expressions if entry.scope == "expression" else None,
+    )
+    return StepReading(config=config, location=location, template=text, schema=schema)
+
+
+def _read_template(document: Document, location: KeyPath, path: Path) -> str | None:
+    """Read a template; what is wrong is reported at `location`, which names it."""
+    try:
+        return decoded(read_bounded(path, most_bytes=MOST_TEMPLATE_BYTES))
+    except FileUnusable as error:
+        shown = f"{path.parent.name}/{path.name}"
+        document.error(location, "template_file", f"the template {shown!r} cannot be used: {error}")
+        return None
 
 
 def _check_sections(steps: Collection[StepReading], document: Document) -> None:
     """Report sections that are missing; without a model step the pipeline itself is enough."""
-    listed = ("pipeline", "steps")
-    is_doubtful = bool(document.reported_in(listed))
-    asks_models = any(step.scope in MODEL_SCOPES for step in steps) or is_doubtful or not steps
+    is_doubtful = bool(document.reported_in(_STEPS))
+    asks_models = any(_is_asked(step) for step in steps) or is_doubtful or not steps
     given = document.value if isinstance(document.value, dict) else {}
     for name in ("pipeline", *(_OF_MODELS if asks_models else ())):
         if name not in given and () not in document.reported_in((name,)):
             document.error((), "missing_section", f"the section {name!r} is missing")
     if not steps and "pipeline" in given and not is_doubtful:
-        document.error(listed, "no_steps", "the pipeline has no steps")
+        document.error(_STEPS, "no_steps", "the pipeline has no steps")
 
 
 def _check_links(steps: Collection[StepReading], file: PipelineFile, document: Document) -> None:
     """Report what model steps lack, each as one problem, and entries that belong to no step."""
+    given: list[Mapping[str, object]] = [
+        *(file.prompts.templates, file.schemas.files, file.validation)
+    ]
     entries = {
         section: {way[0] for way in document.reported_in(section) if len(way) == 1}.union(known)
-        for section, known in (
-            (TEMPLATES, file.prompts.templates),
-            (SCHEMAS, file.schemas.files),
-            (BLOCKS, file.validation),
-        )
+        for section, known in zip(_LINKS, given, strict=True)
     }
-    asked = [step for step in steps if step.scope in MODEL_SCOPES]
+    asked = [step for step in steps if _is_asked(step)]
     for step in asked:
         lacking = [section for section, known in entries.items() if step.name not in known]
         if lacking:
@@ -176,6 +137,10 @@ def _check_links(steps: Collection[StepReading], file: PipelineFile, document: D
         for name in sorted(map(str, known.difference(names))):
             message = f"the pipeline has no step {name!r}{_meant(name, names, without)}"
             document.error((*section, name), "orphan", message)
+
+
+def _is_asked(step: StepReading) -> bool:
+    return step.config.scope in MODEL_SCOPES
 
 
 def _meant(name: str, steps: list[str], lacking: list[str]) -> str:

@@ -24,7 +24,7 @@ class ExpressionRefused(ConfigurationError):
         where = f"{message} (column {column})"
         super().__init__(where if place is None else f"{place}: {where}")
         self.message = message
-        """What is refused, without the place."""
+        """What is refused, without its position."""
         self.column = column
         """Counted from 1."""
         self.called = called
@@ -48,27 +48,15 @@ class EvaluationFailed(AssessmentServiceError):
     @property
     def reason(self) -> str:
         """The rest of a sentence that begins with the expression."""
-        place = "a value" if self.name is None else f"the field {self.name!r}"
-        match self.kind:
-            case "unknown_name" | "missing_key":
-                return f"needs {place}, which is not there"
-            case "arithmetic":
-                return f"cannot calculate with {place}: it divides by zero or leaves the numbers"
-            case "wrong_type":
-                return f"cannot use {place}: a value has the wrong type for it"
-            case "budget":
-                return "needs more steps for this unit than are allowed"
-            case "endless_loop":
-                return "does not hold after as many rounds as are allowed"
+        value = "a value" if self.name is None else f"the field {self.name!r}"
+        return _REASONS[self.kind].format(value=value)
 
 
-class UnknownName(Exception):
-    """A name is neither in the answer nor in the input; never leaves the package."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
-
-
-class BudgetSpent(Exception):
-    """A unit has used up its steps; never leaves the package."""
+_REASONS: dict[FailureKind, str] = {
+    "unknown_name": "needs {value}, which is not there",
+    "missing_key": "needs {value}, which is not there",
+    "arithmetic": "cannot calculate with {value}: it divides by zero or leaves the numbers",
+    "wrong_type": "cannot use {value}: a value has the wrong type for it",
+    "budget": "needs more steps for this unit than are allowed",
+    "endless_loop": "does not hold after as many rounds as are allowed",
+}

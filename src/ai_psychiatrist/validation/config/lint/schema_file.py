@@ -1,0 +1,134 @@
+"""A step's JSON Schema: the file, and the fields and types that it says of an answer."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Final
+
+from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.checks.schema.references import SchemaReferences
+from ai_psychiatrist.validation.checks.schema.type_names import (
+    ALL_TYPES,
+    allowed_types,
+    schemas_at,
+)
+from ai_psychiatrist.validation.checks.step_config import Schema
+from ai_psychiatrist.validation.checks.verdict import PathPart
+from ai_psychiatrist.validation.config.document import Document, with_line_feeds
+from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
+from ai_psychiatrist.validation.config.problem import KeyPath
+
+_SAME_VALUE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFile:
+    """A schema that compiles."""
+
+    path: Path
+    content: bytes = field(repr=False)
+    document: Schema = field(repr=False)
+    references: SchemaReferences = field(repr=False)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the schema refuses top-level fields that it does not name."""
+        return any(
+            schema.get(keyword) is False and "patternProperties" not in schema
+            for schema in self._branches(self.document, ("allOf",))
+            for keyword in ("additionalProperties", "unevaluatedProperties")
+        )
+
+    def names_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
+        """Return the fields that the schema names inside a place; a position stands for any."""
+        found: set[str] = set()
+        for inner in schemas_at(self.references, self.document, parts):
+            for schema in self._branches(inner, _SAME_VALUE):
+                properties = schema.get("properties")
+                found |= set(properties) if isinstance(properties, Mapping) else set()
+        return frozenset(found)
+
+    def types_at(self, parts: Sequence[PathPart]) -> frozenset[str] | None:
+        """Return the JSON types that a place may hold, or `None` if the schema does not say."""
+        inner = schemas_at(self.references, self.document, parts)
+        types = frozenset().union(*(allowed_types(self.references, one) for one in inner))
+        return types if types and types != ALL_TYPES else None
+
+    def _branches(self, schema: Schema, keywords: Sequence[str]) -> Iterator[Mapping[str, object]]:
+        """Yield a schema and those under `keywords`, which apply to the same value, each once."""
+        waiting: list[object] = [schema]
+        seen: set[int] = set()
+        while waiting:
+            current = waiting.pop(0)
+            if isinstance(current, Mapping) and id(current) not in seen:
+                seen.add(id(current))
+                yield current
+                waiting.append(self.references.target(current, "$ref"))
+                for keyword in keywords:
+                    held = current.get(keyword)
+                    waiting += held if isinstance(held, list) else [held]
+
+
+def read_schema(
+    document: Document, location: KeyPath, path: Path, *, checks_formats: bool
+) -> SchemaFile | None:
+    """Read and compile a schema; what is wrong is reported at `location`, which names it."""
+    try:
+        content = read_bounded(path)
+        schema = parse_json(content)
+    except FileUnusable as error:
+        shown = f"{path.parent.name}/{path.name}"
+        document.error(location, "schema_file", f"the schema {shown!r} cannot be used: {error}")
+        return None
+    if not isinstance(schema, dict | bool):
+        message = f"the schema {path.name!r} is neither an object nor true or false"
+        document.error(location, "schema_invalid", message)
+        return None
+    try:
+        compiled = CompiledSchema(schema, name=path.name)
+        Coercer(compiled)
+    except SchemaInvalid as error:
+        document.error(location, "schema_invalid", str(error))
+        return None
+    for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
+        message = f"{unknown!r} is no format of the standard: it is not checked"
+        document.warn(location, "unknown_format", message)
+    return SchemaFile(
+        path=path,
+        content=with_line_feeds(content),
+        document=schema,
+        references=SchemaReferences(schema),
+    )
+
+
+def parse_json(content: bytes) -> object:
+    """Return what a file of JSON holds; raises `FileUnusable` for anything else."""
+    try:
+        return json.loads(
+            decoded(content), object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
+        )
+    except JSONDecodeError as error:
+        msg = f"it is no JSON, line {error.lineno} column {error.colno}: {error.msg}"
+    except RecursionError:
+        msg = "it is nested too deeply"
+    except ValueError:
+        msg = "it holds a number of too many digits"
+    raise FileUnusable(msg)
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            msg = f"the key {key!r} stands twice in one object"
+            raise FileUnusable(msg)
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> object:
+    msg = f"{name} is no JSON number"
+    raise FileUnusable(msg)
