@@ -116,6 +116,8 @@ def validate(
         refuse_what_does_not_fit(request, files, is_seeded=seed is not None)
         found = validated(request, files, longest_line=longest_line)
     if request.config is None or failures is not None:
+        for warning in request.validator.warnings:
+            typer.echo(f"warning: {warning}", err=True)
         print_account(found)
     raise typer.Exit(ExitCode.COMPLETE if found.is_all_valid else ExitCode.PARTIAL)
 

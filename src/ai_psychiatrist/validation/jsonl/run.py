@@ -11,10 +11,15 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.validation.checks.expression_step import Find
-from ai_psychiatrist.validation.checks.host_fields import METADATA, RETRY_COUNT, SET_ASIDE, UNIT_ID
+from ai_psychiatrist.validation.checks.host_fields import (
+    METADATA,
+    RETRY_COUNT,
+    SET_ASIDE,
+    UNIT_ID,
+    UnitSurroundings,
+)
 from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.checks.unit_surroundings import UnitSurroundings
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.context import NOT_ASKED, AskedUnits
 from ai_psychiatrist.validation.jsonl.lines import Line
@@ -195,7 +200,7 @@ def _surroundings(unit: Unit) -> UnitSurroundings:
     if unit.unit_id is not None:
         meta[UNIT_ID] = unit.unit_id
     meta[RETRY_COUNT] = unit.retry_count
-    return UnitSurroundings(context, meta)
+    return UnitSurroundings.of(context, meta)
 
 
 _KNOWN_OTHERWISE: Final = SET_ASIDE | {RETRY_COUNT}

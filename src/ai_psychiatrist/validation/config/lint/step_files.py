@@ -50,7 +50,10 @@ def read_schema(
     for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
         message = f"{unknown!r} is no format of the standard: it is not checked"
         document.warn(location, "unknown_format", message)
-    return SchemaFile(path=path, content=with_line_feeds(content), fields=SchemaFields.of(schema))
+    for warning in compiled.warnings:
+        document.warn(location, "unknown_keyword", f"schema {path.name!r}: {warning}")
+    fields = SchemaFields.of(compiled.document)
+    return SchemaFile(path=path, content=with_line_feeds(content), fields=fields)
 
 
 def parse_json(content: bytes) -> object:
