@@ -156,25 +156,23 @@ def _source(folder: Path, size: int) -> Path:
     return folder / f"units-{size}.jsonl"
 
 
-def measure(folder: Path, size: int, *, workers: int = 1) -> Measurement:
+def measure(folder: Path, size: int) -> Measurement:
     """Validate a file in a process of its own and check the account."""
     command = [sys.executable, "-m", "benchmarks.validation", "--one", str(_source(folder, size))]
-    finished = subprocess.run(
-        [*command, "--workers", str(workers)], check=True, stdout=subprocess.PIPE, text=True
-    )
+    finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found = Measurement(**json.loads(finished.stdout))
     assert found.valid + found.failed == found.units == size
     return found
 
 
-def run_one(source: Path, *, workers: int) -> Measurement:
+def run_one(source: Path) -> Measurement:
     """Validate a file in this process, with all outputs."""
     from ai_psychiatrist.infrastructure.logging import setup_logging  # noqa: PLC0415
     from ai_psychiatrist.validation.checks.step_validator import StepValidator  # noqa: PLC0415
     from ai_psychiatrist.validation.config.pipeline import load_pipeline  # noqa: PLC0415
+    from ai_psychiatrist.validation.jsonl.lines import source_lines  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file  # noqa: PLC0415
     from ai_psychiatrist.validation.jsonl.run import validate_lines  # noqa: PLC0415
-    from ai_psychiatrist.validation.jsonl.shards import validate_file  # noqa: PLC0415
 
     setup_logging("CRITICAL")
     step = load_pipeline(source.parent / "pipeline.yaml").step("score")
@@ -185,11 +183,7 @@ def run_one(source: Path, *, workers: int) -> Measurement:
         output_file(source.with_suffix(".coercions"), field="coercions") as coercions,
     ):
         outputs = Outputs(valid=valid, failures=failures, coercions=coercions)
-        if workers > 1:
-            summary = validate_file(step, source, outputs, workers=workers)
-        else:
-            with source.open("rb") as stream:
-                summary = validate_lines(StepValidator(step), stream, outputs)
+        summary = validate_lines(StepValidator(step), source_lines(source), outputs)
     assert summary.is_balanced
     assert summary.coercions == -(-summary.requested // COERCED)
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -228,11 +222,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="validation", description=__doc__)
     parser.add_argument("--largest", type=int, default=SIZES[-2], help="most units of a run")
-    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--one", type=Path, help="validate this file in this process")
     options = parser.parse_args(arguments)
     if options.one is not None:
-        print(json.dumps(asdict(run_one(options.one, workers=options.workers))))
+        print(json.dumps(asdict(run_one(options.one))))
         return
     sizes = [size for size in SIZES if size <= options.largest]
     print("| what | units | wall s | units per s of CPU | peak MB |")
@@ -241,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         folder = Path(name)
         write_inputs(folder, sizes)
         for size in sizes:
-            found = measure(folder, size, workers=options.workers)
+            found = measure(folder, size)
             print(
                 f"| ours | {size:,} | {found.wall_seconds:.2f} | {found.per_cpu_second:,.0f} "
                 f"| {found.peak_megabytes:.0f} |",

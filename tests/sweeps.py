@@ -38,10 +38,6 @@ SIMULATED_INTERVIEWS: Final = Sweep(slice=25, whole=1_000)
 """Interviews with simulated participants, and as many with participants in danger."""
 SIMULATED_INCIDENTS: Final = Sweep(slice=2, whole=20)
 """Simulated interviews about an incident."""
-SHARDED_LINES: Final = Sweep(slice=2_500, whole=25_000)
-"""Lines of a file that several processes validate."""
-SHARDING_WORKERS: Final = Sweep(slice=3, whole=8)
-"""The most processes that validate one file: one, three, eight."""
 DAMAGED_REPLIES: Final = Sweep(slice=500, whole=10_000)
 """Replies of known values that are damaged before they are read."""
 LATENCIES: Final = Sweep(slice=4, whole=200)

@@ -10,9 +10,13 @@ from typing import Any
 from ai_psychiatrist.validation.checks.rules import RuleSpec
 from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepConfig
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS, StepValidator
-from ai_psychiatrist.validation.jsonl.options import DEFAULT_OPTIONS, ValidationOptions
+from ai_psychiatrist.validation.jsonl.lines import LONGEST_LINE_BYTES, read_lines
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import validate_lines
+from ai_psychiatrist.validation.jsonl.run import (
+    DEFAULT_OPTIONS,
+    ValidationOptions,
+    validate_lines,
+)
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
@@ -70,11 +74,13 @@ def run_bytes(
     context: Path | None = None,
     options: ValidationOptions = DEFAULT_OPTIONS,
     limits: ParseLimits = DEFAULT_LIMITS,
+    longest: int = LONGEST_LINE_BYTES,
 ) -> Ran:
     """Validate bytes and check that the account balances."""
     outputs = Outputs(valid=io.BytesIO(), failures=io.BytesIO(), coercions=io.BytesIO())
     validator = StepValidator(step, limits=limits)
-    summary = validate_lines(validator, io.BytesIO(data), outputs, context=context, options=options)
+    lines = read_lines(io.BytesIO(data), longest=longest)
+    summary = validate_lines(validator, lines, outputs, context=context, options=options)
     assert summary.is_balanced
     valid, failures, coercions = (
         stream.getvalue()

@@ -101,8 +101,6 @@ def _files(folder: Path) -> Iterator[Answer]:
         yield answer_of(f"schema/files/{case}", folder, check(folder, *_SCHEMA, name))
     yield answer_of("schema/files/stdin", folder, check(folder, *_SCHEMA, "--stdin", stdin=good))
     yield answer_of("schema/files/dash", folder, check(folder, *_SCHEMA, "-", stdin=bad))
-    workers = check(folder, *_SCHEMA, "in.jsonl", "--workers", "2")
-    yield answer_of("schema/files/workers", folder, workers)
     packed = ("--valid", "v.gz", "--failures", "f.gz", "--next", "n.gz")
     ended = run(["validate", *_SCHEMA, "in.jsonl", *packed], folder)
     files: dict[str, Json] = {
@@ -125,7 +123,6 @@ _REFUSED: Final[dict[str, tuple[str, ...]]] = {
     "seed": (*_SCHEMA, "--seed", "1"),
     "two_inputs": (*_SCHEMA, "in.jsonl", "--stdin"),
     "no_schema": ("--schema", "nowhere.json"),
-    "no_workers": (*_SCHEMA, "--workers", "0"),
     "no_length": (*_SCHEMA, "--longest-line", "0"),
     "unknown_keys": (*_SCHEMA, "--duplicate-keys", "first"),
     "no_folder": (*_SCHEMA, "--valid", "nowhere/v.jsonl"),

@@ -13,7 +13,7 @@ SCHEMA = {
     "properties": {"score": {"type": "integer", "minimum": 0, "maximum": 3}},
     "required": ["score"],
 }
-LINES = ('{"unit_id": "a", "score": 1}', '{"score": "2"}', '{"score": 9}', "no JSON", "")
+LINES = ('{"unit_id": "a", "score": 1}', '{"score": "2"}', '{"score": 9}', "no JSON")
 
 
 def test_it_finds_what_the_command_finds(tmp_path: Path) -> None:
@@ -76,7 +76,14 @@ circular["score"] = circular
 @pytest.mark.parametrize(
     ("answer", "rule"),
     [
-        pytest.param('```json\n{"score": 1}\n```', "parse_no_json", id="fenced"),
+        pytest.param('```json\n{"score": 1', "parse_truncated", id="a fence that is cut off"),
+        pytest.param(
+            '```\n{"unit_id": 1, "score": 1}\n```\n```\n{"unit_id": 2, "score": 1}\n```',
+            "parse_several_answers",
+            id="two units in fences",
+        ),
+        pytest.param("", "parse_no_json", id="empty"),
+        pytest.param(b" \n", "parse_no_json", id="blank"),
         pytest.param('{"score": 1}\n{"score": 2}', None, id="two objects"),
         pytest.param('{\n"score": 1', "parse_truncated", id="cut off at a line break"),
         pytest.param({"score": object()}, "no_json_value", id="no JSON value"),
@@ -97,6 +104,20 @@ def test_a_bad_answer_is_one_failure_and_leaves_the_others(
     assert rule is None or report.summary["by_rule"] == {rule: 1}
     assert report.summary["is_balanced"]
     assert (report.summary["requested"], report.summary["failed"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param('```json\n{"unit_id": "a", "score": "1"}\n```', id="fenced"),
+        pytest.param('Here it is:\n{"unit_id": "a", "score": "1"}', id="after words"),
+        pytest.param('<think>{"score": 3}</think>{"unit_id": "a", "score": "1"}', id="thinking"),
+    ],
+)
+def test_a_reply_is_read_as_the_command_reads_the_models_own_words(reply: str) -> None:
+    report = ap.validate([reply, {"unit_id": "b", "_raw_text": reply}], SCHEMA)
+    assert report.valid == ({"unit_id": "a", "score": 1}, {"unit_id": "b", "score": 1})
+    assert len(report.coercions) == 2
 
 
 def test_line_breaks_between_the_values_of_an_answer_are_no_failure() -> None:

@@ -14,7 +14,7 @@ from ai_psychiatrist.pipelines.intake import Intake
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.jsonl.options import Earlier
+from ai_psychiatrist.validation.jsonl.run import Earlier
 from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 
 

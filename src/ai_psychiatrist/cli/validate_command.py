@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -87,9 +86,6 @@ def validate(
         int | None,
         typer.Option("--seed", help="What a step of expressions draws at random by; else 0."),
     ] = None,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Processes for files from 50 MB on.")
-    ] = 1,
     longest_line: Annotated[
         int, typer.Option("--longest-line", min=1, help="Bytes; longer lines fail.")
     ] = 10_000_000,
@@ -118,8 +114,10 @@ def validate(
         keeps_last_key = duplicate_keys is DuplicateKeys.LAST
         request = request_of(schema, config, step, keeps_last_key=keeps_last_key, seed=seed or 0)
         refuse_what_does_not_fit(request, files, is_seeded=seed is not None)
-        found = validated(request, files, workers=workers, longest_line=longest_line)
+        found = validated(request, files, longest_line=longest_line)
     if request.config is None or failures is not None:
+        for warning in request.validator.warnings:
+            typer.echo(f"warning: {warning}", err=True)
         print_account(found)
     raise typer.Exit(ExitCode.COMPLETE if found.is_all_valid else ExitCode.PARTIAL)
 
@@ -132,8 +130,6 @@ def _ending_quietly() -> Iterator[None]:
     except BrokenPipeError:
         drop_output(sys.stdout, sys.stderr)
         raise typer.Exit(ExitCode.BROKEN_PIPE) from None
-    except BrokenProcessPool:
-        fail("a worker ended before its part was done; no file is written")
     except OSError as error:
         fail(f"a file cannot be written: {error.strerror}")
     except KeyboardInterrupt:

@@ -10,21 +10,16 @@ from ai_psychiatrist.cli.progress import line_progress
 from ai_psychiatrist.cli.validation_files import Files, open_outputs
 from ai_psychiatrist.cli.validation_request import Request
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.validation.jsonl.lines import open_source
-from ai_psychiatrist.validation.jsonl.options import ValidationOptions
-from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file
-from ai_psychiatrist.validation.jsonl.run import validate_lines
-from ai_psychiatrist.validation.jsonl.shards import (
-    WORTH_SHARING_BYTES,
-    validate_file,
-)
+from ai_psychiatrist.validation.jsonl.lines import source_lines
+from ai_psychiatrist.validation.jsonl.outputs import output_file
+from ai_psychiatrist.validation.jsonl.run import ValidationOptions, validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
 
 if TYPE_CHECKING:
     from ai_psychiatrist.cli.run_recording import Recording
 
 
-def validated(request: Request, files: Files, *, workers: int, longest_line: int) -> Summary:
+def validated(request: Request, files: Files, *, longest_line: int) -> Summary:
     """Check the lines and return the account; raises `InputError` for what cannot be used."""
     files.refuse_the_same_twice()
     with ExitStack() as stack:
@@ -42,46 +37,24 @@ def validated(request: Request, files: Files, *, workers: int, longest_line: int
             setup_logging("INFO" if is_logged else "CRITICAL")
             options = ValidationOptions(
                 deadline_seconds=request.deadline_seconds,
-                longest_line=longest_line,
                 needs_unit_ids=request.config is not None,
                 on_outcome=None if run is None else run.take,
                 earlier=None if run is None else run.earlier,
                 on_progress=on_progress,
                 find=request.find,
             )
-            found = _run(request, files, outputs, options=options, workers=workers)
+            found = validate_lines(
+                request.validator,
+                source_lines(files.source, longest=longest_line),
+                outputs,
+                context=files.context,
+                options=options,
+            )
         if account is not None:
             account.write(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2))
         outputs.valid.flush()
         outputs.failures.flush()
     return found
-
-
-def _run(
-    request: Request,
-    files: Files,
-    outputs: Outputs,
-    *,
-    options: ValidationOptions,
-    workers: int,
-) -> Summary:
-    is_large = (files.source_bytes or 0) >= WORTH_SHARING_BYTES
-    # A ledger has one writer, and expressions are compiled where they run.
-    is_shared = workers > 1 and is_large and files.run is None and request.find is None
-    if files.source is not None and is_shared:
-        return validate_file(
-            request.step,
-            files.source,
-            outputs,
-            workers=workers,
-            limits=request.validator.limits,
-            context=files.context,
-            options=options,
-        )
-    with open_source(files.source) as stream:
-        return validate_lines(
-            request.validator, stream, outputs, context=files.context, options=options
-        )
 
 
 def _recording(request: Request, files: Files, stack: ExitStack) -> "Recording | None":

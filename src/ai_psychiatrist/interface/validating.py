@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -16,20 +15,12 @@ from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.validation.checks.step_config import StepConfig
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import step_of_document, step_of_schema
-from ai_psychiatrist.validation.jsonl.lines import (
-    LONGEST_LINE_BYTES,
-    Line,
-    open_source,
-    read_lines,
-    readable,
-)
-from ai_psychiatrist.validation.jsonl.options import ValidationOptions
+from ai_psychiatrist.validation.jsonl.lines import LONGEST_LINE_BYTES, Line, source_lines
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import logged_summary
-from ai_psychiatrist.validation.jsonl.unit_checker import UnitChecker, blocks
+from ai_psychiatrist.validation.jsonl.run import ValidationOptions, validate_lines
 
 Answer: TypeAlias = str | bytes | Mapping[str, object]
-"""One answer: an object as JSON, or the object itself."""
+"""One answer: an object as JSON, a reply that gives one, or the object itself."""
 JsonSchema: TypeAlias = Mapping[str, object] | bool | Path
 
 _OPTIONS: Final = ValidationOptions(needs_unit_ids=False)
@@ -80,7 +71,8 @@ class ValidatedLines(Result):
 def validate(lines: Iterable[Answer] | Path, schema: JsonSchema) -> ValidatedLines:
     """Check answers as `ai-psychiatrist validate --schema` does: coercion, then the schema.
 
-    `lines`: one answer each, line breaks in it or not, or the path of a file with one a line.
+    `lines`: one answer each, an object or a model's reply that gives one in a fence or among words,
+    or the path of a file with one object a line. Each answer comes back once, an empty one as well.
     `schema`: a JSON Schema, or the path of one. All is kept in memory: the command does files of
     any length. Raises `ConfigurationError` for what is no schema, and `InputError` for what are no
     lines, or no answers.
@@ -88,15 +80,12 @@ def validate(lines: Iterable[Answer] | Path, schema: JsonSchema) -> ValidatedLin
     validator = StepValidator(_step(schema))
     valid, failures, coercions = BytesIO(), BytesIO(), BytesIO()
     outputs = Outputs(valid=valid, failures=failures, coercions=coercions)
-    checker = UnitChecker(validator, outputs, options=_OPTIONS)
-    with _opened(lines) as source:
-        for block in readable(blocks(source)):
-            checker.check(block)
+    summary = validate_lines(validator, _lines(lines), outputs, options=_OPTIONS)
     return ValidatedLines(
         valid=tuple(_objects(valid)),
         failures=tuple(_objects(failures)),
         coercions=tuple(coercions.getvalue().decode().splitlines()),
-        summary=asdict(logged_summary(checker.tally, validator, asked=None)),
+        summary=asdict(summary),
     )
 
 
@@ -107,16 +96,13 @@ def _step(schema: JsonSchema) -> StepConfig:
     return step_of_document(document, name="schema")
 
 
-@contextmanager
-def _opened(lines: Iterable[Answer] | Path) -> Iterator[Iterable[Line]]:
+def _lines(lines: Iterable[Answer] | Path) -> Iterable[Line]:
     if isinstance(lines, Path):
-        with open_source(named_path(lines, field="lines")) as stream:
-            yield read_lines(stream)
-        return
+        return source_lines(named_path(lines, field="lines"))
     if isinstance(lines, str | bytes | Mapping) or not isinstance(lines, Iterable):
         msg = "give a list of answers, or the pathlib.Path of a file with one a line"
         raise InputError(msg, field="lines")
-    yield [_line(number, answer) for number, answer in enumerate(lines, start=1)]
+    return [_line(number, answer) for number, answer in enumerate(lines, start=1)]
 
 
 def _line(number: int, answer: Answer) -> Line:
@@ -124,7 +110,7 @@ def _line(number: int, answer: Answer) -> Line:
     if content is None:
         return Line(number, None, 0, is_writable=False)
     is_too_long = len(content) > LONGEST_LINE_BYTES
-    return Line(number, None if is_too_long else content, len(content))
+    return Line(number, None if is_too_long else content, len(content), is_reply=True)
 
 
 def _content(number: int, answer: Answer) -> bytes | None:

@@ -12,9 +12,9 @@ from tests.fakes.jsonl_runs import STEP
 from tests.sweeps import DAMAGED_FILES
 
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.jsonl.options import ValidationOptions
+from ai_psychiatrist.validation.jsonl.lines import read_lines
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
-from ai_psychiatrist.validation.jsonl.run import validate_lines
+from ai_psychiatrist.validation.jsonl.run import ValidationOptions, validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -33,10 +33,10 @@ class Run:
     def __init__(self, made: MadeFile, validator: StepValidator, context: Path | None) -> None:
         self.outcomes: list[UnitOutcome] = []
         valid, failures = io.BytesIO(), io.BytesIO()
-        options = ValidationOptions(longest_line=LONGEST_LINE, on_outcome=self.outcomes.append)
+        options = ValidationOptions(on_outcome=self.outcomes.append)
         self.summary: Summary = validate_lines(
             validator,
-            io.BytesIO(made.data),
+            read_lines(io.BytesIO(made.data), longest=LONGEST_LINE),
             Outputs(valid=valid, failures=failures),
             context=context,
             options=options,

@@ -1,4 +1,4 @@
-"""Lines of bytes, and the memory of ids."""
+"""Lines of bytes."""
 
 import io
 
@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_psychiatrist.validation.jsonl.lines import read_lines
-from ai_psychiatrist.validation.jsonl.unit_ids import DIGEST_BYTES, UnitIds, id_digest
 
 
 def lines_of(data: bytes, longest: int = 100) -> list[tuple[int, bytes | None]]:
@@ -46,21 +45,3 @@ def test_sizes_tile_the_stream(data: bytes, longest: int) -> None:
 def test_reading_stops_after_the_given_size() -> None:
     found = list(read_lines(io.BytesIO(b"a\nb\nc\n"), first=7, size=4))
     assert [(line.number, line.content) for line in found] == [(7, b"a"), (8, b"b")]
-
-
-@given(st.lists(st.text(max_size=3), max_size=60))
-def test_an_id_is_new_once(ids: list[str]) -> None:
-    seen, known = UnitIds(), set[str]()
-    for one in ids:
-        assert seen.add(id_digest(one)) == (one not in known)
-        known.add(one)
-
-
-def test_digest_found_across_two_neighbours_is_new() -> None:
-    bucket, half = b"ab", (DIGEST_BYTES - 2) // 2
-    left = bucket + bytes(half) + b"\x01" * half
-    right = bucket + b"\x02" * half + b"\x03" * half
-    across = bucket + b"\x01" * half + b"\x02" * half
-    seen = UnitIds([left, right])
-    assert seen.add(across)
-    assert not any(map(seen.add, [left, right, across]))

@@ -13,7 +13,7 @@ from tests.fakes.jsonl_runs import STEP, run_bytes, run_lines, unit
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleSpec
 from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepConfig
-from ai_psychiatrist.validation.jsonl.options import ValidationOptions
+from ai_psychiatrist.validation.jsonl.run import ValidationOptions
 from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
@@ -173,8 +173,7 @@ def test_number_of_too_many_digits_does_not_become_text(end: str) -> None:
 
 def test_too_long_line_is_passed_over_and_counted() -> None:
     long = unit("u1", note="x" * 500)
-    options = ValidationOptions(longest_line=len(unit("u0")))
-    ran = run_lines([unit("u0"), long, unit("u2"), long], options=options)
+    ran = run_lines([unit("u0"), long, unit("u2"), long], longest=len(unit("u0")))
     assert [one["unit_id"] for one in ran.kept] == ["u0", "u2"]
     assert [(one["line"], one["raw_response"]) for one in ran.failed] == [(2, None), (4, None)]
     assert {rule for _, _, rule in ran.told} == {"line_too_long"}

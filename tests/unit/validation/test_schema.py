@@ -226,7 +226,7 @@ def test_integers_of_any_length_are_compared_exactly() -> None:
         pytest.param({"required": "a"}, "required", "/required", id="no list"),
         pytest.param({"pattern": "("}, "pattern", "/pattern", id="no pattern"),
         pytest.param(
-            {"$schema": "http://json-schema.org/draft-07/schema#"}, "$schema", "", id="older draft"
+            {"$schema": "http://json-schema.org/draft-06/schema#"}, "$schema", "", id="older draft"
         ),
         pytest.param(
             {"$defs": {"a": {"$schema": "https://example.org/own"}}},

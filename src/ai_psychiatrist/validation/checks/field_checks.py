@@ -6,7 +6,6 @@ from typing import Final
 
 import jsonschema_rs
 
-from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, Parts
 from ai_psychiatrist.validation.checks.coercion.choices import Choices
 from ai_psychiatrist.validation.checks.coercion.coercer import Coerced, CoercionProfile
 from ai_psychiatrist.validation.checks.fields.paths import FieldPath, FieldPlace, replaced
@@ -19,7 +18,7 @@ from ai_psychiatrist.validation.checks.fields.specs import (
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, fits
 from ai_psychiatrist.validation.checks.schema.messages import sort_key
 from ai_psychiatrist.validation.checks.step_config import RuleBlock
-from ai_psychiatrist.validation.checks.verdict import UnitError
+from ai_psychiatrist.validation.checks.verdict import Coercion, PathPart, UnitError
 
 _NOTHING: Final[Mapping[str, object]] = {}
 
@@ -47,14 +46,14 @@ class FieldChecks:
         """
         if fits(self._in_order, value):
             return Coerced(value=value)
-        notes = CoercionNotes()
-        errors: dict[Parts, UnitError] = {}
+        coercions: list[Coercion] = []
+        errors: dict[tuple[PathPart, ...], UnitError] = {}
         changed: object = value
         for one in self._fields:
             for place in one.path.places(changed):
                 held = place.value
                 if isinstance(held, str) and (read := one.reading(held)) is not None:
-                    notes.changed(place.parts, held, read.value)
+                    coercions.append(Coercion.of(place.parts, held, read.value))
                     changed = replaced(changed, place.parts, read.value)
                     held = read.value
                 problem = _problem(one, place, held, context)
@@ -63,7 +62,7 @@ class FieldChecks:
                     errors[place.parts] = error
         return Coerced(
             value=changed if isinstance(changed, dict) else value,
-            coercions=tuple(notes.coercions),
+            coercions=tuple(coercions),
             errors=tuple(sorted(errors.values(), key=sort_key)),
         )
 

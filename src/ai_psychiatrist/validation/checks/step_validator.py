@@ -13,7 +13,14 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.field_checks import FieldChecks
 from ai_psychiatrist.validation.checks.fields.paths import parts_of, top_name
-from ai_psychiatrist.validation.checks.host_fields import RETRY_COUNT, SET_ASIDE
+from ai_psychiatrist.validation.checks.host_fields import (
+    RETRY_COUNT,
+    SET_ASIDE,
+    HostFields,
+    HostFunctions,
+    UnitSurroundings,
+    accumulated,
+)
 from ai_psychiatrist.validation.checks.refusals import guarded, not_finite, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
@@ -24,8 +31,6 @@ from ai_psychiatrist.validation.checks.step_config import (
     StepConfig,
     StepExpressions,
 )
-from ai_psychiatrist.validation.checks.step_host_fields import HostFields
-from ai_psychiatrist.validation.checks.unit_surroundings import HostFunctions, UnitSurroundings
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 from ai_psychiatrist.validation.expressions import LOOP, Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
@@ -33,8 +38,6 @@ from ai_psychiatrist.validation.reply.parse import parse_object
 
 MAX_DEPTH: Final = 200
 DEFAULT_LIMITS: Final = ParseLimits(max_depth=MAX_DEPTH)
-
-_NONE: Final[tuple[UnitError, ...]] = ()
 
 
 class StepValidator:
@@ -46,7 +49,7 @@ class StepValidator:
         Raises `ConfigurationError` when the step has no schema or no rules, or one of them is
         wrong.
         """
-        schema, block = _schema_of(step), _rules_of(step)
+        schema, block = _schema_and_rules(step)
         self.name = step.name
         self.limits = limits
         self.schema_digest = _digest(
@@ -58,6 +61,10 @@ class StepValidator:
         self._schema = CompiledSchema(
             schema, name=step.schema_name or step.name, checks_formats=step.checks_formats
         )
+        self.warnings = tuple(
+            f"schema {self._schema.name!r}: {one}" for one in self._schema.warnings
+        )
+        """Keywords of the schema that look wrong; it is used all the same."""
         required = frozenset(block.required) - frozenset(block.inherited)
         self._coercer = Coercer(
             self._schema, block.coerce, required=frozenset(map(top_name, required))
@@ -79,7 +86,7 @@ class StepValidator:
         `meta` holds `unit_id` and `retry_count`, as far as they are known. An answer that names
         another unit counts for the one in `meta` and carries a warning.
         """
-        around = UnitSurroundings(context, meta)
+        around = UnitSurroundings.of(context, meta)
         return guarded(self.apply_rules, guarded(self.text_structure, answer, around), around)
 
     def check_object(
@@ -93,7 +100,7 @@ class StepValidator:
         """Check an answer that is an object already; the object itself is never changed."""
         if (refused := not_finite(value)) is not None:
             return refused
-        around = UnitSurroundings(context, meta, host)
+        around = UnitSurroundings.of(context, meta, host)
         return guarded(self.apply_rules, guarded(self.structure, value, around), around)
 
     def text_structure(self, answer: str, around: UnitSurroundings) -> Verdict:
@@ -106,19 +113,19 @@ class StepValidator:
 
     def structure(self, value: dict[str, object], around: UnitSurroundings) -> Verdict:
         """Return what coercion, schema and fields say about an answer of finite numbers."""
-        own = self._host.left_out(value)
-        warnings = () if own is value else self._host.clashes(value, around)
-        coerced = self._coercer.coerce(self._host.put_back(own, around.meta))
+        own = self._host.strip(value)
+        warnings = [] if own is value else self._host.clashes(value, around)
+        coerced = self._coercer.coerce(self._host.restore(own, around.meta))
         kept = coerced.value
         if not coerced.is_sound:
             # An unwrapped answer can bring fields of a host with it.
-            warnings = (*warnings, *self._host.clashes(kept, around))
-            kept = self._host.put_back(self._host.left_out(kept), around.meta)
+            warnings += self._host.clashes(kept, around)
+            kept = self._host.restore(self._host.strip(kept), around.meta)
         fields = self._fields.check(kept, around.inputs)
         is_sound = coerced.is_sound and not fields.coercions
-        schema_errors = _NONE if is_sound else self._schema.errors(fields.value)
+        schema_errors = () if is_sound else self._schema.errors(fields.value)
         errors = (*schema_errors, *coerced.errors, *fields.errors)
-        answer = self._host.left_out(fields.value)
+        answer = self._host.strip(fields.value)
         return Verdict(
             value=answer,
             stage=FailureStage.SCHEMA_VALIDATION if errors else None,
@@ -165,7 +172,7 @@ class StepValidator:
         self, context: Mapping[str, object], answer: Mapping[str, object]
     ) -> dict[str, object]:
         """Return the context of the next step: this one's, and over it what an answer found."""
-        return self._host.accumulated(context, answer)
+        return accumulated(context, answer, protected=self._host.protected)
 
 
 _OVER_BUDGET: Final = UnitError(
@@ -173,25 +180,20 @@ _OVER_BUDGET: Final = UnitError(
 )
 
 
-def _schema_of(step: StepConfig) -> Schema:
-    if step.scope not in MODEL_SCOPES and step.expressions is None:
-        msg = f"step {step.name!r} has the scope {step.scope!r}: no model answers it"
+def _schema_and_rules(step: StepConfig) -> tuple[Schema, RuleBlock]:
+    if step.expressions is not None:
+        return True if step.schema is None else step.schema, step.rules or RuleBlock()
+    problem = None
+    if step.scope not in MODEL_SCOPES:
+        problem = f"the scope {step.scope!r}: no model answers it"
+    elif step.schema is None:
+        problem = "no schema; name one under 'schemas.files'"
+    elif step.rules is None:
+        problem = f"no rules; write them under 'validation.{step.name}'"
+    if problem is not None or step.schema is None or step.rules is None:
+        msg = f"step {step.name!r} has {problem}"
         raise ConfigurationError(msg)
-    if step.schema is None and step.expressions is not None:
-        return True
-    if step.schema is None:
-        msg = f"step {step.name!r} has no schema; name one under 'schemas.files'"
-        raise ConfigurationError(msg)
-    return step.schema
-
-
-def _rules_of(step: StepConfig) -> RuleBlock:
-    if step.rules is None and step.expressions is not None:
-        return RuleBlock()
-    if step.rules is None:
-        msg = f"step {step.name!r} has no rules; write them under 'validation.{step.name}'"
-        raise ConfigurationError(msg)
-    return step.rules
+    return step.schema, step.rules
 
 
 def _known_fields(schema: Schema, block: RuleBlock) -> frozenset[str]:

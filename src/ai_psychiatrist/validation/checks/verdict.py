@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 from ai_psychiatrist.domain.failures import FailureStage
 
@@ -47,6 +47,17 @@ class Coercion:
     before_type: str
     """JSON's name of the type, with `float` and `integer` told apart."""
     after_type: str
+
+    @classmethod
+    def of(cls, parts: tuple[PathPart, ...], before: object, after: object) -> Self:
+        """Return the record of a value that was read as another."""
+        return cls(
+            parts=parts,
+            before=before,
+            after=after,
+            before_type=type_name(before),
+            after_type=type_name(after),
+        )
 
     @property
     def line(self) -> str:

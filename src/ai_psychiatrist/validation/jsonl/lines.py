@@ -6,9 +6,9 @@ import json
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from ai_psychiatrist.domain.errors import InputError
 
@@ -30,10 +30,25 @@ class Line(NamedTuple):
     """Bytes in the file, the end included."""
     is_writable: bool = True
     """False for what was given as an object, and is none in JSON."""
+    is_reply: bool = False
+    """Whether it is all that a model said, which may be nothing, or an object among words."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the line holds no unit."""
+        return self.content is not None and not self.content.strip() and not self.is_reply
+
+
+class LineSource(Protocol):
+    """What lines are read from."""
+
+    def readline(self, size: int, /) -> bytes:
+        """Return what is left of a line, at most `size` bytes of it."""
+        ...
 
 
 def read_lines(
-    stream: BinaryIO,
+    stream: LineSource,
     *,
     longest: int = LONGEST_LINE_BYTES,
     first: int = 1,
@@ -60,7 +75,7 @@ def read_lines(
         left = None if left is None else left - taken
 
 
-def skip_line(stream: BinaryIO) -> int:
+def skip_line(stream: LineSource) -> int:
     """Pass over what is left of a line and return its bytes."""
     skipped = 0
     while part := stream.readline(_SKIPPED_AT_ONCE):
@@ -70,45 +85,43 @@ def skip_line(stream: BinaryIO) -> int:
     return skipped
 
 
-@contextmanager
-def open_source(path: Path | None) -> Iterator[BinaryIO]:
-    """Yield the bytes of a file, unpacked when its name ends in `.gz`; `None` is standard input.
+def source_lines(path: Path | None, *, longest: int = LONGEST_LINE_BYTES) -> Iterator[Line]:
+    """Yield the lines of a file, unpacked when its name ends in `.gz`; `None` is standard input.
 
-    Raises `InputError` when it cannot be opened, and where all of it, not packed, is one object or
+    Raises `InputError` when it cannot be read, and where all of it, not packed, is one object or
     array over several lines.
     """
-    if path is None:
-        yield _refusing_one_value(sys.stdin.buffer)
-        return
     with ExitStack() as stack:
         try:
-            stream: BinaryIO = stack.enter_context(path.open("rb"))
+            file = sys.stdin.buffer if path is None else stack.enter_context(path.open("rb"))
+            if path is not None and path.suffix == ".gz":
+                stream: LineSource = stack.enter_context(gzip.GzipFile(fileobj=file))
+            else:
+                stream = _refusing_one_value(file)
+            yield from read_lines(stream, longest=longest)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise _unreadable("it is not a whole gzip file") from None
         except OSError as error:
             raise _unreadable(error.strerror) from None
-        if path.suffix == ".gz":
-            stream = cast("BinaryIO", stack.enter_context(gzip.GzipFile(fileobj=stream)))
-            yield stream
-            return
-        yield _refusing_one_value(stream)
 
 
-def _refusing_one_value(stream: BinaryIO) -> BinaryIO:
+def _refusing_one_value(stream: BinaryIO) -> LineSource:
     """Return the stream from its beginning; raises `InputError` for one value over several lines.
 
     Only where the first line is no JSON is more read, and no more than a line may hold.
     """
-    first = stream.readline(LONGEST_LINE_BYTES)
-    begun = first.removeprefix(_BYTE_ORDER_MARK).lstrip()
-    may_be_one = begun.startswith((b"{", b"[")) and not _is_json(begun)
-    read = first + stream.read(LONGEST_LINE_BYTES) if may_be_one else first
-    if may_be_one and _is_json(read.removeprefix(_BYTE_ORDER_MARK)):
-        kind, jq = ("object", ".") if begun.startswith(b"{") else ("array", "'.[]'")
-        msg = (
-            f"the input is one JSON {kind} over several lines, and one object a line is wanted; "
-            f"write it so with: jq -c {jq} FILE"
-        )
-        raise InputError(msg, field=FIELD)
-    return cast("BinaryIO", io.BufferedReader(_Continued(read, stream)))
+    read = stream.readline(LONGEST_LINE_BYTES)
+    begun = read.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    if begun.startswith((b"{", b"[")) and not _is_json(begun):
+        read += stream.read(LONGEST_LINE_BYTES)
+        if _is_json(read.removeprefix(_BYTE_ORDER_MARK)):
+            kind, jq = ("object", ".") if begun.startswith(b"{") else ("array", "'.[]'")
+            msg = (
+                f"the input is one JSON {kind} over several lines, and one object a line is "
+                f"wanted; write it so with: jq -c {jq} FILE"
+            )
+            raise InputError(msg, field=FIELD)
+    return _Rewound(read, stream)
 
 
 def _is_json(content: bytes) -> bool:
@@ -119,30 +132,17 @@ def _is_json(content: bytes) -> bool:
     return True
 
 
-class _Continued(io.RawIOBase):
-    """A stream, which a pipe is, again from the beginning of what was read of it already."""
+class _Rewound:
+    """A stream, which may be a pipe, again from the beginning of what was read of it already."""
 
-    def __init__(self, read: bytes, stream: BinaryIO) -> None:
-        self._read, self._stream = io.BytesIO(read), cast("io.BufferedReader", stream)
+    def __init__(self, read: bytes, stream: LineSource) -> None:
+        self._read, self._stream = io.BytesIO(read), stream
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        # What has come of a pipe is passed on at once, and not when the buffer is full.
-        content = self._read.read(len(buffer)) or self._stream.read1(len(buffer))
-        buffer[: len(content)] = content
-        return len(content)
-
-
-def readable(blocks: Iterator[list[Line]]) -> Iterator[list[Line]]:
-    """Yield blocks of lines; raises `InputError` where they cannot be read any further."""
-    try:
-        yield from blocks
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise _unreadable("it is not a whole gzip file") from None
-    except OSError as error:
-        raise _unreadable(error.strerror) from None
+    def readline(self, size: int, /) -> bytes:
+        part = self._read.readline(size)
+        if len(part) < size and not part.endswith(b"\n"):
+            part += self._stream.readline(size - len(part))
+        return part
 
 
 def _unreadable(reason: str | None) -> InputError:

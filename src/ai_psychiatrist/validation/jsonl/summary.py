@@ -1,11 +1,104 @@
-"""The account of a whole run, in numbers alone."""
+"""Count what became of the lines and units of a run, and show that none is lost."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import Final, NamedTuple
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.jsonl.tally import LineCounts, Tally
+from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
+
+MOST_NAMES: Final = 1_000
+"""Rules that are told apart; the names of providers' errors come from outside."""
+PHASES: Final = ("read", "structure", "rules", "write")
+
+
+@dataclass(slots=True, kw_only=True)
+class LineCounts:
+    """What is counted of every line and unit."""
+
+    lines: int = 0
+    blank_lines: int = 0
+    objects: int = 0
+    """Lines that are one JSON object, valid or not; counted, as the next, when they are read."""
+    unreadable_lines: int = 0
+    """Lines that are none, more than one, or too long."""
+    valid: int = 0
+    unidentified: int = 0
+    """Failed lines that name no unit."""
+    unexpected: int = 0
+    """Lines of units that were not asked for."""
+    coercions: int = 0
+    repaired: int = 0
+
+
+class FailedPlace(NamedTuple):
+    """What failed, and where in the answer."""
+
+    stage: str
+    field: str
+    rule: str
+
+
+_OTHERS: Final = FailedPlace("(others)", "(others)", "(others)")
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally(LineCounts):
+    """The counters of a run."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    """By phase: reading a line with its context; coercion, schema and fields; rules; writing."""
+    stages: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    """Errors by rule."""
+    warnings: Counter[str] = field(default_factory=Counter)
+    skipped_rules: Counter[str] = field(default_factory=Counter)
+    places: Counter[FailedPlace] = field(default_factory=Counter)
+    """Errors by category, field and rule."""
+    first_lines: dict[FailedPlace, int | None] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> int:
+        """Units that were asked for and have no line."""
+        return self.stages[FailureStage.MISSING]
+
+    @property
+    def failed_lines(self) -> int:
+        """Lines with a failure record."""
+        return self.stages.total() - self.missing
+
+    def count(self, outcome: UnitOutcome, validator: StepValidator) -> None:
+        """Count one unit."""
+        unit, verdict = outcome
+        if verdict.stage is None:
+            self.valid += 1
+        else:
+            self._count_failure(outcome, verdict.stage, validator)
+        for warning in verdict.warnings:
+            self.warnings[warning.rule] += 1
+        for name in verdict.skipped_rules:
+            self.skipped_rules[name] += 1
+        self.coercions += len(verdict.coercions)
+        self.repaired += verdict.repaired or unit.is_repaired
+
+    def _count_failure(
+        self, outcome: UnitOutcome, stage: FailureStage, validator: StepValidator
+    ) -> None:
+        unit, verdict = outcome
+        if stage is not FailureStage.MISSING:
+            self.unidentified += unit.unit_id is None
+        self.stages[stage.value] += 1
+        for error in verdict.errors:
+            known = error.rule in self.rules or len(self.rules) < MOST_NAMES
+            rule = error.rule if known else "other"
+            self.rules[rule] += 1
+            place = FailedPlace(stage.value, validator.field_of(error), rule)
+            if place not in self.places and len(self.places) >= MOST_NAMES:
+                place = _OTHERS
+            self.places[place] += 1
+            self.first_lines.setdefault(place, unit.number)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -20,7 +113,7 @@ class Summary(LineCounts):
     pending: int
     """Requested units without a verdict: always 0 when a run has come to its end."""
     failure_records: int
-    """Lines of the failures: failed units, and lines that are beside the account of units."""
+    """Lines of the failures: failed units, and lines outside the account of units."""
     duplicates: int
     """Lines of units that were answered already."""
     by_stage: Mapping[str, int]
@@ -34,7 +127,7 @@ class Summary(LineCounts):
     is_balanced: bool
     """Whether every line and every requested unit is accounted for exactly once."""
     seconds: Mapping[str, float]
-    """By phase; with several workers their times are added up."""
+    """By phase."""
 
     @property
     def is_all_valid(self) -> bool:
@@ -50,19 +143,13 @@ class Summary(LineCounts):
 def summarise(tally: Tally, validator: StepValidator, *, asked: int | None) -> Summary:
     """Return the account; `asked` is the number of units in the context, `None` without one."""
     duplicates = tally.stages[FailureStage.DUPLICATE]
-    beside = duplicates + (0 if asked is None else tally.unidentified + tally.unexpected)
-    failed = tally.failed_lines + tally.missing - beside
+    outside = duplicates + (0 if asked is None else tally.unidentified + tally.unexpected)
+    failed = tally.failed_lines + tally.missing - outside
     requested = tally.lines - tally.blank_lines - duplicates if asked is None else asked
     pending = requested - tally.valid - failed
     read = tally.blank_lines + tally.objects + tally.unreadable_lines
     written = tally.blank_lines + tally.valid + tally.failed_lines
-    kinds = sorted(tally.kinds.items(), key=lambda item: (-item[1].count, item[0]))
-    seconds = {
-        "read": tally.read_seconds,
-        "structure": tally.structure_seconds,
-        "rules": tally.rules_seconds,
-        "write": tally.write_seconds,
-    }
+    places = sorted(tally.places.items(), key=lambda item: (-item[1], item[0]))
     return Summary(
         **{counter.name: getattr(tally, counter.name) for counter in fields(LineCounts)},
         step=validator.name,
@@ -73,11 +160,14 @@ def summarise(tally: Tally, validator: StepValidator, *, asked: int | None) -> S
         duplicates=duplicates,
         by_stage=dict(sorted(tally.stages.items())),
         by_rule=dict(sorted(tally.rules.items())),
-        by_field=tuple({**kind._asdict(), **asdict(found)} for kind, found in kinds),
+        by_field=tuple(
+            {**place._asdict(), "count": count, "first_line": tally.first_lines[place]}
+            for place, count in places
+        ),
         warnings=dict(sorted(tally.warnings.items())),
         skipped_rules=dict(sorted(tally.skipped_rules.items())),
         ruleset_digest=validator.ruleset_digest,
         schema_digest=validator.schema_digest,
         is_balanced=pending == 0 and tally.lines == read == written,
-        seconds={phase: round(spent, 3) for phase, spent in seconds.items()},
+        seconds={phase: round(tally.seconds[phase], 3) for phase in PHASES},
     )

@@ -18,8 +18,8 @@ from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.reply.json_decoder import ParsedObject, decode_loosely
-from ai_psychiatrist.validation.reply.limits import ParseLimits
-from ai_psychiatrist.validation.reply.parse import parse_line
+from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
+from ai_psychiatrist.validation.reply.parse import parse_line, parse_object
 
 UnitId: TypeAlias = str | int
 
@@ -97,10 +97,23 @@ def read_unit(
             number=line.number, unit_id=None, content=None, is_object=False, refusal=refused
         )
     try:
-        parsed = parse_line(line.content, limits)
+        parsed = _parsed(line, line.content, limits)
     except OutputRejected as rejection:
         return _refused(line.number, line.content, rejection, limits)
     return _unit(line, parsed, answers_with, needs_id=needs_id)
+
+
+def _parsed(line: Line, content: bytes, limits: ParseLimits) -> ParsedObject:
+    """Return the object that a line is, or that a reply gives among words or in a fence."""
+    try:
+        return parse_line(content, limits)
+    except OutputRejected as rejection:
+        if not line.is_reply or rejection.code not in _NOT_A_LINE:
+            raise
+    if content.count(_ID_KEY) > 1:
+        # Of several objects the last one would count, and a unit would be dropped.
+        raise rejected(RejectionCode.SEVERAL_ANSWERS)
+    return parse_object(content.decode("utf-8"), limits)
 
 
 def _unit(
@@ -153,6 +166,7 @@ def _refused(number: int, content: bytes, rejection: OutputRejected, limits: Par
     )
 
 
+_NOT_A_LINE: Final = {RejectionCode.NO_JSON, RejectionCode.NOT_AN_OBJECT}
 _ID_KEY: Final = f'"{UNIT_ID}"'.encode()
 _WRITTEN_ID: Final = re.compile(
     rb'\s*(?:\[\s*)?\{(?:[^{}\[\]]*,)?\s*"unit_id"\s*:\s*'

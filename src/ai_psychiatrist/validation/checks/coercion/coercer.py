@@ -9,9 +9,8 @@ from typing import Final
 import orjson
 
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.validation.checks.coercion.changes import CoercionNotes, run_step
-from ai_psychiatrist.validation.checks.coercion.compiler import StepCompiler
-from ai_psychiatrist.validation.checks.coercion.leaves import DEFAULT, STRICT, CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.schema_node import CoercionProfile, read_schema
+from ai_psychiatrist.validation.checks.coercion.walk import CoercionNotes, walk
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
 from ai_psychiatrist.validation.checks.schema.references import Schema
 from ai_psychiatrist.validation.checks.schema.type_names import required_names, schemas_at
@@ -20,6 +19,8 @@ from ai_psychiatrist.validation.reply.parse import parse_object
 
 __all__ = ["DEFAULT", "STRICT", "Coerced", "Coercer", "CoercionProfile"]
 
+DEFAULT: Final = CoercionProfile()
+STRICT: Final = CoercionProfile(is_enabled=False)
 WRAPPER: Final = "response"
 """The field that may hold the whole answer; where the schema names it, it never does."""
 MAX_PASSES: Final = 4
@@ -62,7 +63,7 @@ class Coercer:
         self._required = required_names(references, document) | required
         self._may_be_wrapped = not any(True for _ in schemas_at(references, document, (WRAPPER,)))
         try:
-            self._step = StepCompiler(self._schema, profile).compile()
+            self._asked = read_schema(self._schema, profile)
         except RecursionError:
             problem = "leads through too many references, one behind the other"
             raise SchemaInvalid(
@@ -79,7 +80,7 @@ class Coercer:
             return Coerced(value=value, is_sound=is_sound)
         is_wrapped = WRAPPER in value and not self._required <= value.keys()
         is_sound = is_sound and not (is_wrapped and self._may_be_wrapped)
-        if is_sound and (self._step is None or not _may_hold_whole_floats(value)):
+        if is_sound and (self._asked is None or not _may_hold_whole_floats(value)):
             return Coerced(value=value, is_sound=True)
         notes = CoercionNotes()
         try:
@@ -119,11 +120,11 @@ class Coercer:
         return value
 
     def _settled(self, value: dict[str, object], notes: CoercionNotes) -> dict[str, object]:
-        """Run the steps until nothing changes; a value that never settles comes back as it was."""
+        """Change a value until nothing changes; one that never settles comes back as it was."""
         before, kept = value, CoercionNotes()
         for number in range(MAX_PASSES):
             found = CoercionNotes()
-            changed = run_step(self._step, value, (), found)
+            changed = walk(self._asked, value, (), found)
             if not found.coercions:
                 notes.coercions += kept.coercions
                 notes.errors += found.errors

@@ -1,4 +1,4 @@
-"""Check values against a JSON Schema of draft 2020-12 that is compiled once."""
+"""Check values against a JSON Schema that is compiled once."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,13 @@ import jsonschema_rs
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.schema.complexity import TooMuchWork, refuse_too_much_work
+from ai_psychiatrist.validation.checks.schema.dialects import (
+    DIALECTS,
+    Dialect,
+    dialect_of,
+    in_last_draft,
+    keyword_warnings,
+)
 from ai_psychiatrist.validation.checks.schema.messages import sort_key, unit_errors
 from ai_psychiatrist.validation.checks.schema.references import (
     DIALECT,
@@ -34,7 +41,7 @@ _FORMATS: Final = frozenset(
 
 
 class SchemaInvalid(ConfigurationError):
-    """A schema is no JSON Schema of draft 2020-12, or a reference in it leads nowhere."""
+    """A schema is no JSON Schema of a known draft, or a reference in it leads nowhere."""
 
     def __init__(self, name: str, *, pointer: str, keyword: str, problem: str) -> None:
         place = f"{keyword!r} at {pointer or '/'}" if keyword else f"the schema at {pointer or '/'}"
@@ -46,6 +53,8 @@ class SchemaInvalid(ConfigurationError):
 class CompiledSchema:
     """A JSON Schema that says whether a value fits it, and if not, why.
 
+    It is of draft 2020-12, or of 2019-09 or draft-07 where `$schema` names them: values are checked
+    by that draft's own rules, and `document` is the schema in the words of the last.
     `format` is asserted as the standard's vocabulary does, unless `checks_formats` is false, and
     nothing is fetched: `resources` holds, by URI, every other document that `$ref` may name. Raises
     `SchemaInvalid` naming the keyword and the place.
@@ -59,24 +68,33 @@ class CompiledSchema:
         resources: Mapping[str, Schema] | None = None,
         checks_formats: bool = True,
     ) -> None:
-        self.document = document
         self.name = name
         self._checks_formats = checks_formats
-        if is_deeper(_plain(document), _MOST_LEVELS):
+        self._given = _plain(document)
+        if is_deeper(self._given, _MOST_LEVELS):
             problem = f"is nested deeper than {_MOST_LEVELS} levels"
             raise SchemaInvalid(name, pointer="", keyword="", problem=problem)
-        self.references = SchemaReferences(document, resources)
-        _refuse_other_dialects(name, self.references)
+        given = SchemaReferences(self._given, resources)
+        self._dialect = _only_dialect(name, self._given, given)
         try:
-            jsonschema_rs.meta.validate(_plain(document))
+            jsonschema_rs.meta.validate(self._given)
         except jsonschema_rs.ValidationError as error:
-            raise _broken_keyword(name, error, document) from None
+            raise _broken_keyword(name, error, self._given) from None
+        self.document, self.references = self._given, given
+        if self._dialect.unknown and isinstance(self._given, dict):
+            self.document = in_last_draft(self._given, self._dialect)
+            self.references = SchemaReferences(self.document, resources)
         for broken in self.references.problems():
             raise SchemaInvalid(
                 name, pointer=broken.pointer, keyword=broken.keyword, problem=broken.message
             )
-        _refuse_too_much_work(name, document, self.references)
-        self._registry = _registry(resources or {})
+        _refuse_too_much_work(name, self.document, self.references)
+        self.warnings = tuple(keyword_warnings(given, self._dialect))
+        """Keywords that look wrong; the schema is used all the same."""
+        self._registry = jsonschema_rs.Registry(
+            [(uri, _plain(resource)) for uri, resource in (resources or {}).items()],
+            draft=self._dialect.draft,
+        )
         self._validator = self._compiled()
 
     def is_valid(self, value: object) -> bool:
@@ -105,7 +123,7 @@ class CompiledSchema:
     def checks_by_pointer(self) -> jsonschema_rs.ValidatorMap:
         """Return a check of every schema in the document, each by its JSON pointer after `#`."""
         return jsonschema_rs.validator_map_for(
-            _plain(self.document),
+            self.document,
             validate_formats=self._checks_formats,
             offline=True,
             registry=self._registry,
@@ -124,17 +142,17 @@ class CompiledSchema:
             return [_UNCHECKABLE]
         return sorted(found.values(), key=sort_key)
 
-    def _compiled(self) -> jsonschema_rs.Draft202012Validator:
+    def _compiled(self) -> jsonschema_rs.Validator:
         try:
-            return jsonschema_rs.Draft202012Validator(
-                _plain(self.document),
+            return self._dialect.engine(
+                self._given,
                 validate_formats=self._checks_formats,
                 offline=True,
                 registry=self._registry,
                 pattern_options=PATTERNS,
             )
         except jsonschema_rs.ValidationError as error:
-            raise _broken_keyword(self.name, error, self.document) from None
+            raise _broken_keyword(self.name, error, self._given) from None
 
 
 def fits(validator: jsonschema_rs.Validator, value: object) -> bool:
@@ -175,18 +193,15 @@ def _refuse_too_much_work(name: str, document: Schema, references: SchemaReferen
         raise SchemaInvalid(name, pointer=pointer, keyword="", problem=str(error)) from None
 
 
-def _refuse_other_dialects(name: str, references: SchemaReferences) -> None:
+def _only_dialect(name: str, document: Schema, references: SchemaReferences) -> Dialect:
+    """Return the draft that a document names; raises `SchemaInvalid` for another or a second."""
+    dialect = dialect_of(document)
     for found in references.sub_schemas():
-        if not isinstance(found.schema, Mapping):
-            continue
-        dialect = found.schema.get("$schema", DIALECT)
-        if not isinstance(dialect, str) or dialect.rstrip("#") != DIALECT:
-            raise SchemaInvalid(
-                name,
-                pointer=found.pointer,
-                keyword="$schema",
-                problem=f"names {dialect!r}; write {DIALECT!r} or leave it out",
-            )
+        named = found.schema.get("$schema") if isinstance(found.schema, Mapping) else None
+        if named is not None and (dialect is None or dialect_of(found.schema) is not dialect):
+            problem = f"names {named!r}; write {DIALECT!r} or leave it out"
+            raise SchemaInvalid(name, pointer=found.pointer, keyword="$schema", problem=problem)
+    return dialect or DIALECTS[DIALECT]
 
 
 def _broken_keyword(
@@ -210,13 +225,6 @@ _CURES: Final = {
         "to a group, or repetitions of repetitions that are too many"
     ),
 }
-
-
-def _registry(resources: Mapping[str, Schema]) -> jsonschema_rs.Registry:
-    return jsonschema_rs.Registry(
-        [(uri, _plain(resource)) for uri, resource in resources.items()],
-        draft=jsonschema_rs.Draft202012,
-    )
 
 
 def _plain(document: Schema) -> dict[str, object] | bool:

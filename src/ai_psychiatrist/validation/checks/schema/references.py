@@ -31,7 +31,8 @@ _SINGLE: Final = (
     "unevaluatedItems",
     "unevaluatedProperties",
 )
-_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+_LISTS: Final = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
+"""`items` is a list in older drafts alone."""
 _REFERENCES: Final = ("$ref", "$dynamicRef")
 _SAME_PLACE: Final = {"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "dependentSchemas"}
 
@@ -160,7 +161,7 @@ class SchemaReferences:
     def same_place(self, schema: Mapping[str, object]) -> Iterator[Schema | None]:
         """Yield the schemas that are applied to a value to which a schema is."""
         yield from (self.target(schema, keyword) for keyword in _REFERENCES)
-        for child in _children(schema, ""):
+        for child in children(schema, ""):
             if child.keyword in _SAME_PLACE:
                 yield child.schema
 
@@ -192,7 +193,7 @@ class SchemaReferences:
         for keyword in ("$anchor", "$dynamicAnchor"):
             if isinstance(name := schema.get(keyword), str):
                 self._anchors.setdefault((base, name), schema)
-        for child in _children(schema, place.pointer):
+        for child in children(schema, place.pointer):
             self._add(child.schema, _Place(base=base, pointer=child.pointer, is_own=place.is_own))
 
 
@@ -215,19 +216,20 @@ def _step_into(current: object, step: str) -> object:
 
 
 def _inside(schema: Schema, pointer: str) -> Iterator[SubSchema]:
-    for child in _children(schema, pointer):
+    for child in children(schema, pointer):
         yield child
         yield from _inside(child.schema, child.pointer)
 
 
-def _children(schema: Schema, pointer: str) -> Iterator[SubSchema]:
+def children(schema: Schema, pointer: str) -> Iterator[SubSchema]:
+    """Yield the schemas right inside a schema that stands at a pointer."""
     if not isinstance(schema, Mapping):
         return
     for keyword, held in schema.items():
         place = f"{pointer}/{keyword}"
-        if keyword in _SINGLE:
+        if keyword in _SINGLE and not isinstance(held, list):
             yield from _if_schema(keyword, held, place)
-        elif keyword in _LISTS and isinstance(held, list):
+        elif isinstance(held, list) and keyword in _LISTS:
             for position, item in enumerate(held):
                 yield from _if_schema(keyword, item, f"{place}/{position}")
         elif keyword in NAMING_KEYWORDS and isinstance(held, Mapping):

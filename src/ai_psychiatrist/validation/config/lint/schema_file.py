@@ -96,11 +96,13 @@ def read_schema(
     for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
         message = f"{unknown!r} is no format of the standard: it is not checked"
         document.warn(location, "unknown_format", message)
+    for warning in compiled.warnings:
+        document.warn(location, "unknown_keyword", f"schema {path.name!r}: {warning}")
     return SchemaFile(
         path=path,
         content=with_line_feeds(content),
-        document=schema,
-        references=SchemaReferences(schema),
+        document=compiled.document,
+        references=compiled.references,
     )
 
 
