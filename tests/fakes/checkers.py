@@ -2,35 +2,38 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.pipelines.pipeline_run import StepChecks
 from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtMost:
-    """Answers are objects whose score is at most `limit`; some units make the rules crash."""
+def at_most(
+    limit: int,
+    *,
+    crashes_on: frozenset[str] = frozenset(),
+    ruleset_digest: str = "rules",
+    contexts: dict[str, bytes | None] | None = None,
+) -> StepChecks:
+    """Answers are objects whose score is at most `limit`; some units make the rules crash.
 
-    limit: int
-    crashes_on: frozenset[str] = frozenset()
-    ruleset_digest: str = "rules"
-    schema_digest: str = "schema"
-    contexts: dict[str, bytes | None] = field(default_factory=dict)
-    """What the rules were given for each unit."""
+    `contexts`: takes what the rules were given for each unit.
+    """
 
-    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
-        """Return the verdict on an answer."""
-        self.contexts[unit_id] = context
-        if unit_id in self.crashes_on:
+    def check(unit_id: str, raw: str, context: bytes | None) -> Verdict:
+        if contexts is not None:
+            contexts[unit_id] = context
+        if unit_id in crashes_on:
             raise ZeroDivisionError(raw)
         value = parsed(raw)
         if value is None:
             return refused(FailureStage.PARSE, "parse_no_json")
         score = value.get("score")
-        if isinstance(score, int) and score <= self.limit:
+        if isinstance(score, int) and score <= limit:
             return Verdict(value={"score": score})
-        return refused(FailureStage.VALIDATION, f"at_most_{self.limit}")
+        return refused(FailureStage.VALIDATION, f"at_most_{limit}")
+
+    return StepChecks(check=check, ruleset_digest=ruleset_digest, schema_digest="schema")
 
 
 def parsed(raw: str) -> Mapping[str, object] | None:

@@ -273,18 +273,23 @@ def test_before_one_unit_is_valid_at_a_step_no_more_than_a_chunk_is_asked(folder
     assert [len(batch.calls) for batch in server.batches] == [2, 7 + 2, 7]
 
 
-def test_failed_units_are_asked_again_by_batches(folder: Path) -> None:
+def test_failed_units_are_asked_again_once_however_often_the_run_is_resumed(folder: Path) -> None:
     with BatchServer(script=never) as server:
         assert in_rounds(folder, server)[-1].code == 3
         assert len(server.answered) == 12
         assert in_rounds(folder, server)[-1].code == 3
         assert len(server.answered) == 12
-        again = in_rounds(folder, server, "--retry-failed")
-        assert again[-1].code == 3
-        assert "next: the same command with --resume --retry-failed" in again[0].err
+        wish = ("--out", "run", "--resume", "--retry-failed")
+        begun = pipeline_run(folder, server, *wish)
+        assert begun.code == WAITING
+        assert "next: the same command with --resume, when" in begun.err
+        assert in_rounds(folder, server)[-1].code == 3
+        assert len(server.answered) == 24
+        assert in_rounds(folder, server)[-1].code == 3
         assert len(server.answered) == 24
         server.script = good
-        ends = in_rounds(folder, server, "--retry-failed")
+        pipeline_run(folder, server, *wish)
+        ends = in_rounds(folder, server)
     assert ends[-1].code == 0, ends[-1].err
     (line, *_) = (folder / "run" / "export" / "rate_sleep_validated.jsonl").read_text().split("\n")
     assert json.loads(line)["_metadata"]["attempt"] == 7

@@ -5,7 +5,6 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.agents.contracts.contract import step_of_agent
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.export_wanted import (
     ExportedRows,
@@ -16,9 +15,9 @@ from ai_psychiatrist.cli.export_wanted import (
 from ai_psychiatrist.cli.result_export import write_results
 from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.pipelines.export import ExportChoices, export_run
+from ai_psychiatrist.pipelines.export import export_run
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
-from ai_psychiatrist.pipelines.run_folder import KIND, schemas_of
+from ai_psychiatrist.pipelines.run_folder import RESULTS_FOLDER
 
 EXAMPLES: Final = """
 Examples:
@@ -42,8 +41,6 @@ encrypted run. All files are the owner's alone.
 Exit status: 0 written, 1 units are unaccounted for, 2 no run or result, or files cannot
 be written.
 """
-
-_FOLDER: Final = "export"
 
 
 def export(
@@ -120,15 +117,15 @@ def export(
             transaction=transaction,
             subject=subject is not None,
         )
-    folder = run / _FOLDER if out is None else out
+    folder = run / RESULTS_FOLDER if out is None else out
     with refusing_bad_input(), open_run(run, is_read_only=True) as ledger:
-        exported = PipelineRun.of(ledger)
-        choices = ExportChoices(
-            schemas=_schemas(exported),
+        exports = export_run(
+            PipelineRun.of(ledger),
+            folder,
+            steps=step or ledger.steps,
             has_classic_stages=has_classic_stages,
             retries_failed=retries_failed,
         )
-        exports = export_run(exported, folder, steps=step or ledger.steps, choices=choices)
         accounts = ledger.counts_by_step()
     for written in exports:
         counts = f"{written.valid} valid, {written.failed} failed, {written.queued} queued"
@@ -143,12 +140,3 @@ def _refuse_of_steps(steps: list[str] | None, *, is_given: bool) -> None:
     if steps or is_given:
         msg = "--step, --classic-stages and --retry-failed are for steps: leave out --format"
         raise InputError(msg, field="--format")
-
-
-def _schemas(run: PipelineRun) -> dict[str, bytes]:
-    """Return the schemas of the run's steps from the pipeline that it was made with."""
-    known = schemas_of(run.config)
-    if run.store.about.get("kind") == KIND:
-        return known
-    names = {step: step_of_agent(step) for step in run.store.steps}
-    return {step: known[name] for step, name in names.items() if name in known}

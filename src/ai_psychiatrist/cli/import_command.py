@@ -40,7 +40,7 @@ def import_outcomes(
         deque(read_outcomes(file), maxlen=0)
         with open_or_create_run(run, config) as ledger, ledger.lock(), ledger.transaction():
             imported_into = PipelineRun.of(ledger)
-            checker = imported_into.checker(step)
-            intake = Intake(run=imported_into, step=step, checker=checker)
+            checks = imported_into.checks(step)
+            intake = Intake(run=imported_into, step=step, checks=checks)
             intake.take_outcomes(file)
     typer.echo(f"{step}: {intake.recorded} imported, {intake.known} known already", err=True)

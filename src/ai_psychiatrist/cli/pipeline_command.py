@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,17 +11,16 @@ import typer
 from ai_psychiatrist.cli.batch_choice import BatchChoice
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, refusing_bad_input
-from ai_psychiatrist.cli.progress import unit_progress
+from ai_psychiatrist.cli.progress import phase_progress
 from ai_psychiatrist.cli.run_options import BatchOption, HandInAgainOption, WaitOption
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.pipelines.run import OnUnit, PipelineCounts, counts_of, left_out, run_units
+from ai_psychiatrist.pipelines.run import PipelineCounts, counts_of, left_out, run_units
 from ai_psychiatrist.pipelines.run_folder import PipelineRequest, opened_run
 from ai_psychiatrist.pipelines.steps import Models, make_steps
 from ai_psychiatrist.pipelines.units import declared_units, units_in
 from ai_psychiatrist.store.cipher import cipher_of
-from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.wiring import bootstrap
 
@@ -128,13 +126,9 @@ async def _run(
         if batch is not None:
             batch.models.refuse_others({name for step in steps for name in step.models}, local=())
         with opened_run(request, {step.name: step.models for step in steps}) as ledger:
-            left = await run_units(ledger, request, steps, watch=_watch, batch=batch)
+            left = await run_units(ledger, request, steps, watch=phase_progress, batch=batch)
             waiting = 0 if batch is None else ledger.batches.waiting_calls()
             return counts_of(ledger), left, waiting
-
-
-def _watch(units: StepCounts) -> AbstractContextManager[OnUnit]:
-    return unit_progress("running", units.requested, units.valid + units.failed)
 
 
 def _conclude(
@@ -154,14 +148,13 @@ def _conclude(
         typer.echo(f"not run: {what}", err=True)
     for name in () if waiting else account.barren:
         typer.echo(f"no unit is valid at {name}: the run stops here", err=True)
-    again = " --retry-failed" if request.retries_failed else ""
     is_at_ceiling = left.pop(FailureCode.CALL_BUDGET_SPENT, 0) > 0
     if left:
         reasons = ", ".join(f"{why}: {count:,}" for why, count in left.items())
         typer.echo(
             f"{left.total():,} of {units.requested:,} units are not finished, because their calls "
             f"reached no model ({reasons}): look at the server with `ai-psychiatrist doctor`, and "
-            f"go on with --resume{again}",
+            f"go on with --resume",
             err=True,
         )
     if is_at_ceiling:
@@ -180,7 +173,7 @@ def _conclude(
     if waiting:
         typer.echo(
             f"{waiting:,} calls wait for their batch, which may take a day\n"
-            f"next: the same command with --resume{again}, when the batch is ready",
+            f"next: the same command with --resume, when the batch is ready",
             err=True,
         )
         return ExitCode.WAITING

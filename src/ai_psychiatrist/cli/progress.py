@@ -1,9 +1,10 @@
 """Progress bars on a terminal, and nothing elsewhere."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 
 from rich.console import Console
 from rich.progress import (
@@ -18,6 +19,7 @@ from rich.progress import (
 )
 
 from ai_psychiatrist.assessment.parts import OnFinished, Part
+from ai_psychiatrist.store.run_records import StepCounts
 
 
 @contextmanager
@@ -68,10 +70,52 @@ def unit_progress(what: str, requested: int, done: int) -> Iterator[Callable[[st
                 task,
                 advance=1,
                 rate="" if speed is None else f"{speed:.2f}/s",
-                failures=" ".join(f"{stage}:{count}" for stage, count in failures.items()),
+                failures=_stages(failures),
             )
 
         yield on_unit
+
+
+@contextmanager
+def phase_progress(
+    counts: Mapping[str, StepCounts],
+) -> Iterator[Callable[[str, str | None], None]]:
+    """Yield what is called when a unit has ended at a step: the step, and the stage if it failed.
+
+    `counts`: by step in order, where the units were before. Each step has a bar of its own; a unit
+    that is valid at one is asked for at the next.
+    """
+    columns = (
+        _words("{task.description}"),
+        _bar(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        _words("{task.fields[failures]}"),
+    )
+    failures = {step: Counter(one.by_stage) for step, one in counts.items()}
+    with _bars(*columns) as progress:
+        tasks = {
+            step: progress.add_task(
+                step,
+                total=one.requested,
+                completed=one.valid + one.failed,
+                failures=_stages(failures[step]),
+            )
+            for step, one in counts.items()
+        }
+        following = dict(pairwise(counts))
+
+        def on_step(step: str, stage: str | None) -> None:
+            after = following.get(step)
+            if stage is not None:
+                failures[step][stage] += 1
+            elif after is not None:
+                asked = progress.tasks[tasks[after]].total or 0
+                progress.update(tasks[after], total=asked + 1)
+            progress.update(tasks[step], advance=1, failures=_stages(failures[step]))
+
+        yield on_step
 
 
 @contextmanager
@@ -112,6 +156,10 @@ def _bars(*columns: str | ProgressColumn, stays: bool = True, is_shown: bool = T
     console = Console(stderr=True)
     is_disabled = not (is_shown and console.is_terminal)
     return Progress(*columns, console=console, transient=not stays, disable=is_disabled)
+
+
+def _stages(failures: Counter[str]) -> str:
+    return " ".join(f"{stage}:{count}" for stage, count in failures.items())
 
 
 def _bar() -> BarColumn:

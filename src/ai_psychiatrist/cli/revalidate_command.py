@@ -16,10 +16,9 @@ from ai_psychiatrist.evaluation.runs.results import write_results
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.pipelines import revalidation
 from ai_psychiatrist.pipelines import run as pipeline_run
-from ai_psychiatrist.pipelines.checker import Checker, pipeline_checkers
-from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, checks_by_step
 from ai_psychiatrist.pipelines.revalidation import StepChanges
-from ai_psychiatrist.pipelines.run_folder import KIND
+from ai_psychiatrist.pipelines.run_folder import KIND, SUMMARY_NAME
 from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
@@ -69,16 +68,14 @@ def revalidate(
             else PipelineRun(store=ledger, config=load_pipeline(rules))
         )
         is_pipeline = ledger.about.get("kind") == KIND
-        checkers: Mapping[str, Checker] = (
-            pipeline_checkers(checked.config)
-            if is_pipeline
-            else checkers_for(ledger, checked.config)
+        checks = (
+            checks_by_step(checked.config) if is_pipeline else checkers_for(ledger, checked.config)
         )
         changes = revalidation.revalidate(
             checked,
-            checkers,
+            checks,
             # Some steps of an assessment have no rules of their own.
-            steps=step or (None if is_pipeline else tuple(checkers)),
+            steps=step or (None if is_pipeline else tuple(checks)),
             is_dry_run=is_dry_run,
             demotes=demotes,
         )
@@ -99,7 +96,7 @@ def _write_results(ledger: RunStore) -> int:
 
     Metrics and report go first: whatever happens, none is left that says something else.
     """
-    if (ledger.folder / pipeline_run.SUMMARY_NAME).exists():
+    if (ledger.folder / SUMMARY_NAME).exists():
         pipeline_run.write_results(PipelineRun.of(ledger))
         return 0
 

@@ -9,9 +9,8 @@ import typer
 
 from ai_psychiatrist.cli.run_source import open_or_create_run
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.pipelines.checker import PipelineChecker
 from ai_psychiatrist.pipelines.intake import Intake
-from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.jsonl.run import Earlier
@@ -38,8 +37,7 @@ def recording(
     """
     with open_or_create_run(run, config) as ledger, ledger.lock():
         recorded = PipelineRun.of(ledger)
-        checker = PipelineChecker(validator=validator)
-        intake = Intake(run=recorded, step=validator.name, checker=checker)
+        intake = Intake(run=recorded, step=validator.name, checks=StepChecks.of(validator))
         with ledger.transaction():
             yield Recording(
                 take=intake.take, earlier=lambda key: recorded.before(key, validator.name)

@@ -8,9 +8,9 @@ bound a call fails as it would in a live run.
 
 import asyncio
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -311,6 +311,8 @@ class UnitBatches:
     """By digest and occurrence, in the order of submission."""
     last_id: str | None
     """Of the last one of all."""
+    given: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """How many answers of each call were given already: they were not worth keeping."""
     pending: int = 0
     """How many calls the next batch has to answer; until then the unit has not ended."""
 
@@ -319,16 +321,17 @@ class UnitBatches:
         """How often calls of the attempt were in a batch."""
         return sum(map(len, self.submitted.values()))
 
-    def expect(self, digest: str, occurrence: int, *, skipped: int = 0) -> BatchCall:
+    def expect(self, digest: str, occurrence: int) -> BatchCall:
         """Tell the model what batches know of a call: the next that the running task sends.
 
-        `skipped`: how many of its answers, the first ones, are not to be had again.
+        A call that is asked for once more gets its next answer: the last one reached no model.
         """
         before = self.submitted.get((digest, occurrence), ())
         answers = [
             one.answer for one in before if one.answer is not None and one.answer.body is not None
         ]
-        left = answers[skipped:]
+        left = answers[self.given[digest, occurrence] :]
+        self.given[digest, occurrence] += 1
         is_given_up = (
             not left
             and sum(one.counts for one in before) >= self.rounds.tries

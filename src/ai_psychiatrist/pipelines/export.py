@@ -1,12 +1,15 @@
 """Write a run's outcomes as lines for other programs."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.agents.contracts.contract import step_of_agent
 from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import (
     draft_of,
     make_folder,
@@ -16,8 +19,9 @@ from ai_psychiatrist.infrastructure.private_files import (
 )
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.store.run_records import CurrentRow, QueuedUnit
+from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 
-_CLASSIC_STAGES: Final = frozenset({FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION})
+_CLASSIC_STAGES: Final = (FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,54 +35,55 @@ class StepExport:
     """Units that are still to be asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportChoices:
-    """How outcomes are written."""
-
-    schemas: Mapping[str, bytes] = field(default_factory=dict)
-    """Step → its schema as it was."""
-    has_classic_stages: bool = False
-    """Whether every failure other than of schema and rules is called `pipeline_internal`."""
-    retries_failed: bool = False
-    """Whether failed units that may be tried again are queued beside those never asked."""
-
-
 def export_run(
-    run: PipelineRun, out: Path, *, steps: Sequence[str], choices: ExportChoices
+    run: PipelineRun,
+    out: Path,
+    *,
+    steps: Sequence[str],
+    has_classic_stages: bool = False,
+    retries_failed: bool = False,
 ) -> list[StepExport]:
     """Write valid units, failures, the queue and the schemas of the steps into a folder.
 
-    The files are whole or not there, and readable by the owner alone: they hold raw text. Raises
-    `InputError` when they cannot be written.
+    `has_classic_stages`: call every failure other than of schema and rules `pipeline_internal`.
+    `retries_failed`: queue failed units that may be tried again beside those never asked. The files
+    are whole or not there, and readable by the owner alone: they hold raw text. Raises `InputError`
+    when they cannot be written.
     """
     with writing_to(out, field="--out"):
         make_folder(out)
-        return [_export_step(run, out, step, choices) for step in steps]
+        return [
+            _export_step(
+                run, out, step, is_classic=has_classic_stages, retries_failed=retries_failed
+            )
+            for step in steps
+        ]
 
 
-def _export_step(run: PipelineRun, out: Path, step: str, choices: ExportChoices) -> StepExport:
-    valid = failed = 0
+def _export_step(
+    run: PipelineRun, out: Path, step: str, *, is_classic: bool, retries_failed: bool
+) -> StepExport:
     # Before a file is named after it.
     run.store.units.require_step(step)
+    counts = Counter[bool]()
     with (
         draft_of(out / f"{step}_validated.jsonl") as valid_lines,
         draft_of(out / f"{step}_failures.jsonl") as failure_lines,
     ):
         for row in run.store.current(step):
+            counts[row.is_valid] += 1
             if row.is_valid:
                 valid_lines.write(_line(_valid(row)))
-                valid += 1
             else:
-                failure_lines.write(_line(_failure(row, run, choices)))
-                failed += 1
-    if step in choices.schemas:
+                failure_lines.write(_line(_failure(row, run, is_classic=is_classic)))
+    schema = run.config.schemas.get(step if run.is_in_order else step_of_agent(step))
+    if schema is not None:
         make_subfolder(out / "schemas")
-        write_whole(out / "schemas" / f"{step}.json", [choices.schemas[step]])
-    limits = run.config.retry
-    queue = run.store.queue(step, limits, includes_failed=choices.retries_failed)
-    lines = (_line(_queued(unit, run, step)) for unit in queue)
-    write_whole(out / f"{step}_queue.jsonl", lines)
-    return StepExport(step=step, valid=valid, failed=failed, queued=len(queue))
+        content = read_regular(schema, most_bytes=MOST_BYTES)
+        write_whole(out / "schemas" / f"{step}.json", [content])
+    queue = run.store.queue(step, run.config.retry, includes_failed=retries_failed)
+    write_whole(out / f"{step}_queue.jsonl", (_line(_queued(unit, run, step)) for unit in queue))
+    return StepExport(step=step, valid=counts[True], failed=counts[False], queued=len(queue))
 
 
 def _queued(unit: QueuedUnit, run: PipelineRun, step: str) -> dict[str, object]:
@@ -86,7 +91,7 @@ def _queued(unit: QueuedUnit, run: PipelineRun, step: str) -> dict[str, object]:
     return {
         "unit_id": unit.unit_id,
         "input": _context(run, unit.unit_id, step),
-        "retry_count": 0 if row is None else row.provider_failures + row.other_failures,
+        "retry_count": 0 if row is None else row.failures,
     }
 
 
@@ -96,17 +101,16 @@ def _valid(row: CurrentRow) -> dict[str, object]:
     return {**(record.output or {}), "unit_id": record.unit_id, "_metadata": about}
 
 
-def _failure(row: CurrentRow, run: PipelineRun, choices: ExportChoices) -> dict[str, object]:
+def _failure(row: CurrentRow, run: PipelineRun, *, is_classic: bool) -> dict[str, object]:
     record = row.record
-    failures = row.provider_failures + row.other_failures
-    is_hidden = choices.has_classic_stages and record.stage not in _CLASSIC_STAGES
+    is_internal = is_classic and record.stage not in _CLASSIC_STAGES
     return {
         "unit_id": record.unit_id,
-        "failure_stage": FailureStage.PIPELINE_INTERNAL if is_hidden else record.stage,
+        "failure_stage": FailureStage.PIPELINE_INTERNAL if is_internal else record.stage,
         "input": _context(run, record.unit_id, record.step),
         "raw_response": record.raw,
         "errors": record.errors,
-        "retry_count": max(failures - 1, 0),
+        "retry_count": max(row.failures - 1, 0),
         "attempts": row.attempts,
         "exhausted": row.is_exhausted(run.config.retry),
         "round": record.round,

@@ -1,7 +1,7 @@
 """Take answers and outcomes of other programs into a run, each as the next attempt of its unit."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
-from ai_psychiatrist.pipelines.checker import PipelineChecker, judged, write_context
-from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
-from ai_psychiatrist.store.run_records import AttemptRecord, Origin
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
+from ai_psychiatrist.pipelines.run_folder import write_context
+from ai_psychiatrist.store.run_records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.checks.verdict import Verdict
@@ -25,7 +25,15 @@ _NOT_ASKED: Final = "not_asked"
 """Rule of a failure whose unit the context does not ask for."""
 _STAGE: Final = "failure_stage"
 _MOST_RETRIES: Final = 1000
-_UNTOLD: Final = {"path": "$", "pointer": "", "rule": "untold", "message": "untold"}
+_UNKNOWN: Final = {"path": "$", "pointer": "", "rule": "untold", "message": "untold"}
+_PROBLEMS: Final = {
+    "unit_id": f"has no {UNIT_ID!r} that is a text or a whole number",
+    "stage": f"has an unknown {_STAGE!r}; there are {', '.join(FailureStage)}",
+    "context": "has an 'input' that is no object",
+    "retry_count": f"has a {RETRY_COUNT!r} that is no number from 0 to {_MOST_RETRIES}",
+    "errors": "has 'errors' that are no list of objects",
+    "raw": f"has a {RAW_TEXT!r} that is no text",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +42,7 @@ class Intake:
 
     run: PipelineRun
     step: str
-    checker: PipelineChecker
+    checks: StepChecks
     recorded: int = 0
     """Attempts that were added."""
     known: int = 0
@@ -43,26 +51,15 @@ class Intake:
     """Answers for units whose attempts are used up; nothing was added."""
 
     def take(self, outcome: UnitOutcome) -> None:
-        """Add an attempt for a validated line, unless it is of no unit that was asked."""
-        unit, verdict = outcome.unit, outcome.verdict
-        was_asked = all(error.rule != _NOT_ASKED for error in verdict.errors)
-        if unit.key is not None and was_asked:
-            self.take_answer(unit.key, unit.raw_response, verdict, context=unit.given)
-
-    def take_answer(
-        self,
-        unit_id: str,
-        raw: str | None,
-        verdict: Verdict,
-        *,
-        context: Mapping[str, object] | None = None,
-    ) -> None:
-        """Add an attempt, unless the unit is finished. `raw`: `None` when no answer came.
+        """Add an attempt for a validated line, unless its unit is finished or was not asked for.
 
         A valid unit keeps its answer, and another one for it is kept as a duplicate. A unit whose
         attempts are used up stays as it is. Raises `InputError` when the unit was asked with
         another input before.
         """
+        unit_id, raw, verdict = outcome.unit.key, outcome.unit.raw_response, outcome.verdict
+        if unit_id is None or any(error.rule == _NOT_ASKED for error in verdict.errors):
+            return
         row = self.run.store.last(unit_id, self.step)
         if row is not None and row.is_exhausted(self.run.config.retry):
             self.exhausted += 1
@@ -75,15 +72,8 @@ class Intake:
                 value=verdict.value, stage=FailureStage.DUPLICATE, errors=verdict.errors
             )
         has_answer = verdict.stage not in {FailureStage.PROVIDER, FailureStage.MISSING}
-        attempt = AttemptRecord(
-            unit_id=unit_id,
-            step=self.step,
-            attempt=1 if row is None else row.newest_attempt + 1,
-            origin=Origin.VALIDATE,
-            raw=raw if has_answer else None,
-        )
-        self._add([judged(attempt, verdict, self.checker)], context)
-        self.recorded += 1
+        attempt = self._next(unit_id, row, Origin.VALIDATE, raw if has_answer else None)
+        self._add(self.checks.judged(attempt, verdict), outcome.unit.given)
 
     def take_outcomes(self, path: Path) -> None:
         """Add every record of a file, each as the last attempt of its unit.
@@ -93,47 +83,54 @@ class Intake:
         its earlier steps know of them. Raises `InputError` naming the line when one cannot be used.
         """
         for line in read_outcomes(path):
-            self._take_outcome(line)
-
-    def _take_outcome(self, line: "ImportedLine") -> None:
-        row = self.run.store.last(line.unit_id, self.step)
-        first = 1 if row is None else row.newest_attempt + 1
-        counted = 0 if row is None else row.provider_failures + row.other_failures
-        earlier = max(line.retry_count - counted, 0)
-        record = AttemptRecord(
-            unit_id=line.unit_id,
-            step=self.step,
-            attempt=first + earlier,
-            origin=Origin.IMPORT,
-            stage=line.stage,
-            errors=[{**_UNTOLD, **error} for error in line.errors or ()],
-            raw=line.raw,
-        )
-        if line.stage is None:
-            # What failed was judged by another program, under rules that are not known here.
-            context = write_context(self.run.before(line.unit_id, self.step))
-            verdict = self.checker.check(line.unit_id, line.raw or "", context)
-            record = judged(record, verdict, self.checker)
-        if row is not None:
-            is_same = (row.record.stage, row.record.raw) == (record.stage, record.raw)
-            if row.is_valid or is_same:
+            row = self.run.store.last(line.unit_id, self.step)
+            record = self._next(line.unit_id, row, Origin.IMPORT, line.raw)
+            if line.stage is None:
+                context = write_context(self.run.before(line.unit_id, self.step))
+                verdict = self.checks.check(line.unit_id, line.raw or "", context)
+                record = self.checks.judged(record, verdict)
+            else:
+                # It was judged by another program, under rules that are not known here.
+                errors = [{**_UNKNOWN, **error} for error in line.errors or ()]
+                record = replace(record, stage=line.stage, errors=errors)
+            is_same = row is not None and (row.record.stage, row.record.raw) == (
+                record.stage,
+                record.raw,
+            )
+            if row is not None and (row.is_valid or is_same):
                 self.known += 1
-                return
-        blank = replace(record, errors=(), warnings=(), coercions=(), raw=None, output=None)
-        fillers = [replace(blank, attempt=first + number) for number in range(earlier)]
-        self._add([*fillers, record], line.context)
-        self.recorded += 1
+                continue
+            counted = 0 if row is None else row.failures
+            self._add(record, line.context, earlier=max(line.retry_count - counted, 0))
 
-    def _add(self, attempts: Sequence[AttemptRecord], context: Mapping[str, object] | None) -> None:
-        """Ask for a unit with its input, record its attempts, and ask for its next step."""
-        unit_id, store = attempts[-1].unit_id, self.run.store
+    def _next(
+        self, unit_id: str, row: CurrentRow | None, origin: Origin, raw: str | None
+    ) -> AttemptRecord:
+        number = 1 if row is None else row.newest_attempt + 1
+        return AttemptRecord(
+            unit_id=unit_id, step=self.step, attempt=number, origin=origin, raw=raw
+        )
+
+    def _add(
+        self, record: AttemptRecord, context: Mapping[str, object] | None, *, earlier: int = 0
+    ) -> None:
+        """Ask for a unit with its input, record its attempts, and ask for its next step.
+
+        `earlier`: how many attempts without an answer come before.
+        """
+        unit_id, store = record.unit_id, self.run.store
         # Units of a pipeline have an input at each step and none of their own.
         store.units.add(unit_id, context_digest="")
         content = write_context(context)
         if content is not None:
             store.units.add_input(unit_id, self.step, content)
         store.request(unit_id, self.step)
-        self.run.record(attempts)
+        blank = replace(record, errors=(), warnings=(), coercions=(), raw=None, output=None)
+        attempts = [*[blank] * earlier, record]
+        self.run.record(
+            [replace(one, attempt=record.attempt + number) for number, one in enumerate(attempts)]
+        )
+        self.recorded += 1
 
 
 class ImportedLine(BaseModel):
@@ -173,10 +170,10 @@ def _record(line: Line) -> ImportedLine:
     except OutputRejected as rejection:
         raise _unusable(line, f"is no JSON object ({rejection.code.value})") from None
     unit_id = unit_id_of(value)
-    told: dict[str, object] = {"unit_id": None if unit_id is None else str(unit_id)}
+    found: dict[str, object] = {"unit_id": None if unit_id is None else str(unit_id)}
     if _STAGE in value:
         raw = value.get("raw_response")
-        told |= {
+        found |= {
             # There is no failure without a stage.
             "stage": value[_STAGE] or "",
             "context": value.get("input"),
@@ -187,22 +184,14 @@ def _record(line: Line) -> ImportedLine:
         }
     else:
         raw = value.get(RAW_TEXT, line.content.decode("utf-8"))
-        told["raw"] = False if raw is None else raw
+        found["raw"] = False if raw is None else raw
     try:
-        return ImportedLine.model_validate(told)
+        return ImportedLine.model_validate(found)
     except ValidationError as error:
         raise _unusable(line, _PROBLEMS[str(error.errors()[0]["loc"][0])]) from None
 
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
-_PROBLEMS: Final = {
-    "unit_id": f"has no {UNIT_ID!r} that is a text or a whole number",
-    "stage": f"has an unknown {_STAGE!r}; there are {', '.join(FailureStage)}",
-    "context": "has an 'input' that is no object",
-    "retry_count": f"has a {RETRY_COUNT!r} that is no number from 0 to {_MOST_RETRIES}",
-    "errors": "has 'errors' that are no list of objects",
-    "raw": f"has a {RAW_TEXT!r} that is no text",
-}
 
 
 def _unusable(line: Line, problem: str) -> InputError:

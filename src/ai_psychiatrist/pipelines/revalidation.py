@@ -7,8 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.pipelines.checker import Checker, judged
-from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
 from ai_psychiatrist.store.run_records import AttemptRecord, CurrentRow, Origin
 from ai_psychiatrist.validation.checks.refusals import refusal
 
@@ -42,7 +41,7 @@ class StepChanges:
 
 def revalidate(
     run: PipelineRun,
-    checkers: Mapping[str, Checker],
+    checks: Mapping[str, StepChecks],
     *,
     steps: Sequence[str] | None = None,
     is_dry_run: bool = False,
@@ -51,7 +50,7 @@ def revalidate(
     """Check every answer of the steps again and append an attempt where the outcome changed.
 
     Each step is one transaction. A valid unit that is now rejected is reported, and made a failure
-    only with `demotes`; one that now passes is queued for the step that follows. `checkers`: by
+    only with `demotes`; one that now passes is queued for the step that follows. `checks`: by
     step. `steps`: these alone. The caller holds the run's lock.
 
     Raises `InputError` when the run keeps no answers, and `ConfigurationError` when a step has no
@@ -62,17 +61,17 @@ def revalidate(
         msg = "the run was made without raw text (--no-raw): there are no answers to check again"
         raise InputError(msg, field="RUN")
     for step in chosen:
-        if step not in checkers:
+        if step not in checks:
             msg = f"step {step!r} has no rules: nothing is checked again; name a step that has"
             raise ConfigurationError(msg)
     return [
-        _checked_again(run, checkers[step], step, is_dry_run=is_dry_run, demotes=demotes)
+        _checked_again(run, checks[step], step, is_dry_run=is_dry_run, demotes=demotes)
         for step in chosen
     ]
 
 
 def _checked_again(
-    run: PipelineRun, checker: Checker, step: str, *, is_dry_run: bool, demotes: bool
+    run: PipelineRun, checks: StepChecks, step: str, *, is_dry_run: bool, demotes: bool
 ) -> StepChanges:
     changes, outcomes = StepChanges(step=step), Counter[tuple[str, str]]()
     has_following = run.following(step) is not None
@@ -83,7 +82,7 @@ def _checked_again(
             if old.raw is None or any(error.get("rule") in _CUT for error in old.errors):
                 changes.without_answer += 1
                 continue
-            record = _judged_again(run, checker, row, old.raw)
+            record = _judged_again(run, checks, row, old.raw)
             outcomes[old.stage or _VALID, record.stage or _VALID] += 1
             if row.is_valid and record.is_valid:
                 changes.changed_outputs += record.output != old.output
@@ -105,7 +104,7 @@ def _checked_again(
     return changes
 
 
-def _judged_again(run: PipelineRun, checker: Checker, row: CurrentRow, raw: str) -> AttemptRecord:
+def _judged_again(run: PipelineRun, checks: StepChecks, row: CurrentRow, raw: str) -> AttemptRecord:
     old = row.record
     attempt = AttemptRecord(
         unit_id=old.unit_id,
@@ -117,11 +116,11 @@ def _judged_again(run: PipelineRun, checker: Checker, row: CurrentRow, raw: str)
     )
     context = run.context(old.unit_id, old.step)
     try:
-        verdict = checker.check(old.unit_id, raw, context)
+        verdict = checks.check(old.unit_id, raw, context)
     except Exception as error:  # noqa: BLE001 - one unit's crash must not cost the others
         message = f"the rules failed: {type(error).__name__}"
         verdict = refusal(FailureStage.PIPELINE_INTERNAL, "internal_error", message)
-    return judged(attempt, verdict, checker)
+    return checks.judged(attempt, verdict)
 
 
 def _finding(record: AttemptRecord) -> tuple[str | None, list[tuple[object, object]]]:

@@ -15,16 +15,18 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.infrastructure.tasks import Pending, work_together
 from ai_psychiatrist.llm.calls import CallBudget
-from ai_psychiatrist.pipelines.export import ExportChoices, export_run
+from ai_psychiatrist.pipelines.export import export_run
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.pipelines.run_folder import (
+    RESULTS_FOLDER,
     SEED,
+    SUMMARY_NAME,
     PipelineRequest,
     begun_pipeline,
-    schemas_of,
+    retried_units,
 )
-from ai_psychiatrist.pipelines.turn import Step, Turn
-from ai_psychiatrist.store.run_records import QueuedUnit, StepCounts
+from ai_psychiatrist.pipelines.unit_step import Step, UnitStep
+from ai_psychiatrist.store.run_records import CurrentRow, StepCounts
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
@@ -33,17 +35,13 @@ from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.batch_rounds import BatchOptions, Rounds
 
-OnUnit = Callable[[str | None], None]
-"""Is told of each unit that goes no further: its failure stage, `None` when all steps are valid."""
+OnStep: TypeAlias = Callable[[str, str | None], None]
+"""Called when a unit has ended at a step: its name, and the failure stage or `None`."""
 
-Watch: TypeAlias = Callable[[StepCounts], AbstractContextManager[OnUnit]]
-"""Given where the units are as wholes, shows what becomes of them while a block runs."""
+Watch: TypeAlias = Callable[[Mapping[str, StepCounts]], AbstractContextManager[OnStep]]
+"""Shows where the units are, step by step, while a block runs."""
 
-SUMMARY_NAME: Final = "summary.json"
-_RESULTS_FOLDER: Final = "export"
-"""As `export` writes it."""
 _PRETTY: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-_UNLIMITED: Final = RetryLimits(provider_attempts=sys.maxsize, validation_attempts=sys.maxsize)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +82,16 @@ async def run_units(
     and the result files are written however it ends. Errors of the ledger end the run.
     """
     rounds = None if batch is None else batch.rounds(ledger, asks_on=True)
+    waiting = 0 if rounds is None else ledger.batches.unkept().total()
     most = sys.maxsize if request.max_calls is None else request.max_calls
-    made = ledger.calls.made()
-    if rounds is not None:
-        made += sum(ledger.batches.unkept().values())
     session = _Session(
         run=PipelineRun(store=ledger, config=request.config),
         steps=steps,
-        request=request,
         begun=begun_pipeline(ledger.folder).retry,
+        retried=retried_units(ledger),
+        concurrency=request.concurrency,
         writer=RunWriter(ledger),
-        budget=CallBudget(most - made),
+        budget=CallBudget(most - ledger.calls.made() - waiting),
         watch=watch,
         rounds=rounds,
     )
@@ -103,7 +100,7 @@ async def run_units(
     finally:
         await session.writer.aclose()
         write_results(session.run)
-    return Counter(session.left.values())
+    return session.left
 
 
 def counts_of(ledger: RunStore) -> PipelineCounts:
@@ -133,56 +130,34 @@ def write_results(run: PipelineRun) -> None:
     Raises `InputError` when they cannot be written.
     """
     store = run.store
-    choices = ExportChoices(schemas=schemas_of(run.config))
-    export_run(run, store.folder / _RESULTS_FOLDER, steps=store.steps, choices=choices)
+    export_run(run, store.folder / RESULTS_FOLDER, steps=store.steps)
     summary = {**asdict(counts_of(store)), "not_run": left_out(run.config)}
     with writing_to(store.folder, field="--out"):
         write_whole(store.folder / SUMMARY_NAME, [orjson.dumps(summary, option=_PRETTY)])
-
-
-def _queue(
-    ledger: RunStore, step: Step, request: PipelineRequest, begun: RetryLimits
-) -> list[QueuedUnit]:
-    """Return the units that a step is asked for; `begun`: the limits that the run began with.
-
-    Of the failed ones that are all where that is wanted, else those that have used up what the run
-    began with and have attempts left now.
-    """
-    limits = request.config.retry
-    if request.retries_failed and step.models:
-        return ledger.queue(step.name, _UNLIMITED)
-    pending = ledger.queue(step.name, limits, includes_failed=False)
-    if limits == begun or not step.models:
-        return pending
-    had_attempts = set(ledger.queue(step.name, begun))
-    return pending + [one for one in ledger.queue(step.name, limits) if one not in had_attempts]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Session:
     run: PipelineRun
     steps: Sequence[Step]
-    request: PipelineRequest
     begun: RetryLimits
     """The limits that the run began with."""
+    retried: Mapping[str, Mapping[str, int]]
+    """Step → unit that is to be asked again → its newest attempt before."""
+    concurrency: int
     writer: RunWriter
     budget: CallBudget
     watch: Watch
     rounds: "Rounds | None"
     """Answers the calls by batches; `None` where models are asked live."""
-    valid: dict[str, int] = field(default_factory=dict)
-    failed: dict[str, int] = field(default_factory=dict)
-    """Units by step."""
-    asked: dict[str, set[str]] = field(default_factory=dict)
-    """By step those that have a call in a batch, and have not ended there."""
+    tallies: dict[str, Counter[bool]] = field(default_factory=dict)
+    """By step how many units are valid there (`True`) and how many failed."""
     noted: set[str] = field(default_factory=set)
     """Units that have a call for the next batch."""
-    held: set[str] = field(default_factory=set)
-    """Steps before which units were held back until one is valid there."""
-    over: set[str] = field(default_factory=set)
-    """Units that failed in this session."""
-    left: dict[str, str] = field(default_factory=dict)
-    """Units that nothing was decided about, and why."""
+    ended: set[str] = field(default_factory=set)
+    """Units that go no further in this session."""
+    left: Counter[str] = field(default_factory=Counter)
+    """Why units are left undecided; each is among those that ended."""
     unreached: int = 0
     """Units in a row whose calls reached no model."""
     is_over: bool = False
@@ -191,118 +166,125 @@ class _Session:
     async def take(self) -> None:
         """Take the units that are left, and wait for no batch, as far as they come."""
         self.noted.clear()
-        while places := await asyncio.to_thread(self._places):
-            self.held.clear()
-            each = iter(places)
-            with self.watch(counts_of(self.run.store).units) as on_unit:
-                work = partial(self._work, each, on_unit)
-                await work_together(min(self.request.concurrency, len(places)), work)
-            if not any(self.valid[name] for name in self.held):
-                return
+        while not self.is_over and (due := await asyncio.to_thread(self._due)):
+            each = iter(due)
+            with self.watch(self.run.store.counts_by_step()) as on_step:
+                work = partial(self._work, each, on_step)
+                await work_together(min(self.concurrency, len(due)), work)
 
-    def _places(self) -> list[tuple[str, int]]:
-        """Count where the units are, and return those to take, each with the number of its step."""
-        ledger, places = self.run.store, list[tuple[str, int]]()
-        asked, skipped = set(self.noted), self.noted | self.left.keys()
-        if self.rounds is not None:
-            asked |= ledger.batches.unkept().keys()
-            skipped |= ledger.batches.waiting_units()
-        for number, step in enumerate(self.steps):
-            queue = [
-                unit.unit_id
-                for unit in _queue(ledger, step, self.request, self.begun)
-                if unit.unit_id not in self.over
-            ]
-            counts = ledger.counts(step.name)
-            self.valid[step.name] = counts.valid
-            # Failed units that are asked again count when they fail again.
-            self.failed[step.name] = counts.failed + counts.pending - len(queue)
-            self.asked[step.name] = asked.intersection(queue)
-            places += [(unit, number) for unit in queue if unit not in skipped]
-        return places
+    @property
+    def chunk(self) -> int:
+        """How many units may fail before the first is valid."""
+        return self.run.config.file.processing.chunk_size
 
-    async def _work(self, places: Iterator[tuple[str, int]], on_unit: OnUnit) -> None:
-        for unit_id, number in places:
-            await self._take(unit_id, self.steps[number:], on_unit)
+    def _due(self) -> list[tuple[str, int]]:
+        """Count where the units are, and return those to take, each with the number of its step.
 
-    async def _take(self, unit_id: str, steps: Sequence[Step], on_unit: OnUnit) -> None:
-        """Take a unit from one step to where it goes no further."""
-        stage: str | None = None
-        for step in steps:
-            if self.is_over or self._is_held(unit_id, step):
-                return
-            turn = await asyncio.to_thread(self._turn, unit_id, step)
-            with suppress(Pending):
-                await step.answer(turn)
-            if turn.batches is not None and turn.batches.pending:
-                self.asked[step.name].add(unit_id)
-                self.noted.add(unit_id)
-                await turn.batches.rounds.submit_full()
-                return
-            if not turn.left_for:
-                await self.writer.write(partial(self.run.record, turn.records))
-            self._count(turn)
-            if turn.left_for:
-                return
-            stage = turn.records[-1].stage
-            if stage is not None:
-                break
-        on_unit(stage)
-
-    def _is_held(self, unit_id: str, step: Step) -> bool:
-        """Return whether a unit is not asked yet: all of a round is paid before any answer comes.
-
-        As in a live run `chunk_size` units are to show first that one can be valid.
+        By batches all of a round is paid before any answer comes: as in a live run, `chunk_size`
+        units are to show first that one can be valid.
         """
-        asked = self.asked[step.name]
-        if self.rounds is None or not step.models or self.valid[step.name] or unit_id in asked:
-            return False
-        if self.failed[step.name] + len(asked) < self.request.config.file.processing.chunk_size:
-            return False
-        self.held.add(step.name)
-        return True
+        ledger, due = self.run.store, list[tuple[str, int]]()
+        skipped, asked = self.ended | self.noted, set(self.noted)
+        if self.rounds is not None:
+            skipped |= ledger.batches.waiting_units()
+            asked |= ledger.batches.unkept().keys()
+        for number, step in enumerate(self.steps):
+            counts, (pending, again) = ledger.counts(step.name), self._queue(step)
+            queue = [*pending, *again]
+            # Failed units that are asked again count when they fail again.
+            failed = counts.failed - len(again)
+            self.tallies[step.name] = Counter({True: counts.valid, False: failed})
+            room = len(queue)
+            if self.rounds is not None and step.models and not counts.valid:
+                room = self.chunk - failed - len(asked.intersection(queue))
+            for unit in queue:
+                room -= unit not in asked
+                if unit not in skipped and (unit in asked or room >= 0):
+                    due.append((unit, number))
+        return due
 
-    def _turn(self, unit_id: str, step: Step) -> Turn:
-        ledger = self.run.store
-        row = ledger.last(unit_id, step.name)
-        attempt = 1 if row is None else row.newest_attempt + 1
-        calls = ledger.calls.of_attempt(unit_id, attempt)
-        # Failed units that are asked again have all attempts once more.
-        before = None if self.request.retries_failed else row
-        return Turn(
-            unit_id=unit_id,
-            step=step,
-            context=self.run.context(unit_id, step.name) or b"{}",
-            seed=int(ledger.about.get(SEED, 0)),
-            limits=self.request.config.retry,
-            writer=self.writer,
-            budget=self.budget,
-            attempt=attempt,
-            provider_failures=0 if before is None else before.provider_failures,
-            other_failures=0 if before is None else before.other_failures,
-            calls=[call for call in calls if call.agent == step.name],
-            batches=None if self.rounds is None else self.rounds.of_unit(unit_id, attempt),
-        )
+    def _queue(self, step: Step) -> tuple[list[str], list[str]]:
+        """Return the units that a step is pending for, and the failed ones to be asked again.
 
-    def _count(self, turn: Turn) -> None:
-        step, most = turn.step, self.request.config.file.processing.chunk_size
-        if turn.left_for:
-            self.left[turn.unit_id] = turn.left_for
+        These are the ones that `--retry-failed` was given for, and those that have used up what the
+        run began with and have attempts left now.
+        """
+        ledger, limits = self.run.store, self.run.config.retry
+        pending = ledger.queue(step.name, limits, includes_failed=False)
+        again: list[str] = []
+        if self.retried.get(step.name):
+            rows = ledger.current(step.name, is_failed=True)
+            again += [row.record.unit_id for row in rows if self._is_retried(row)]
+        if limits != self.begun and step.models:
+            had_attempts = {*pending, *ledger.queue(step.name, self.begun)}
+            more = ledger.queue(step.name, limits)
+            again += [unit.unit_id for unit in more if unit not in had_attempts]
+        again = [unit for unit in dict.fromkeys(again) if unit not in self.ended]
+        return [unit.unit_id for unit in pending], again
+
+    def _is_retried(self, row: CurrentRow) -> bool:
+        marked = self.retried.get(row.record.step, {})
+        return marked.get(row.record.unit_id) == row.newest_attempt
+
+    async def _work(self, due: Iterator[tuple[str, int]], on_step: OnStep) -> None:
+        for unit_id, number in due:
+            # By batches the next step waits for the next count of how many may be asked there.
+            end = len(self.steps) if self.rounds is None else number + 1
+            for step in self.steps[number:end]:
+                if self.is_over or not await self._take(unit_id, step, on_step):
+                    break
+
+    async def _take(self, unit_id: str, step: Step, on_step: OnStep) -> bool:
+        """Take a unit through a step; returns whether it is valid there and goes on."""
+        work = await asyncio.to_thread(self._open, unit_id, step)
+        with suppress(Pending):
+            await step.answer(work)
+        if self.rounds is not None and work.batches is not None and work.batches.pending:
+            self.noted.add(unit_id)
+            await self.rounds.submit_full()
+            return False
+        if work.left_for:
+            self.ended.add(unit_id)
+            self.left[work.left_for] += 1
             self.unreached += 1
-            is_spent = turn.left_for == FailureCode.CALL_BUDGET_SPENT
-            self.is_over |= self.rounds is None and (is_spent or self.unreached >= most)
-            return
+            is_spent = work.left_for == FailureCode.CALL_BUDGET_SPENT
+            self.is_over |= self.rounds is None and (is_spent or self.unreached >= self.chunk)
+            return False
+        await self.writer.write(partial(self.run.record, work.records))
+        stage, tally = work.records[-1].stage, self.tallies[step.name]
+        tally[stage is None] += 1
         if step.models:
             self.unreached = 0
-        self.asked[step.name].discard(turn.unit_id)
-        if turn.records[-1].stage is None:
-            self.valid[step.name] += 1
-            return
-        self.failed[step.name] += 1
-        self.over.add(turn.unit_id)
-        is_barren = not self.valid[step.name] and self.failed[step.name] >= most
+        if stage is not None:
+            self.ended.add(unit_id)
+        on_step(step.name, stage)
+        is_barren = not tally[True] and tally[False] >= self.chunk
         if self.rounds is None:
             self.is_over |= is_barren
         else:
             # What batches have answered is paid, and looked at all the same.
             self.rounds.is_closed |= is_barren
+        return stage is None
+
+    def _open(self, unit_id: str, step: Step) -> UnitStep:
+        ledger, limits = self.run.store, self.run.config.retry
+        row = ledger.last(unit_id, step.name)
+        attempt = 1 if row is None else row.newest_attempt + 1
+        calls = ledger.calls.of_attempt(unit_id, attempt)
+        if row is not None and not self._is_retried(row):
+            limits = RetryLimits(
+                provider_attempts=limits.provider_attempts - row.provider_failures,
+                validation_attempts=limits.validation_attempts - row.other_failures,
+            )
+        return UnitStep(
+            unit_id=unit_id,
+            step=step,
+            context=self.run.context(unit_id, step.name) or b"{}",
+            seed=int(ledger.about.get(SEED, 0)),
+            limits=limits,
+            writer=self.writer,
+            budget=self.budget,
+            attempt=attempt,
+            calls=[call for call in calls if call.agent == step.name],
+            batches=None if self.rounds is None else self.rounds.of_unit(unit_id, attempt),
+        )

@@ -13,9 +13,9 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, 
 from ai_psychiatrist.infrastructure.digests import use_installation_key
 from ai_psychiatrist.infrastructure.given_files import read_regular
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, write_whole
-from ai_psychiatrist.pipelines.checker import write_context
 from ai_psychiatrist.pipelines.units import DeclaredUnit
 from ai_psychiatrist.store.cipher import Cipher
+from ai_psychiatrist.store.errors import refusing_damage
 from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.store.run_batches import BY_BATCHES
 from ai_psychiatrist.store.run_file import holds_run, make_private_folder
@@ -34,9 +34,14 @@ PROMPT_KEY: Final = "prompt_key"
 SEED: Final = "seed"
 """Under what a run says what its expressions draw by."""
 
+SUMMARY_NAME: Final = "summary.json"
+RESULTS_FOLDER: Final = "export"
+
 _DIGEST: Final = "pipeline_digest"
 _MODELS: Final = "models"
 _CONFIG_FOLDER: Final = "config"
+_RETRIED_NAME: Final = "retried.json"
+"""The failed units that `--retry-failed` was given for: they are asked again once."""
 _PIPELINE_NAME: Final = "pipeline.yaml"
 _RESUMED_NAME: Final = "pipeline.resumed.yaml"
 """The pipeline file of a run that was resumed with other numbers of attempts."""
@@ -73,8 +78,8 @@ def opened_run(request: PipelineRequest, models: Mapping[str, Sequence[str]]) ->
 
     `models`: every step in order → those that it may ask; none for a step of expressions.
     Digests of this task are made with the run's own key from here on, so that a prompt has the
-    same digest wherever the run goes on. Raises `InputError` for a folder that holds a run and is
-    not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
+    same digest wherever the run is resumed. Raises `InputError` for a folder that holds a run and
+    is not to be resumed, or the other way round, and `ArtifactMismatch` for one that was begun with
     other templates, models or another seed.
     """
     folder = request.folder
@@ -82,12 +87,12 @@ def opened_run(request: PipelineRequest, models: Mapping[str, Sequence[str]]) ->
         msg = "--retry-failed asks again for the failed units of an existing run: add --resume"
         raise InputError(msg, field="--retry-failed")
     if request.is_resumed != holds_run(folder):
-        cure = (
+        hint = (
             "has no run: leave out --resume"
             if request.is_resumed
             else "holds a run already; add --resume to go on with it"
         )
-        raise InputError(f"{folder} {cure}", field="--out")
+        raise InputError(f"{folder} {hint}", field="--out")
     make_private_folder(folder)
     asked = json.dumps({name: asks for name, asks in models.items() if asks}, sort_keys=True)
     with run_lock(folder), _opened(request, [*models], asked) as ledger:
@@ -112,11 +117,11 @@ def create_pipeline_run(
     itself. Raises `InputError` when the folder holds a run, and `ConfigurationError` when a file
     of the pipeline lies outside its folder.
     """
-    own = {"kind": KIND, _DIGEST: config.digest, "code_version": __version__}
     if holds_run(folder):
         msg = f"{str(folder)!r} holds a run already; name another folder"
         raise InputError(msg, field="RUN")
     keep_pipeline(folder, config)
+    own = {"kind": KIND, _DIGEST: config.digest, "code_version": __version__}
     # Last: a folder with a ledger is a run with everything that belongs to it.
     return RunStore.create(
         folder,
@@ -124,6 +129,16 @@ def create_pipeline_run(
         cipher=cipher,
         about={**own, **(about or {})},
     )
+
+
+def retried_units(ledger: RunStore) -> dict[str, dict[str, int]]:
+    """Return step → unit → its newest attempt when it was last to be asked again.
+
+    A unit with a later attempt was asked again by now.
+    """
+    path = ledger.folder / _RETRIED_NAME
+    with refusing_damage():
+        return dict(json.loads(path.read_bytes())) if path.is_file() else {}
 
 
 def make_prompt_key() -> str:
@@ -186,13 +201,6 @@ def refuse_other_pipeline(ledger: RunStore, config: PipelineConfig | None) -> No
         raise InputError(msg, field="RUN")
 
 
-def schemas_of(config: PipelineConfig) -> dict[str, bytes]:
-    """Return step → the file of its schema byte for byte, for the steps that have one."""
-    return {
-        step: read_regular(path, most_bytes=MOST_BYTES) for step, path in config.schemas.items()
-    }
-
-
 def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> RunStore:
     if request.is_resumed:
         return RunStore.open(request.folder, cipher=request.cipher)
@@ -234,6 +242,16 @@ def _resume(ledger: RunStore, request: PipelineRequest, models: str) -> None:
         write_whole(resumed, [read_regular(config.path, most_bytes=MOST_BYTES)])
     else:
         resumed.unlink(missing_ok=True)
+    if request.retries_failed:
+        failed = {
+            step: {
+                row.record.unit_id: row.newest_attempt
+                for row in ledger.current(step, is_failed=True)
+                if row.is_retryable
+            }
+            for step in ledger.steps
+        }
+        write_whole(ledger.folder / _RETRIED_NAME, [json.dumps(failed).encode()])
 
 
 def _settled(config: PipelineConfig) -> tuple[object, ...]:
@@ -254,3 +272,19 @@ def _add_units(ledger: RunStore, units: Sequence[DeclaredUnit]) -> None:
             ledger.units.add(unit.unit_id, context_digest="")
             ledger.units.add_input(unit.unit_id, first, write_context(unit.fields) or b"{}")
             ledger.request(unit.unit_id, first)
+
+
+def write_context(context: Mapping[str, object] | None) -> bytes | None:
+    """Return a context as a run keeps it, equal for equal contexts."""
+    if context is None:
+        return None
+    text = json.dumps(context, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def read_context(content: bytes | None) -> dict[str, object] | None:
+    """Return a context that `write_context` wrote; raises `LedgerUnusable` for another."""
+    if content is None:
+        return None
+    with refusing_damage():
+        return dict(json.loads(content.decode("utf-8", "surrogatepass")).items())

@@ -18,8 +18,8 @@ from ai_psychiatrist.llm.definition import AgentDefinition, Prompt
 from ai_psychiatrist.llm.endpoints import FallbackChain
 from ai_psychiatrist.llm.runner import AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
-from ai_psychiatrist.pipelines.checker import PipelineChecker, pipeline_checkers
-from ai_psychiatrist.pipelines.turn import RawReply, Step, Turn
+from ai_psychiatrist.pipelines.pipeline_run import StepChecks, checks_by_step
+from ai_psychiatrist.pipelines.unit_step import RawReply, Step, UnitStep
 from ai_psychiatrist.validation.checks.expression_step import not_found
 from ai_psychiatrist.validation.checks.refusals import refusal
 from ai_psychiatrist.validation.checks.verdict import Verdict
@@ -68,36 +68,36 @@ def make_steps(config: PipelineConfig, models: Models) -> list[Step]:
     if not models.pydantic_ai.enabled:
         msg = "pipelines ask through Pydantic AI alone: unset PYDANTIC_AI_ENABLED"
         raise ConfigurationError(msg)
-    checkers = pipeline_checkers(config)
+    checks = checks_by_step(config)
     entries = {entry.name: entry for entry in config.file.pipeline.steps}
     return [
         Step(
             name=step.name,
-            checker=checkers[step.name],
+            checks=checks[step.name],
             answer=partial(_find, step.expressions.compile()),
         )
         if step.expressions is not None
-        else _model_step(entries[step.name], step.template, checkers[step.name], config, models)
+        else _model_step(entries[step.name], step.template, checks[step.name], config, models)
         for step in config.steps
         if step.scope != "run"
     ]
 
 
-async def _find(procedure: Procedure, turn: Turn) -> None:
+async def _find(procedure: Procedure, unit: UnitStep) -> None:
     """Note what expressions find, checked like an answer."""
-    run = partial(procedure.run, seed=turn.seed, step=turn.step.name, unit_id=turn.unit_id)
+    run = partial(procedure.run, seed=unit.seed, step=unit.step.name, unit_id=unit.unit_id)
     try:
-        raw = json.dumps(await asyncio.to_thread(run, turn.known), ensure_ascii=False)
+        raw = json.dumps(await asyncio.to_thread(run, unit.known), ensure_ascii=False)
     except EvaluationFailed as problem:
-        turn.note(None, not_found(problem))
+        unit.note(None, not_found(problem))
     else:
-        turn.note(raw, await asyncio.to_thread(turn.check, raw))
+        unit.note(raw, await unit.check(raw))
 
 
 def _model_step(
     entry: StepEntry,
     path: Path | None,
-    checker: PipelineChecker,
+    checks: StepChecks,
     config: PipelineConfig,
     models: Models,
 ) -> Step:
@@ -125,27 +125,27 @@ def _model_step(
     # Building one takes as long as a call.
     agent = cache(lambda retries: create_agent(definition, retries=retries))
 
-    async def ask(turn: Turn) -> None:
-        text = render(turn.known)
+    async def ask(unit: UnitStep) -> None:
+        text = render(unit.known)
         if isinstance(text, Verdict):
-            turn.note(None, text)
+            unit.note(None, text)
             return
-        retries = turn.retries(waits_seconds)
+        retries = unit.retries(waits_seconds)
         runner = AgentRunner(
             definition,
-            partial(agent, turn.answers - 1),
+            partial(agent, unit.answers - 1),
             tuple(replace(route, retries=retries) for route in chain),
             models.pydantic_ai,
             temperature=temperature,
             max_tokens=max_tokens,
         )
-        # The turn takes from the run's budget what is made, and not what is found again.
-        recorder = CallRecorder(budget=CallBudget(sys.maxsize), store=turn)
-        outcome = await runner.run(Prompt(system=system, user=text), recorder, review=turn.review)
-        turn.end(outcome.failure)
+        # The unit takes from the run's budget what is made, and not what is found again.
+        recorder = CallRecorder(budget=CallBudget(sys.maxsize), store=unit)
+        outcome = await runner.run(Prompt(system=system, user=text), recorder, review=unit.review)
+        unit.end(outcome.failure)
 
     models_asked = tuple(route.name for route in chain)
-    return Step(name=entry.name, checker=checker, answer=ask, models=models_asked)
+    return Step(name=entry.name, checks=checks, answer=ask, models=models_asked)
 
 
 def _compiled(path: Path) -> Callable[[Mapping[str, object]], str | Verdict]:

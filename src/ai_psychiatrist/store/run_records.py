@@ -77,6 +77,11 @@ class CurrentRow:
         return self.record.is_valid
 
     @property
+    def failures(self) -> int:
+        """How many attempts did not pass."""
+        return self.provider_failures + self.other_failures
+
+    @property
     def is_retryable(self) -> bool:
         """Whether another answer may pass."""
         return self.record.stage in RETRYABLE_STAGES

@@ -10,19 +10,19 @@ from tests.fakes.pipeline_folder import changed, declared, written
 from tests.fakes.runs import attempt, new_run
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.pipelines.export import ExportChoices, export_run
+from ai_psychiatrist.pipelines.export import export_run
 from ai_psychiatrist.pipelines.intake import Intake
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.pipelines.run_folder import (
     create_pipeline_run,
     kept_pipeline,
     refuse_other_pipeline,
-    schemas_of,
 )
 from ai_psychiatrist.store.run_records import Origin
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+from ai_psychiatrist.validation.jsonl.unit import Unit, UnitOutcome
 
 LIMITS = RetryLimits(provider_attempts=2, validation_attempts=2)
 
@@ -71,11 +71,11 @@ def imported(ledger: RunStore, path: Path) -> tuple[int, int]:
 
 
 def exported(
-    ledger: RunStore, out: Path, *, step: str = "rate", **choices: object
+    ledger: RunStore, out: Path, *, step: str = "rate", **choices: bool
 ) -> tuple[Sequence[dict[str, object]], Sequence[dict[str, object]]]:
     """Export one step and return its valid units and its failures."""
     run = declared(ledger, out.with_name(f"declared-{len(list(out.parent.iterdir()))}"))
-    export_run(run, out, steps=[step], choices=ExportChoices(**choices))  # type: ignore[arg-type]
+    export_run(run, out, steps=[step], **choices)
     return lines(out / f"{step}_validated.jsonl"), lines(out / f"{step}_failures.jsonl")
 
 
@@ -157,11 +157,11 @@ def test_the_queue_holds_what_is_still_to_be_asked(tmp_path: Path) -> None:
         ]
 
 
-def test_schemas_come_out_byte_for_byte(tmp_path: Path) -> None:
-    schema = b'{ "type":   "object" }\r\n'
-    with new_run(tmp_path / "run", ["u1"]) as ledger:
-        exported(ledger, tmp_path / "out", step="score", schemas={"score": schema})
-    assert (tmp_path / "out" / "schemas" / "score.json").read_bytes() == schema
+def test_schemas_come_out_byte_for_byte(pipeline_run: RunStore, tmp_path: Path) -> None:
+    schema = (tmp_path / "pipeline" / "schemas" / "rate.json").read_bytes()
+    with pipeline_run as ledger:
+        export_run(PipelineRun.of(ledger), tmp_path / "out", steps=["rate"])
+    assert (tmp_path / "out" / "schemas" / "rate.json").read_bytes() == schema
 
 
 def test_exported_files_are_the_owners_alone_and_no_draft_is_left(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_an_answer_that_names_another_unit_counts_for_the_one_that_was_asked(
 ) -> None:
     raw = '{"unit_id": "yyy", "score": 2, "tone": "warm"}'
     with pipeline_run as ledger:
-        verdict = PipelineRun.of(ledger).checker("rate").check("u1", raw, b'{"threshold": 1}')
+        verdict = PipelineRun.of(ledger).checks("rate").check("u1", raw, b'{"threshold": 1}')
     assert verdict.is_valid
     assert verdict.value == {"score": 2, "tone": "warm"}
     assert [warning.rule for warning in verdict.warnings] == ["unit_id_mismatch"]
@@ -292,7 +292,7 @@ def test_rules_see_the_input_that_the_run_holds(
     pipeline_run: RunStore, context: bytes | None, *, is_valid: bool
 ) -> None:
     with pipeline_run as ledger:
-        verdict = PipelineRun.of(ledger).checker("rate").check("u1", GOOD, context)
+        verdict = PipelineRun.of(ledger).checks("rate").check("u1", GOOD, context)
     assert verdict.is_valid is is_valid
 
 
@@ -314,7 +314,7 @@ def test_a_run_keeps_the_pipeline_as_it_was(tmp_path: Path) -> None:
     kept = kept_pipeline(tmp_path / "run")
     assert kept.digest == config.digest
     assert kept.step("rate").rules == config.step("rate").rules
-    assert schemas_of(kept) == {"rate": schema}
+    assert kept.schemas["rate"].read_bytes() == schema
 
 
 def test_a_run_goes_on_with_its_own_pipeline_alone(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_a_pipeline_whose_files_lie_elsewhere_makes_no_run(tmp_path: Path) -> No
 def intake(ledger: RunStore) -> Intake:
     """Return what takes answers for the step `rate`."""
     run = PipelineRun.of(ledger)
-    return Intake(run=run, step="rate", checker=run.checker("rate"))
+    return Intake(run=run, step="rate", checks=run.checks("rate"))
 
 
 GOOD = '{"score": 2, "tone": "warm"}'
@@ -363,9 +363,8 @@ def test_an_answer_is_the_next_attempt_of_a_unit_that_is_not_finished(
     with pipeline_run as ledger:
         taken = intake(ledger)
         for raw in answers:
-            taken.take_answer(
-                "u1", raw, PipelineRun.of(ledger).checker("rate").check("u1", raw, None)
-            )
+            unit = Unit(number=1, unit_id="u1", content=raw.encode(), text=raw)
+            taken.take(UnitOutcome(unit, taken.checks.check("u1", raw, None)))
         assert [made.stage for made in ledger.history("u1", "rate")] == stages
         assert taken.recorded + taken.known + taken.exhausted == len(answers)
         assert ledger.counts("rate").balances

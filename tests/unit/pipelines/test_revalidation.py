@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fakes.checkers import AtMost
+from tests.fakes.checkers import at_most
 from tests.fakes.pipeline_folder import declared
 from tests.fakes.runs import attempt, new_run
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
-from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
 from ai_psychiatrist.pipelines.revalidation import StepChanges, revalidate
 from ai_psychiatrist.pipelines.run_folder import KIND
 from ai_psychiatrist.store.run_records import Origin
@@ -31,11 +31,11 @@ def scored(run: Path, scores: Mapping[str, int], *, limit: int) -> RunStore:
     about, context = {"kind": KIND}, b'{"topic":"sleep"}'
     steps = ("score", "sum", "tell")
     ledger = new_run(run, scores, steps=steps, context=context, about=about)
-    apply(ledger, AtMost(limit=limit), scores)
+    apply(ledger, at_most(limit), scores)
     return ledger
 
 
-def apply(ledger: RunStore, rules: AtMost, scores: Mapping[str, int]) -> None:
+def apply(ledger: RunStore, rules: StepChecks, scores: Mapping[str, int]) -> None:
     """Record what the rules say about the first answers."""
     for unit_id, score in scores.items():
         raw = json.dumps({"score": score})
@@ -49,7 +49,7 @@ def apply(ledger: RunStore, rules: AtMost, scores: Mapping[str, int]) -> None:
 
 
 def again(
-    ledger: RunStore, rules: AtMost, *, is_dry_run: bool = False, demotes: bool = False
+    ledger: RunStore, rules: StepChecks, *, is_dry_run: bool = False, demotes: bool = False
 ) -> StepChanges:
     """Apply rules again to the first step."""
     (changes,) = revalidate(
@@ -75,7 +75,7 @@ def stages(ledger: RunStore, step: str = "score") -> dict[str, str | None]:
 
 def test_what_passes_now_is_valid_and_its_history_is_kept(run: Path) -> None:
     with scored(run, {"u1": 1, "u2": 5}, limit=3) as ledger:
-        changes = again(ledger, AtMost(limit=5, ruleset_digest="wider"))
+        changes = again(ledger, at_most(5, ruleset_digest="wider"))
         first, second = ledger.history("u2", "score")
         account = ledger.counts("score")
     assert (changes.changed, changes.promoted) == (1, 1)
@@ -90,7 +90,7 @@ def test_what_passes_now_is_valid_and_its_history_is_kept(run: Path) -> None:
 
 def test_rules_that_crash_on_one_unit_cost_that_unit_alone(run: Path) -> None:
     with scored(run, {"u0": 5, "u1": 5, "u2": 9}, limit=3) as ledger:
-        again(ledger, AtMost(limit=5, crashes_on=frozenset({"u1"})))
+        again(ledger, at_most(5, crashes_on=frozenset({"u1"})))
         assert stages(ledger) == {"u0": None, "u1": "pipeline_internal", "u2": "validation"}
         (error,) = ledger.history("u1", "score")[-1].errors
         assert ledger.counts("score").requested == 3
@@ -101,8 +101,8 @@ def test_rules_that_crash_on_one_unit_cost_that_unit_alone(run: Path) -> None:
 
 def test_a_unit_whose_rules_crashed_is_promoted_once_they_are_mended(run: Path) -> None:
     with scored(run, {"u1": 5}, limit=3) as ledger:
-        again(ledger, AtMost(limit=5, crashes_on=frozenset({"u1"})))
-        again(ledger, AtMost(limit=5))
+        again(ledger, at_most(5, crashes_on=frozenset({"u1"})))
+        again(ledger, at_most(5))
         assert stages(ledger) == {"u1": None}
 
 
@@ -115,7 +115,7 @@ def test_a_step_without_rules_is_refused_and_the_ledger_is_the_same_byte_for_byt
         RunStore.open(run) as ledger,
         pytest.raises(ConfigurationError, match="'sum' has no rules"),
     ):
-        revalidate(of_pipeline(ledger), {"score": AtMost(limit=9)}, steps=["score", "sum"])
+        revalidate(of_pipeline(ledger), {"score": at_most(9)}, steps=["score", "sum"])
     assert (run / "ledger.sqlite").read_bytes() == before
 
 
@@ -123,10 +123,10 @@ def test_a_dry_run_shows_the_changes_and_makes_none(run: Path) -> None:
     scored(run, {"u1": 5, "u2": 1}, limit=3).close()
     before = (run / "ledger.sqlite").read_bytes()
     with RunStore.open(run) as ledger:
-        shown = again(ledger, AtMost(limit=5), is_dry_run=True)
+        shown = again(ledger, at_most(5), is_dry_run=True)
     assert (run / "ledger.sqlite").read_bytes() == before
     with RunStore.open(run) as ledger:
-        assert again(ledger, AtMost(limit=5)) == shown
+        assert again(ledger, at_most(5)) == shown
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_an_answer_that_is_no_object_stays_a_parse_failure_with_its_text(
 ) -> None:
     with new_run(run, ["u1"]) as ledger:
         ledger.record([attempt("u1", "parse", raw=raw)])
-        again(ledger, AtMost(limit=9))
+        again(ledger, at_most(9))
         row = ledger.last("u1", "score")
     assert row is not None
     assert (row.record.stage, row.record.raw) == ("parse", raw)
@@ -150,14 +150,14 @@ def test_an_answer_that_is_no_object_stays_a_parse_failure_with_its_text(
 
 def test_a_valid_unit_that_is_still_valid_is_left_alone(run: Path) -> None:
     with scored(run, {"u1": 1}, limit=3) as ledger:
-        assert again(ledger, AtMost(limit=3)).changed == 0
+        assert again(ledger, at_most(3)).changed == 0
         assert len(ledger.history("u1", "score")) == 1
         assert ledger.counts("sum").requested == 0
 
 
 def test_a_second_time_changes_nothing(run: Path) -> None:
     scores = {f"u{number}": number for number in range(12)}
-    rules = AtMost(limit=6, crashes_on=frozenset({"u9"}))
+    rules = at_most(6, crashes_on=frozenset({"u9"}))
     with scored(run, scores, limit=3) as ledger:
         assert again(ledger, rules).changed > 0
         accounts = ledger.counts_by_step()
@@ -168,7 +168,7 @@ def test_a_second_time_changes_nothing(run: Path) -> None:
 
 def test_a_promoted_unit_is_queued_for_the_step_that_follows_and_for_no_other(run: Path) -> None:
     with scored(run, {"u1": 5, "u2": 1}, limit=3) as ledger:
-        changes = again(ledger, AtMost(limit=5))
+        changes = again(ledger, at_most(5))
         assert changes.queued == 1
         assert ledger.counts("sum").pending == 1
         assert ledger.counts("tell").requested == 0
@@ -176,7 +176,7 @@ def test_a_promoted_unit_is_queued_for_the_step_that_follows_and_for_no_other(ru
 
 def test_stricter_rules_list_valid_units_and_leave_them_valid(run: Path) -> None:
     with scored(run, {"u1": 1, "u2": 3}, limit=3) as ledger:
-        changes = again(ledger, AtMost(limit=2))
+        changes = again(ledger, at_most(2))
         assert changes.regressions == ["u2"]
         assert (changes.changed, changes.demoted) == (0, 0)
         assert stages(ledger) == {"u1": None, "u2": None}
@@ -184,7 +184,7 @@ def test_stricter_rules_list_valid_units_and_leave_them_valid(run: Path) -> None
 
 def test_stricter_rules_make_valid_units_failures_when_that_is_asked_for(run: Path) -> None:
     with scored(run, {"u1": 1, "u2": 3, "u3": 3}, limit=3) as ledger:
-        rules = AtMost(limit=2, crashes_on=frozenset({"u3"}))
+        rules = at_most(2, crashes_on=frozenset({"u3"}))
         changes = again(ledger, rules, demotes=True)
         assert changes.regressions == ["u2", "u3"]
         assert changes.demoted == 1
@@ -195,7 +195,7 @@ def test_work_in_flight_and_units_without_an_answer_are_left_alone(run: Path) ->
     with new_run(run, ["asked", "unreached", "silent"]) as ledger:
         ledger.record([attempt("unreached", "provider", raw=None)])
         ledger.record([attempt("silent", "missing", raw=None)])
-        changes = again(ledger, AtMost(limit=9))
+        changes = again(ledger, at_most(9))
         assert (changes.without_answer, changes.changed) == (2, 0)
         assert ledger.counts("score").pending == 1
         assert stages(ledger) == {"unreached": "provider", "silent": "missing"}
@@ -204,23 +204,23 @@ def test_work_in_flight_and_units_without_an_answer_are_left_alone(run: Path) ->
 def test_applying_rules_again_uses_up_no_attempt(run: Path) -> None:
     with scored(run, {"u1": 9}, limit=3) as ledger:
         for limit in (4, 5, 6):
-            again(ledger, AtMost(limit=limit))
+            again(ledger, at_most(limit))
         row = ledger.last("u1", "score")
     assert row is not None
     assert (row.attempts, row.other_failures) == (4, 1)
 
 
 def test_rules_see_what_the_step_was_asked_about(run: Path) -> None:
-    rules = AtMost(limit=5)
+    contexts: dict[str, bytes | None] = {}
     with scored(run, {"u1": 5}, limit=3) as ledger:
-        again(ledger, rules)
-    assert rules.contexts == {"u1": b'{"topic":"sleep"}'}
+        again(ledger, at_most(5, contexts=contexts))
+    assert contexts == {"u1": b'{"topic":"sleep"}'}
 
 
 def test_a_second_answer_on_record_is_not_overwritten(run: Path) -> None:
     with scored(run, {"u1": 5}, limit=3) as ledger:
         ledger.record([attempt("u1", "duplicate", number=2, raw='{"score": 0}')])
-        again(ledger, AtMost(limit=5))
+        again(ledger, at_most(5))
         assert [made.stage for made in ledger.history("u1", "score")] == [
             "validation",
             "duplicate",
@@ -234,24 +234,26 @@ def test_a_run_without_raw_text_is_refused(run: Path) -> None:
         new_run(run, ["u1"], keeps_raw=False) as ledger,
         pytest.raises(InputError, match="--no-raw"),
     ):
-        again(ledger, AtMost(limit=5))
+        again(ledger, at_most(5))
 
 
 _KILLED = """
 import os, pathlib, signal, sys
+from dataclasses import replace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.pipelines.revalidation import revalidate
-from tests.fakes.checkers import AtMost
+from tests.fakes.checkers import at_most
 from tests.fakes.pipeline_folder import declared
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
-class Killing(AtMost):
-    def check(self, unit_id, raw, context):
-        if sys.argv[2] == "between units" and unit_id == "u7":
-            die()
-        return super().check(unit_id, raw, context)
+rules = at_most(99)
+
+def killing(unit_id, raw, context):
+    if sys.argv[2] == "between units" and unit_id == "u7":
+        die()
+    return rules.check(unit_id, raw, context)
 
 class Killed(RunStore):
     def record(self, attempts):
@@ -265,7 +267,7 @@ class Killed(RunStore):
 
 run = pathlib.Path(sys.argv[1])
 pipeline = declared(Killed.open(run), run.with_name("killed"))
-revalidate(pipeline, {"score": Killing(limit=99)}, steps=["score"])
+revalidate(pipeline, {"score": replace(rules, check=killing)}, steps=["score"])
 """
 
 
@@ -278,7 +280,7 @@ def test_a_kill_between_the_writes_leaves_all_or_nothing(run: Path, boundary: st
     with RunStore.open(run) as ledger:
         assert set(stages(ledger).values()) == {"validation"}
         assert ledger.counts("sum").requested == 0
-        changes = again(ledger, AtMost(limit=99))
+        changes = again(ledger, at_most(99))
         assert changes.promoted == 10
         assert ledger.counts("score").valid == ledger.counts("sum").pending == 10
 
@@ -286,12 +288,12 @@ def test_a_kill_between_the_writes_leaves_all_or_nothing(run: Path, boundary: st
 def test_many_units_are_written_in_batches(run: Path) -> None:
     scores = {f"u{number}": 5 for number in range(1201)}
     with scored(run, scores, limit=3) as ledger:
-        assert again(ledger, AtMost(limit=5)).promoted == 1201
+        assert again(ledger, at_most(5)).promoted == 1201
         assert ledger.counts("sum").pending == 1201
 
 
 def test_all_steps_are_looked_at_when_none_is_named(run: Path) -> None:
-    rules = AtMost(limit=5)
+    rules = at_most(5)
     with scored(run, {"u1": 5}, limit=3) as ledger:
         changes = revalidate(of_pipeline(ledger), dict.fromkeys(ledger.steps, rules))
     assert [change.step for change in changes] == ["score", "sum", "tell"]

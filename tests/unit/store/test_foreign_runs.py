@@ -12,7 +12,7 @@ from tests.fakes.runs import attempt, call, keep, new_run, recalled
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.model_call import RequestMessage
-from ai_psychiatrist.pipelines.export import ExportChoices, export_run
+from ai_psychiatrist.pipelines.export import export_run
 from ai_psychiatrist.store.errors import LedgerUnusable
 from ai_psychiatrist.store.runs import RunStore
 
@@ -55,7 +55,7 @@ def test_a_step_that_the_run_does_not_have_names_no_file(tmp_path: Path) -> None
     with RunStore.open(made(tmp_path)) as ledger:
         run = declared(ledger, tmp_path / "pipeline")
         with pytest.raises(InputError, match="has no step"):
-            export_run(run, tmp_path / "out", steps=["../x"], choices=ExportChoices())
+            export_run(run, tmp_path / "out", steps=["../x"])
     assert list((tmp_path / "out").iterdir()) == []
     assert {path.name for path in tmp_path.iterdir()} == {"run", "out", "pipeline"}
 

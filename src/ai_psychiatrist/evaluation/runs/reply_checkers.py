@@ -28,6 +28,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
+from ai_psychiatrist.pipelines.pipeline_run import StepChecks
 from ai_psychiatrist.services.evidence_validation.settings import QuantitativeSettings
 from ai_psychiatrist.services.evidence_validation.support import AssertionClassifier
 from ai_psychiatrist.services.evidence_validation.transcript_index import TranscriptIndex
@@ -55,7 +56,7 @@ _EXTRACTS: Mapping[str, Extract] = {
 }
 
 
-def checkers_for(ledger: RunStore, contract: PipelineConfig) -> dict[str, "ReplyChecker"]:
+def checkers_for(ledger: RunStore, contract: PipelineConfig) -> dict[str, StepChecks]:
     """Return the checks of the run's agents' replies by a contract, such as the run's own.
 
     Quotes are checked as the run's settings say. Raises `ConfigurationError` when a step's schema
@@ -68,7 +69,7 @@ def checkers_for(ledger: RunStore, contract: PipelineConfig) -> dict[str, "Reply
             extract=_EXTRACTS[agent],
             step=steps[step_of_agent(agent)],
             items=items if agent == QUANTITATIVE.name else None,
-        )
+        ).checks
         for agent in AGENT_ORDER
         if agent in ledger.steps and agent in _EXTRACTS
     }
@@ -84,15 +85,14 @@ class ReplyChecker:
     """Rules of single items, which read the quotes that were found."""
 
     @property
-    def ruleset_digest(self) -> str:
-        """Digest of all rules."""
+    def checks(self) -> StepChecks:
+        """What an answer is judged by."""
         more = "" if self.items is None else f"+{self.items.step.ruleset_digest}"
-        return f"{self.step.ruleset_digest}{more}"
-
-    @property
-    def schema_digest(self) -> str:
-        """Digest of the schema."""
-        return self.step.schema_digest
+        return StepChecks(
+            check=self.check,
+            ruleset_digest=f"{self.step.ruleset_digest}{more}",
+            schema_digest=self.step.schema_digest,
+        )
 
     def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
         """Return what becomes of a reply; `context` is the transcript's text."""

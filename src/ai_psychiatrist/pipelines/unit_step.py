@@ -1,4 +1,4 @@
-"""A step, and one unit's turn at it: what is known, which calls are kept, and what comes of it."""
+"""One unit at one step: the model calls that are made for it, and the attempts they come to."""
 
 import asyncio
 from collections import Counter
@@ -16,7 +16,8 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.llm.calls import CallBudget, CallStore, Judgement
 from ai_psychiatrist.llm.endpoints import CallRetries, is_passing, reached_no_model
 from ai_psychiatrist.llm.replies import ModelOutput, ReplyRejected
-from ai_psychiatrist.pipelines.checker import PipelineChecker, judged, read_context
+from ai_psychiatrist.pipelines.pipeline_run import StepChecks
+from ai_psychiatrist.pipelines.run_folder import read_context
 from ai_psychiatrist.store.run_records import AttemptRecord, KeptCall, Origin
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ai_psychiatrist.llm.batch_rounds import UnitBatches
     from ai_psychiatrist.llm.batches import BatchCall
 
-_TOLD_ERRORS: Final = 10
+_SHOWN_ERRORS: Final = 10
 _CODES: Final = {
     FailureStage.SCHEMA_VALIDATION: RejectionCode.SCHEMA_BROKEN,
     FailureStage.VALIDATION: RejectionCode.RULE_BROKEN,
@@ -48,58 +49,49 @@ class Step:
     """A step that units are taken through."""
 
     name: str
-    checker: PipelineChecker
-    answer: "Callable[[Turn], Awaitable[None]]"
-    """Notes in a turn what comes of it; raises nothing for what a unit or a model does."""
+    checks: StepChecks
+    answer: "Callable[[UnitStep], Awaitable[None]]"
+    """Notes the attempts at a unit; raises nothing for what a unit or a model does."""
     models: tuple[str, ...] = ()
-    """Whom it may ask, in order; none where expressions answer, which find the same each time."""
+    """Those that it may ask, in order; none where expressions answer, which find the same again."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Turn(CallStore):
-    """One unit at one step, and the store of the model calls that are made for it.
+class UnitStep(CallStore):
+    """A unit at a step, and the store of the model calls that are made for it.
 
-    A turn that was cut short before its end finds its calls again.
+    Work that was cut short before its end finds its calls again.
     """
 
     unit_id: str
     step: Step
     context: bytes = field(repr=False)
-    """Of the step, as ledgers keep it."""
+    """Of the step, as runs keep it."""
     seed: int
     """What the run's expressions draw by."""
     limits: RetryLimits
+    """What is left of the unit's attempts."""
     writer: RunWriter
     budget: CallBudget
     """Calls that the run may still make."""
     attempt: int
-    """Number of the turn's first attempt, from 1."""
-    provider_failures: int
-    other_failures: int
-    """Before this turn."""
+    """Number of the first attempt, from 1."""
     calls: Sequence[ModelCall] = field(repr=False)
-    """Made in this turn before it was cut short, in order."""
+    """Made for this attempt and the next ones before the work was cut short, in order."""
     batches: "UnitBatches | None" = None
     """What answers the calls that are not kept; `None` where models are asked live."""
     records: list[AttemptRecord] = field(default_factory=list)
-    """What came of the turn; empty while nothing did."""
+    """The attempts; empty while nothing is decided."""
     left_for: str = ""
     """Why nothing is decided: the last call's failure code or HTTP status; else empty."""
-    _known: dict[tuple[str, int], ModelCall] = field(init=False, repr=False)
-    """By digest and number; calls that reached no model have none."""
-    _numbers: Counter[str] = field(init=False, default_factory=Counter)
-    """Of the next call of each digest."""
-    _place: tuple[str, int] = field(init=False, default=("", 0))
-    """Digest and number of the call that is made."""
+    _counts: Counter[str] = field(init=False, default_factory=Counter)
+    """How many calls of each digest were found or kept; those that reached no model are neither."""
+    _next: tuple[str, int] = field(init=False, default=("", 0))
+    """Digest of the call that is made, and its number among those of the digest."""
     _batched: "BatchCall | None" = field(init=False, default=None)
     """The call that is sent next, where a batch answers it."""
-    _skipped: Counter[tuple[str, int]] = field(init=False, default_factory=Counter)
-    """How many answers of batches said that no model was reached, by digest and number."""
     _unreached: int = field(init=False, default=0)
     _verdict: Verdict | None = field(init=False, repr=False, default=None)
-
-    def __post_init__(self) -> None:
-        self._known = {(call.digest, call.occurrence): call for call in self.calls}
 
     @property
     def known(self) -> dict[str, object]:
@@ -110,45 +102,44 @@ class Turn(CallStore):
     def answers(self) -> int:
         """How many answers a model may give: what is left, and no fewer than are paid for."""
         replies = Counter(call.model for call in self.calls if call.code is None)
-        left = self.limits.validation_attempts - self.other_failures
-        return max(left, *replies.values(), 1)
+        return max(self.limits.validation_attempts, *replies.values(), 1)
 
     def retries(self, waits_seconds: tuple[float, ...]) -> CallRetries:
         """Return when a call that gave no reply is made again."""
-        known = len(self.calls)
+        tries = 2 * len(waits_seconds) + len(self.calls)
         if self.batches is not None:
             # The next batch is the wait.
-            waits_seconds, known = (0.0,) * len(waits_seconds), known + self.batches.submissions
-        longest = waits_seconds[-1:] or (0.0,)
+            waits_seconds, tries = (), tries + self.batches.submissions
         # Calls that reach no model come on top of those that fail, and kept ones wait for nothing.
-        more = longest * (len(waits_seconds) + known)
+        longest = waits_seconds[-1:] or (0.0,)
         return CallRetries(
-            waits_seconds=(*waits_seconds, *more), applies_to=self._may_be_called_again
+            waits_seconds=(*waits_seconds, *longest * tries), applies_to=self._may_be_called_again
         )
-
-    def check(self, raw: str) -> Verdict:
-        """Return what becomes of an answer under the step's rules."""
-        return self.step.checker.check(self.unit_id, raw, self.context)
 
     async def review(self, reply: ModelOutput) -> None:
         """Check a reply; raises `ReplyRejected` when another one may pass."""
         if not isinstance(reply, RawReply):
             msg = "a step has replies of its own alone"
             raise TypeError(msg)
-        verdict = self._verdict = await asyncio.to_thread(self.check, reply.text)
+        verdict = self._verdict = await self.check(reply.text)
         if verdict.stage is not None and verdict.stage.is_retryable:
             raise ReplyRejected(_code(verdict), _feedback(verdict))
         reply.repaired, reply.coercions = verdict.repaired, len(verdict.coercions)
 
+    async def check(self, raw: str) -> Verdict:
+        """Return the verdict of the step's rules on an answer."""
+        check = self.step.checks.check
+        return await asyncio.to_thread(check, self.unit_id, raw, self.context)
+
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:  # noqa: ARG002
         """Return the next call of this digest that was made before."""
-        place = self._place = digest, self._numbers[digest]
+        self._next = digest, self._counts[digest]
         self._batched = None
-        kept = self._known.get(place)
+        kept = self._kept
         if kept is not None:
-            self._numbers[digest] += 1
+            self._counts[digest] += 1
         elif self.batches is not None:
-            self._batched = self.batches.expect(*place, skipped=self._skipped[place])
+            self._batched = self.batches.expect(*self._next)
         return kept
 
     def admitted(self) -> AbstractAsyncContextManager[None]:
@@ -162,15 +153,13 @@ class Turn(CallStore):
 
     async def keep(self, call: ModelCall) -> None:
         """Put a call on disk, unless it reached no model: it is to be made when the run resumes."""
-        if self._reached_no_model(call.code, call.http_status):
-            if self._batched is None:
-                self.budget.give_back()
-            self._skipped[self._place] += 1
-            return
-        digest, number = self._place
-        self._numbers[digest] += 1
-        kept = replace(call, occurrence=number)
-        await self.writer.write(KeptCall(self.unit_id, self.attempt, kept))
+        if not self._reached_no_model(call.code, call.http_status):
+            digest, number = self._next
+            self._counts[digest] += 1
+            kept = replace(call, occurrence=number)
+            await self.writer.write(KeptCall(self.unit_id, self.attempt, kept))
+        elif self._batched is None:
+            self.budget.give_back()
 
     def judged(self, judgement: Judgement) -> None:
         """Note a reply, or a call without one; a call that reached no model is no attempt."""
@@ -192,28 +181,29 @@ class Turn(CallStore):
             origin=Origin.MODEL,
             raw=raw,
         )
-        self.records.append(judged(record, verdict, self.step.checker))
-        self.provider_failures += verdict.stage is FailureStage.PROVIDER
+        self.records.append(self.step.checks.judged(record, verdict))
 
     def end(self, failure: FailureCode | None) -> None:
         """Note why the models gave no answer, where no call says so."""
         if failure is FailureCode.CALL_BUDGET_SPENT:
             self.left_for = failure.value
-        if failure is None or self.left_for:
-            return
-        stage = stage_of_code(failure)
-        is_told = bool(self.records) and stage in (FailureStage.PROVIDER, self.records[-1].stage)
-        if stage is not None and not is_told:
+        stage = None if failure is None or self.left_for else stage_of_code(failure)
+        is_noted = bool(self.records) and stage in (FailureStage.PROVIDER, self.records[-1].stage)
+        if failure is not None and stage is not None and not is_noted:
             self.note(None, refusal(stage, failure.value, "the call failed in the program"))
 
+    @property
+    def _kept(self) -> ModelCall | None:
+        """The call that is made, where it is on disk."""
+        return next((one for one in self.calls if (one.digest, one.occurrence) == self._next), None)
+
     def _may_be_called_again(self, failure: ModelCallFailed) -> bool:
-        digest, _ = self._place
-        if (digest, self._numbers[digest]) in self._known:
-            return True
-        if not is_passing(failure):
-            return False
+        self._next = self._next[0], self._counts[self._next[0]]
+        if self._kept is not None or not is_passing(failure):
+            return self._kept is not None
         if not self._reached_no_model(failure.code, failure.http_status):
-            return self.provider_failures < self.limits.provider_attempts
+            failures = sum(one.stage == FailureStage.PROVIDER for one in self.records)
+            return failures < self.limits.provider_attempts
         if self._batched is not None:
             return not self._batched.is_given_up
         return self._unreached < self.limits.provider_attempts
@@ -242,9 +232,9 @@ def _code(verdict: Verdict) -> RejectionCode:
 
 
 def _feedback(verdict: Verdict) -> str:
-    told = [f"- {error.path}: {error.message}" for error in verdict.errors[:_TOLD_ERRORS]]
-    if len(verdict.errors) > len(told):
-        told.append(f"- and {len(verdict.errors) - len(told)} more")
+    shown = [f"- {error.path}: {error.message}" for error in verdict.errors[:_SHOWN_ERRORS]]
+    if len(verdict.errors) > len(shown):
+        shown.append(f"- and {len(verdict.errors) - len(shown)} more")
     return "\n".join(
-        ["The reply was not accepted:", *told, "Reply again with the whole JSON object."]
+        ["The reply was not accepted:", *shown, "Reply again with the whole JSON object."]
     )
