@@ -1,8 +1,7 @@
 """The commands that compute figures of runs: shown, compared, in a report."""
 
-import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -23,8 +22,6 @@ from ai_psychiatrist.evaluation.measuring import (
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.repeats import repeated_runs
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-
-_CORES: Final = os.cpu_count() or 1
 
 figures_app = CommandApp()
 
@@ -88,7 +85,7 @@ def metrics(
     with refusing_bad_input():
         brought_up_to_date(run, *(compare or ()))
         selection = Selection(split=split, has_items=labelled)
-        measured = measure_run(run, compare or (), selection, workers=_CORES)
+        measured = measure_run(run, compare or (), selection)
         if as_json:
             print_json(measured.as_json())
             typer.echo(plain(to_read_in_words(measured.provenance.readings)), err=True)
@@ -120,7 +117,7 @@ def compare_command(
             return
         from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
 
-        comparisons = compare_runs(run, others, workers=_CORES)
+        comparisons = compare_runs(run, others)
         if as_json:
             print_json({"comparisons": [compared.as_json() for compared in comparisons]})
         else:
@@ -147,6 +144,6 @@ def report(
     """Write one HTML file about a run that opens in any browser, without a network."""
     with refusing_bad_input():
         brought_up_to_date(run, *(compare or ()))
-        written = report_run(run, compare or (), out, workers=_CORES)
+        written = report_run(run, compare or (), out)
         typer.echo(str(written.path))
         typer.echo(plain(to_read_in_words(written.readings)), err=True)

@@ -9,11 +9,14 @@ from rich.text import Text
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
-from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.evaluation.metrics.metric import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
-from ai_psychiatrist.evaluation.report.differences import Differences, differences_of
-from ai_psychiatrist.evaluation.report.figure_row import FigureRow
+from ai_psychiatrist.evaluation.report.figure_rows import (
+    Differences,
+    FigureRow,
+    differences_of,
+)
 from ai_psychiatrist.evaluation.report.groups import RowGroup, evidence_of, headline_of, items_of
 from ai_psychiatrist.evaluation.report.sentences import (
     cost_in_words,
@@ -81,10 +84,10 @@ def _cells(row: FigureRow) -> tuple[Text, Text, Text]:
 def _account(out: Console, metrics: RunMetrics) -> None:
     out.print()
     out.print(Text(failures_in_words(metrics)), width=min(out.width, _TEXT_WIDTH))
-    for kind in metrics.failures.kinds[:MOST_ROWS]:
-        share = amount(kind.rate.value or 0.0, Scale.SHARE)
-        line = f"  {failure_in_words(kind)}: {share}, units {kind.units}"
-        out.print(Text(plain(line), style="bold red" if kind.is_frequent else ""))
+    for kind in list(metrics.parts("failures", "kinds"))[:MOST_ROWS]:
+        share = amount(kind.figure("rate").value or 0.0, Scale.SHARE)
+        line = f"  {failure_in_words(kind)}: {share}, units {kind.count('units')}"
+        out.print(Text(plain(line), style="bold red" if kind.count("is_frequent") else ""))
     out.print(Text(cost_in_words(metrics)), width=min(out.width, _TEXT_WIDTH))
 
 

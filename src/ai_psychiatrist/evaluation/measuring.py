@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.datasets.selection import (
+    Selection,
+    has_all_items,
+    units_of_split,
+)
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
@@ -17,13 +22,13 @@ from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
 from ai_psychiatrist.evaluation.runs.units_file import read_participants, read_units
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
-    from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns
-    from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
+    from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
 
 WHOLE = Selection()
 """All units of a run."""
@@ -43,12 +48,11 @@ class ComparedRuns:
 
     def as_json(self) -> dict[str, object]:
         """Return the figures with both names beside them."""
-        found = self.found.model_dump(mode="json")
         return {
             "first": asdict(self.first),
             "second": asdict(self.second),
             "made_otherwise": {name: list(sides) for name, sides in self.made_otherwise.items()},
-            **found,
+            **self.found.as_json(),
         }
 
 
@@ -64,29 +68,26 @@ class Measured:
         """Return all figures."""
         compared = [comparison.as_json() for comparison in self.comparisons]
         return {
-            "metrics": self.metrics.model_dump(mode="json"),
+            "metrics": self.metrics.as_json(),
             "comparisons": compared,
             "readings": asdict(self.provenance.readings),
         }
 
 
-def measure_run(
-    run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE, *, workers: int = 1
-) -> Measured:
+def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Of a selection of the units they are not written. Large files are read by as many processes as
-    there are `workers`; each of these imports the main script anew. Raises `InputError` for a
-    folder that is no run or whose files are damaged, and `ArtifactMismatch` for another run that
-    read other texts or has other labels.
+    Of a selection of the units they are not written. Raises `InputError` for a folder that is no
+    run or whose files are damaged, and `ArtifactMismatch` for another run that read other texts or
+    has other labels.
     """
-    comparisons = compare_runs(run, others, selection, workers=workers)
+    comparisons = compare_runs(run, others, selection)
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     folder = RunFolder(run)
     record = folder.require_run()
-    labels, predictions, wanted = _read(folder, selection, workers=workers)
+    labels, predictions, wanted = _read(folder, selection)
     metrics = compute_metrics(predictions, labels, participants=read_participants(folder.units))
     if selection == WHOLE:
         with writing_to(folder.metrics, field="RUN"):
@@ -162,27 +163,25 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
 
 
 def _read(
-    folder: RunFolder, selection: Selection, *, workers: int = 1
-) -> tuple["LabelColumns", "PredictionColumns", set[str] | None]:
+    folder: RunFolder, selection: Selection
+) -> tuple[dict[str, Labels], "PredictedUnits", set[str] | None]:
     """Read labels and predictions of the units that are wanted, and return which; `None` for all.
 
     A unit of them may have no label, and may not be assessed.
     """
-    # What is read into columns needs numpy.
-    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.scores.label_reader import read_label_columns  # noqa: PLC0415
+    # Rows of numbers need an extra.
+    from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
+        read_predicted_units,
+    )
 
-    labels = read_label_columns(folder.labels)
+    labels = read_labels(folder.labels)
     if selection == WHOLE:
-        return labels, read_columns(folder.predictions, workers=workers), None
+        return labels, read_predicted_units(folder.predictions), None
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
-        wanted &= {*labels.where(labels.has_all_items).unit_ids}
-    return (
-        labels.where(labels.is_among(wanted)),
-        read_columns(folder.predictions, wanted, workers=workers),
-        wanted,
-    )
+        wanted &= {unit for unit, one in labels.items() if has_all_items(one)}
+    of_wanted = {unit: one for unit, one in labels.items() if unit in wanted}
+    return of_wanted, read_predicted_units(folder.predictions, wanted), wanted
 
 
 def _listed(folder: RunFolder) -> int:
@@ -193,21 +192,23 @@ def _listed(folder: RunFolder) -> int:
 
 
 def compare_runs(
-    run: Path, others: Sequence[Path], selection: Selection = WHOLE, *, workers: int = 1
+    run: Path, others: Sequence[Path], selection: Selection = WHOLE
 ) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     _require_extra()
     from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
+        read_predicted_units,
+    )
 
     first = RunFolder(run)
     for other in others:
         refuse_incomparable(first, RunFolder(other))
     if not others:
         return []
-    labels, predictions, _ = _read(first, selection, workers=workers)
+    labels, predictions, _ = _read(first, selection)
     record = first.require_run()
-    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels.unit_ids}
+    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels}
     return [
         ComparedRuns(
             first=name_of(first),
@@ -215,7 +216,7 @@ def compare_runs(
             made_otherwise=made_otherwise(record, RunFolder(other).require_run()),
             found=compare_metrics(
                 predictions,
-                read_columns(RunFolder(other).predictions, wanted, workers=workers),
+                read_predicted_units(RunFolder(other).predictions, wanted),
                 labels,
                 participants=read_participants(first.units),
             ),
@@ -233,12 +234,10 @@ class Reported:
     """Which interviews a person has to read for danger."""
 
 
-def report_run(
-    run: Path, others: Sequence[Path] = (), out: Path | None = None, *, workers: int = 1
-) -> Reported:
-    """Measure a run and write its report; `workers` as in `measure_run`."""
-    measured = measure_run(run, others, workers=workers)
-    from ai_psychiatrist.evaluation.report.differences import differences_of  # noqa: PLC0415
+def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) -> Reported:
+    """Measure a run and write its report; raises as `measure_run` does."""
+    measured = measure_run(run, others)
+    from ai_psychiatrist.evaluation.report.figure_rows import differences_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
 
     target = out or RunFolder(run).report

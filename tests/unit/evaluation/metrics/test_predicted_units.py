@@ -1,7 +1,6 @@
-"""Predictions read as columns: the same as when each is read as a whole."""
+"""Predictions read into rows: those of the predictions, and damaged lines are named."""
 
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,12 @@ import pytest
 from tests.unit.evaluation.metrics.built import random_run
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.scores.column_reader import columns_of, read_columns
-from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns, UnitRows
+from ai_psychiatrist.evaluation.scores.predicted_units import (
+    PredictedUnits,
+    predicted_units,
+    read_predicted_units,
+)
+from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import to_line
 
 Record = dict[str, Any]
@@ -34,33 +37,40 @@ def changed(path: Path, place: int, change: Callable[[Record], object]) -> None:
     path.write_bytes(b"\n".join(lines) + b"\n")
 
 
-def _same(one: PredictionColumns, other: PredictionColumns) -> bool:
-    rows = (
-        np.array_equal(getattr(one.rows, column.name), getattr(other.rows, column.name))
-        for column in fields(UnitRows)
-    )
-    return all(rows) and (one.unit_ids, one.attempts, one.first) == (
+def _same(one: PredictedUnits, other: PredictedUnits) -> bool:
+    return np.array_equal(one.rows, other.rows) and (one.unit_ids, one.attempts, one.first) == (
         other.unit_ids,
         other.attempts,
         other.first,
     )
 
 
-def test_a_file_gives_the_columns_of_its_predictions(tmp_path: Path) -> None:
-    assert _same(read_columns(written(tmp_path)), columns_of(random_run(30, seed=3)[0]))
+def test_a_file_gives_the_rows_of_its_predictions(tmp_path: Path) -> None:
+    found = read_predicted_units(written(tmp_path, 1200))
+    predictions = sorted(random_run(1200, seed=3)[0], key=lambda one: one.unit_id)
+    assert found.unit_ids == [one.unit_id for one in predictions]
+    for unit, row in zip(predictions, found.rows, strict=True):
+        scores = [-1 if item.score is None else item.score for item in unit.items.values()]
+        assert row["scores"].tolist() == scores
 
 
 def test_lines_without_what_has_a_default_are_read_all_the_same(tmp_path: Path) -> None:
     path = written(tmp_path)
-    before = read_columns(path)
+    before = read_predicted_units(path)
     changed(path, 20, lambda record: record.pop("mode"))
-    assert _same(read_columns(path), before)
+    assert _same(read_predicted_units(path), before)
+
+
+def test_a_unit_without_a_prediction_has_the_row_of_a_failed_one() -> None:
+    found = predicted_units(random_run(3, seed=1)[0]).among(["unit 001", "unit 007"])
+    assert found.missing == 1
+    assert found.rows[1] == predicted_units([failed_prediction("unit 007")]).rows[0]
 
 
 def test_only_wanted_units_are_taken_in(tmp_path: Path) -> None:
     path = written(tmp_path)
-    some = read_columns(path).unit_ids[5:9]
-    found = read_columns(path, set(some))
+    some = read_predicted_units(path).unit_ids[5:9]
+    found = read_predicted_units(path, set(some))
     assert found.unit_ids == some
     assert sorted(one.unit_id for one in found.first) == some
 
@@ -92,27 +102,11 @@ def test_a_damaged_line_is_named(change: Callable[[Record], object], tmp_path: P
     path = written(tmp_path)
     changed(path, 20, change)
     with pytest.raises(InputError, match="line 21"):
-        read_columns(path)
+        read_predicted_units(path)
 
 
 def test_a_unit_that_comes_twice_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     path.write_bytes(path.read_bytes() + path.read_bytes().splitlines()[0] + b"\n")
     with pytest.raises(InputError, match="1 units more than once"):
-        read_columns(path)
-
-
-def test_processes_read_the_same_columns(tmp_path: Path) -> None:
-    path = written(tmp_path, 200)
-    some = read_columns(path).unit_ids[90:]
-    size = path.stat().st_size // 4
-    for wanted in (None, set(some)):
-        shared = read_columns(path, wanted, workers=2, range_bytes=size)
-        assert _same(shared, read_columns(path, wanted))
-
-
-def test_a_line_that_a_process_refuses_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    changed(path, 20, _of_item("score", 7))
-    with pytest.raises(InputError, match=r"line 21 .*score"):
-        read_columns(path, workers=2, range_bytes=path.stat().st_size // 4)
+        read_predicted_units(path)

@@ -1,15 +1,13 @@
-"""Every metric of the project: one file of `formulas/` each, with one decorator.
+"""What a metric is: one decorated function, in the module of its family.
 
-A metric is a function from a kind of data (`Items`, `Severities`, …) to what its figure is computed
-from. Sections, the report's tables and the list of metrics take them from here.
+It takes a kind of data (`AllItems`, `Severities`, …) and returns what its figure is computed from.
+Sections, the report's tables and the list of metrics take all metrics of a kind from here.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache
+from importlib import import_module
 from typing import Final, TypeAlias, TypeVar
 
 from ai_psychiatrist.statistics.measure import SMALLEST_N, Measure
@@ -60,11 +58,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredMetric:
+class Metric:
     """One figure, wherever it is measured."""
 
     key: str
-    """In `metrics.json`; the name of its file and function."""
+    """In `metrics.json`; the name of the function."""
     measure: Callable[..., Found]
     on: Mapping[type, Row | None]
     """The kinds of data that have it; `None` where the report does not show it."""
@@ -85,8 +83,9 @@ class RegisteredMetric:
         return self.scale or (points.signed if self.is_signed else points)
 
 
-_FORMULAS: Final = "ai_psychiatrist.evaluation.metrics.formulas"
-_METRICS: Final[dict[str, RegisteredMetric]] = {}
+_FAMILIES: Final = "ai_psychiatrist.evaluation.metrics.compute"
+"""Imports every family of metrics."""
+_METRICS: Final[dict[str, Metric]] = {}
 
 
 def metric(
@@ -101,7 +100,7 @@ def metric(
     """Declare a function to be a metric: its name is the key, its first paragraph what it is."""
 
     def declare(function: Function) -> Function:
-        _METRICS[function.__name__] = RegisteredMetric(
+        _METRICS[function.__name__] = Metric(
             key=function.__name__,
             measure=function,
             on=on,
@@ -117,16 +116,13 @@ def metric(
     return declare
 
 
-@cache
-def all_metrics() -> tuple[RegisteredMetric, ...]:
-    """Return every metric, by key; adding a file to `formulas/` is enough."""
-    formulas = importlib.import_module(_FORMULAS)
-    for module in pkgutil.iter_modules(formulas.__path__):
-        importlib.import_module(f"{_FORMULAS}.{module.name}")
-    return tuple(_METRICS[key] for key in sorted(_METRICS))
+def all_metrics() -> list[Metric]:
+    """Return every metric, by key."""
+    import_module(_FAMILIES)
+    return [_METRICS[key] for key in sorted(_METRICS)]
 
 
-def shown_on(kind: type) -> list[tuple[RegisteredMetric, Row]]:
+def shown_on(kind: type) -> list[tuple[Metric, Row]]:
     """Return the metrics that the report shows of a kind of data, in the order of their rows."""
     found = []
     for one in all_metrics():
@@ -138,14 +134,13 @@ def shown_on(kind: type) -> list[tuple[RegisteredMetric, Row]]:
 
 def measured(data: object) -> dict[str, Found]:
     """Return all metrics of some data, by key."""
-    return {
-        one.key: _with_smallest_n(one.measure(data), one.smallest_n)
-        for one in all_metrics()
-        if isinstance(data, tuple(one.on))
-    }
-
-
-def _with_smallest_n(found: Found, smallest_n: int) -> Found:
-    if isinstance(found, Measure):
-        return replace(found, smallest_n=smallest_n)
-    return {key: replace(one, smallest_n=smallest_n) for key, one in found.items()}
+    found: dict[str, Found] = {}
+    for one in all_metrics():
+        if isinstance(data, tuple(one.on)):
+            value, smallest = one.measure(data), one.smallest_n
+            found[one.key] = (
+                replace(value, smallest_n=smallest)
+                if isinstance(value, Measure)
+                else {key: replace(part, smallest_n=smallest) for key, part in value.items()}
+            )
+    return found

@@ -1,4 +1,4 @@
-"""Areas under the risk–coverage curve, from counts and losses of groups of equal confidence.
+"""Areas under the ROC curve and under the risk–coverage curve, from counts by level.
 
 Items are accepted in falling confidence. The risk at k accepted items is their mean loss; within a
 group of equal confidence every order is as likely as another, so the loss of the first k items is
@@ -6,15 +6,45 @@ its expectation over these orders: it grows by the group's mean with each item. 
 `counts` and `losses` of shape (groups, samples), most confident group first; counts are whole.
 
 Sources: Geifman & El-Yaniv 2017, NeurIPS (risk and coverage); Geifman, Uziel & El-Yaniv 2019, ICLR
-(AURC); Traub et al. 2024, NeurIPS (AUGRC).
+(AURC); Traub et al. 2024, NeurIPS (AUGRC); Hanley & McNeil 1982, Radiology 143:29-36 (ROC).
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ai_psychiatrist.statistics.arrays import Array
+from ai_psychiatrist.statistics.arrays import Array, BoolArray, two_dimensional
+from ai_psychiatrist.statistics.measure import Measure, counted, statistics
+
+
+def auroc(
+    values: NDArray[np.number], is_case: BoolArray, is_control: BoolArray, *, undefined: str
+) -> Measure:
+    """Return how often a case has a higher value than a control; a tie counts half.
+
+    `values`, `is_case`, `is_control`: (units,) or (units, places).
+    """
+    cases, controls = two_dimensional(is_case), two_dimensional(is_control)
+    numbers = two_dimensional(values)
+    levels = np.unique(numbers[cases | controls])
+    places = np.searchsorted(levels, numbers)
+    sides = [counted(places, side, width=len(levels)) for side in (cases, controls)]
+    return Measure(
+        statistics=statistics(*sides),
+        combine=_area,
+        n=int((cases | controls).sum()),
+        undefined=undefined,
+    )
+
+
+def _area(sums: Array) -> Array:
+    cases, controls = np.split(sums, 2)
+    below = np.cumsum(controls, axis=0) - controls
+    won = (cases * (below + controls / 2)).sum(axis=0)
+    area: Array = won / (cases.sum(axis=0) * controls.sum(axis=0))
+    return area
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
