@@ -12,8 +12,8 @@ from ai_psychiatrist.cli.run_source import brought_up_to_date
 from ai_psychiatrist.domain.drive import DriveVerdict
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.measuring import measure_run
-from ai_psychiatrist.evaluation.metrics.metric import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import Part
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.report.wording import amount, span
 
 EXAMPLES = """

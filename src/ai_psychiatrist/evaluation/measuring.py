@@ -6,14 +6,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic_core import to_jsonable_python
+
 from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.selection import (
-    Selection,
-    has_all_items,
-    units_of_split,
-)
+from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
@@ -21,13 +19,18 @@ from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
-from ai_psychiatrist.evaluation.runs.units_file import read_participants, read_units
+from ai_psychiatrist.evaluation.runs.units_file import (
+    participants_of,
+    read_participants,
+    read_units,
+)
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
+    from ai_psychiatrist.evaluation.metrics.subgroups import Subgroups
     from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
 
 WHOLE = Selection()
@@ -63,32 +66,51 @@ class Measured:
     metrics: RunMetrics
     provenance: Provenance
     comparisons: Sequence[ComparedRuns]
+    subgroups: "Subgroups | None" = None
+    """The figures of groups of people, where a column of the labels is named."""
 
     def as_json(self) -> dict[str, object]:
         """Return all figures."""
         compared = [comparison.as_json() for comparison in self.comparisons]
+        by_group = {} if self.subgroups is None else {"subgroups": self.subgroups.as_json()}
         return {
             "metrics": self.metrics.as_json(),
             "comparisons": compared,
-            "readings": asdict(self.provenance.readings),
+            "readings": to_jsonable_python(self.provenance.readings),
+            **by_group,
         }
 
 
-def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE) -> Measured:
+def measure_run(
+    run: Path,
+    others: Sequence[Path] = (),
+    selection: Selection = WHOLE,
+    *,
+    by: str | None = None,
+) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Of a selection of the units they are not written. Raises `InputError` for a folder that is no
-    run or whose files are damaged, and `ArtifactMismatch` for another run that read other texts or
-    has other labels.
+    Of a selection of the units they are not written. `by` is a column of the labels, or `split`,
+    by which the figures of groups are computed as well; the file does not have these. Raises
+    `InputError` for a folder that is no run, for damaged files and for a column that is not there,
+    and `ArtifactMismatch` for another run that read other texts or has other labels.
     """
     comparisons = compare_runs(run, others, selection)
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.subgroups import subgroups  # noqa: PLC0415
 
     folder = RunFolder(run)
     record = folder.require_run()
     labels, predictions, wanted = _read(folder, selection)
-    metrics = compute_metrics(predictions, labels, participants=read_participants(folder.units))
+    units = read_units(folder.units)
+    participants = participants_of(units)
+    groups = None
+    if by is not None:
+        # Before the other figures, so that a column that is not there is named at once.
+        splits = {one.unit_id: one.split for one in units.values() if one.split is not None}
+        groups = subgroups(predictions, labels, by, splits=splits, participants=participants)
+    metrics = compute_metrics(predictions, labels, participants=participants)
     if selection == WHOLE:
         with writing_to(folder.metrics, field="RUN"):
             write_whole(folder.metrics, [metrics.to_bytes()])
@@ -101,6 +123,7 @@ def measure_run(run: Path, others: Sequence[Path] = (), selection: Selection = W
             requested=_listed(folder) if wanted is None else len(wanted),
         ),
         comparisons=comparisons,
+        subgroups=groups,
     )
 
 
@@ -179,7 +202,9 @@ def _read(
         return labels, read_predicted_units(folder.predictions), None
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
-        wanted &= {unit for unit, one in labels.items() if has_all_items(one)}
+        wanted &= {
+            unit for unit, one in labels.items() if one.items and None not in one.items.values()
+        }
     of_wanted = {unit: one for unit, one in labels.items() if unit in wanted}
     return of_wanted, read_predicted_units(folder.predictions, wanted), wanted
 
@@ -234,10 +259,15 @@ class Reported:
     """Which interviews a person has to read for danger."""
 
 
-def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) -> Reported:
+def report_run(
+    run: Path, others: Sequence[Path] = (), out: Path | None = None, *, by: str | None = None
+) -> Reported:
     """Measure a run and write its report; raises as `measure_run` does."""
-    measured = measure_run(run, others)
-    from ai_psychiatrist.evaluation.report.figure_rows import differences_of  # noqa: PLC0415
+    measured = measure_run(run, others, by=by)
+    from ai_psychiatrist.evaluation.report.figure_rows import (  # noqa: PLC0415
+        differences_of,
+        group_tables,
+    )
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
 
     target = out or RunFolder(run).report
@@ -250,6 +280,7 @@ def report_run(run: Path, others: Sequence[Path] = (), out: Path | None = None) 
             for one in measured.comparisons
         ],
         spent=read_cost(RunFolder(run)),
+        by_group=None if measured.subgroups is None else group_tables(measured.subgroups),
     )
     return Reported(path=target, readings=measured.provenance.readings)
 

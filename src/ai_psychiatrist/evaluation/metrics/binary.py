@@ -13,7 +13,8 @@ from ai_psychiatrist.evaluation.metrics.kinds import (
     Rates,
 )
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
-from ai_psychiatrist.evaluation.metrics.metric import Better, Row, Scale, measured, metric
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.predicted_units import UNKNOWN
 from ai_psychiatrist.statistics.arrays import Array

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
-from ai_psychiatrist.evaluation.metrics.metric import Better, Row, Scale, measured, metric
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, ranked_signal
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics.arrays import Array, BoolArray

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from ai_psychiatrist.domain.drive import DriveVerdict
 from ai_psychiatrist.evaluation.metrics.agreement import ITEMS
-from ai_psychiatrist.evaluation.metrics.metric import Better, Row, Scale, measured, metric
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.predicted_units import UnitRows
 from ai_psychiatrist.statistics.arrays import BoolArray

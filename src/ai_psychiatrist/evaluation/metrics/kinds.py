@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ai_psychiatrist.evaluation.metrics.metric import Scale
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.statistics.arrays import Array, BoolArray, two_dimensional
 from ai_psychiatrist.statistics.kappa import moments
 from ai_psychiatrist.statistics.measure import Measure

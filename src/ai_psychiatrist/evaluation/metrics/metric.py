@@ -6,45 +6,14 @@ Sections, the report's tables and the list of metrics take all metrics of a kind
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
 from importlib import import_module
 from typing import Final, TypeAlias, TypeVar
 
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.statistics.measure import SMALLEST_N, Measure
 
 Found: TypeAlias = Measure | Mapping[str, Measure]
 Function = TypeVar("Function", bound=Callable[..., Found])
-
-
-class Better(Enum):
-    """Which direction of a figure, or of a difference, is an improvement."""
-
-    LOWER = "lower"
-    HIGHER = "higher"
-    NEITHER = "neither"
-
-
-class Scale(Enum):
-    """What a figure is measured in: its ends, how many decimals it is read to, its unit."""
-
-    ITEM_POINTS = (0.0, 3.0, 2, "")
-    TOTAL_POINTS = (0.0, 24.0, 1, "")
-    ITEMS = (0.0, 8.0, 1, "")
-    """How many of the eight items."""
-    SHARE = (0.0, 1.0, 0, " %")
-    AGREEMENT = (-1.0, 1.0, 2, "")
-    UNIT = (0.0, 1.0, 3, "")
-    """Areas and scores between 0 and 1 that are no shares."""
-    SIGNED_ITEM_POINTS = (-3.0, 3.0, 2, "")
-    SIGNED_TOTAL_POINTS = (-24.0, 24.0, 1, "")
-
-    @property
-    def signed(self) -> "Scale":
-        """The scale of differences between its points."""
-        return {
-            Scale.ITEM_POINTS: Scale.SIGNED_ITEM_POINTS,
-            Scale.TOTAL_POINTS: Scale.SIGNED_TOTAL_POINTS,
-        }.get(self, self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.metric import Better, Metric, all_metrics
+from ai_psychiatrist.evaluation.metrics.metric import Metric, all_metrics
+from ai_psychiatrist.evaluation.metrics.scale import Better
 
 _WIDTH: Final = 100
 SOURCES: Final = (

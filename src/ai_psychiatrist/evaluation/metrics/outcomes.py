@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath
 from ai_psychiatrist.evaluation.metrics.agreement import ITEMS
-from ai_psychiatrist.evaluation.metrics.metric import Better, Row, Scale, measured, metric
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
 from ai_psychiatrist.evaluation.metrics.run_metrics import SCORED
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.predicted_units import (
     REASONS,

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity, severity_of
 from ai_psychiatrist.evaluation.metrics.kinds import ExactTotals, Severities, TotalRanges
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
-from ai_psychiatrist.evaluation.metrics.metric import Better, Row, Scale, measured, metric
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.predicted_units import UNKNOWN
 from ai_psychiatrist.statistics.arrays import Array

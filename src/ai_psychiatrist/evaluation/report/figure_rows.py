@@ -3,17 +3,19 @@
 Differences between two runs over the units that both assessed are rows, too: second minus first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
+from ai_psychiatrist.evaluation.metrics.comparison import Difference, RunComparison
 from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
 from ai_psychiatrist.evaluation.metrics.kinds import AllItems, AllUnits, Severities, TotalRanges
-from ai_psychiatrist.evaluation.metrics.metric import Better, Scale, shown_on
+from ai_psychiatrist.evaluation.metrics.metric import shown_on
 from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes
 from ai_psychiatrist.evaluation.metrics.run_metrics import Part
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
+from ai_psychiatrist.evaluation.metrics.subgroups import SHOWN, Subgroups
 from ai_psychiatrist.evaluation.metrics.tree import Path
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, span
 from ai_psychiatrist.statistics.figure import Figure
@@ -138,10 +140,12 @@ def rows_of(figures: Part, kind: type) -> tuple[FigureRow, ...]:
 
 def row_of(figures: Part, kind: type, key: str) -> FigureRow:
     """Return the row of one metric, which must be shown for the kind of data."""
+    return _figure_row(figures.figure(key), kind, key)
+
+
+def _figure_row(figure: Figure, kind: type, key: str) -> FigureRow:
     metric, row = next(shown for shown in shown_on(kind) if shown[0].key == key)
-    return FigureRow(
-        name=row.title, note=row.note, figure=figures.figure(key), scale=metric.scale_on(kind)
-    )
+    return FigureRow(name=row.title, note=row.note, figure=figure, scale=metric.scale_on(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,16 +160,20 @@ class Differences:
 
 def differences_of(found: RunComparison, *, first: str, second: str) -> Differences:
     """Return the rows for a comparison of two runs of these names."""
-    rows = list(_rows(found))
-    reach: dict[Scale, float] = {}
-    for row in rows:
-        ends = (row.figure.value or 0.0, *(row.figure.interval or ()))
-        reach[row.scale] = max(reach.get(row.scale, 0.0), *map(abs, ends))
     return Differences(
         second=second,
         summary=f"First: {first}. Second: {second}. {_summary(found)}",
-        rows=tuple(replace(row, reach=reach[row.scale]) for row in rows),
+        rows=_reaching(_rows(found)),
     )
+
+
+def _reaching(rows: Iterable[DifferenceRow]) -> tuple[DifferenceRow, ...]:
+    """Return rows of which those on one scale reach equally far."""
+    every, reach = list(rows), dict[Scale, float]()
+    for row in every:
+        ends = (row.figure.value or 0.0, *(row.figure.interval or ()))
+        reach[row.scale] = max(reach.get(row.scale, 0.0), *map(abs, ends))
+    return tuple(replace(row, reach=reach[row.scale]) for row in every)
 
 
 def _rows(found: RunComparison) -> Iterator[DifferenceRow]:
@@ -189,8 +197,11 @@ def _rows(found: RunComparison) -> Iterator[DifferenceRow]:
 
 
 def _row(found: RunComparison, path: Path, kind: type) -> DifferenceRow:
-    metric, row = next(shown for shown in shown_on(kind) if shown[0].key == path[-1])
-    figure = found.differences[path]
+    return _difference_row(found.differences[path], kind, path[-1])
+
+
+def _difference_row(figure: Difference, kind: type, key: str) -> DifferenceRow:
+    metric, row = next(shown for shown in shown_on(kind) if shown[0].key == key)
     return DifferenceRow(
         name=row.title,
         note=row.note,
@@ -226,3 +237,69 @@ def _summary(found: RunComparison) -> str:
         "second. Both runs are resampled together, so an interval that holds 0 shows no "
         "difference; pp are percentage points."
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTable:
+    """The figures of a group, with a sentence where there are none."""
+
+    title: str
+    note: str
+    rows: tuple[FigureRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDifferences:
+    """The differences between two groups, with a sentence where there are none."""
+
+    title: str
+    note: str
+    rows: tuple[DifferenceRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTables:
+    """What is said of the groups of a column."""
+
+    column: str
+    summary: str
+    figures: tuple[GroupTable, ...]
+    differences: tuple[GroupDifferences, ...]
+
+
+def group_tables(found: Subgroups) -> GroupTables:
+    """Return the rows of all groups, and those of their differences."""
+    return GroupTables(
+        column=found.column,
+        summary=(
+            f"Groups by {found.column!r}: {len(found.groups)}; units without a value: "
+            f"{grouped(found.unknown)}. Participants are resampled within each group. A "
+            "difference is second minus first; an interval that holds 0 shows no difference."
+        ),
+        figures=tuple(
+            GroupTable(
+                title=f"{one.value}: {grouped(one.units)} units",
+                note=one.reason or "",
+                rows=tuple(
+                    _figure_row(figure, SHOWN[path], _key(path))
+                    for path, figure in one.figures.items()
+                ),
+            )
+            for one in found.groups
+        ),
+        differences=tuple(
+            GroupDifferences(
+                title=f"First: {one.first}. Second: {one.second}",
+                note=one.reason or "",
+                rows=_reaching(
+                    _difference_row(figure, SHOWN[path], _key(path))
+                    for path, figure in one.figures.items()
+                ),
+            )
+            for one in found.differences
+        ),
+    )
+
+
+def _key(path: str) -> str:
+    return path.rpartition(".")[2]

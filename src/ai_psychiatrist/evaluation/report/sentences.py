@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.evaluation.metrics.metric import Scale
 from ai_psychiatrist.evaluation.metrics.outcomes import FREQUENT_FAILURES, Outcomes
 from ai_psychiatrist.evaluation.metrics.run_metrics import SCORED, Part, RunMetrics
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.report.figure_rows import row_of
 from ai_psychiatrist.evaluation.report.groups import RowGroup
 from ai_psychiatrist.evaluation.report.provenance import Provenance

@@ -42,7 +42,8 @@ FAR_OFF = """
 from tests.unit.evaluation.metrics.built import metrics, random_run
 
 from ai_psychiatrist.evaluation.metrics.kinds import AllItems
-from ai_psychiatrist.evaluation.metrics.metric import Better, Row, metric
+from ai_psychiatrist.evaluation.metrics.metric import Row, metric
+from ai_psychiatrist.evaluation.metrics.scale import Better
 from ai_psychiatrist.evaluation.metrics.metric_list import metric_list
 from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.statistics.measure import Measure, ratio
