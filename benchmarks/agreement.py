@@ -103,7 +103,7 @@ def truths(errors: float) -> dict[str, float]:
     sheets, _ = cohort(_LARGE, errors, np.random.default_rng(0))
     measures = compared(sheets).measures(slice(None))
     return {
-        name: float(one.combine(one.statistics.by_unit.sum(axis=0)[:, None])[0])
+        name: float(one.combine(one.statistics.sum(axis=0)[:, None])[0])
         for name, one in measures.items()
         if name in FIGURES
     }

@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from ai_psychiatrist.evaluation.metrics.calibration import Forecast
-from ai_psychiatrist.evaluation.metrics.formulas.debiased_calibration_error import (
+from ai_psychiatrist.evaluation.metrics.calibration import (
+    Forecast,
     debiased_calibration_error,
+    ece,
+    ece_of_calibrated,
 )
-from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
-from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
 from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate
 from ai_psychiatrist.statistics.intervals import figure_of

@@ -11,14 +11,14 @@ from typing import Final
 import numpy as np
 
 from ai_psychiatrist.domain.phq8 import severity_of
+from ai_psychiatrist.evaluation.metrics.agreement import quadratic_kappa
 from ai_psychiatrist.evaluation.metrics.binary import CUTOFF
-from ai_psychiatrist.evaluation.metrics.formulas.quadratic_kappa import quadratic_kappa
-from ai_psychiatrist.evaluation.metrics.totals import Severities
+from ai_psychiatrist.evaluation.metrics.kinds import Severities
 from ai_psychiatrist.statistics.arrays import Array
-from ai_psychiatrist.statistics.auroc import auroc
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, estimate
 from ai_psychiatrist.statistics.intervals import INTERVAL, figure_of
 from ai_psychiatrist.statistics.measure import Measure, ratio
+from ai_psychiatrist.statistics.ranking import auroc
 from benchmarks.simulation import print_table
 
 PARTICIPANTS: Final = (10, 20, 41, 100)
@@ -58,9 +58,7 @@ def measures_of(participants: int, sessions: int, draw: np.random.Generator) -> 
     truth = np.clip(np.rint(8 + 6 * wave()), 0, 24)
     said = np.clip(np.rint(truth + 3.5 * wave()), 0, 24)
     everyone = np.ones(len(truth), dtype=np.bool_)
-    bands = [_BANDS[totals.astype(np.intp)][:, None] for totals in (said, truth)]
-    is_known = everyone[:, None]
-    pairs = Severities(said=bands[0], truth=bands[1], is_said=is_known, is_true=is_known)
+    pairs = Severities.beside(*(_BANDS[totals.astype(np.intp)] for totals in (said, truth)))
     return {
         "mean absolute error": ratio(np.abs(said - truth), everyone, undefined=""),
         "quadratic kappa": quadratic_kappa(pairs),
@@ -71,7 +69,9 @@ def measures_of(participants: int, sessions: int, draw: np.random.Generator) -> 
 def truths() -> dict[str, float]:
     """Return the figures of so large a cohort that they are the truth of all others."""
     found = measures_of(_LARGE, 1, np.random.default_rng(0))
-    sums = {name: one.statistics.by_unit.sum(axis=0)[:, None] for name, one in found.items()}
+    sums = {
+        name: one.statistics.sum(axis=0, dtype=np.float64)[:, None] for name, one in found.items()
+    }
     return {name: float(one.combine(sums[name])[0]) for name, one in found.items()}
 
 

@@ -134,7 +134,7 @@ def rows(units: Sequence[int]) -> list[str]:
         paired = seconds(partial(_compare, one, other), rounds=rounds)
         looped = seconds(partial(loop_over_resamples, one), rounds=1) * RESAMPLES / LOOPED
         target = f"{TARGET_SECONDS:.1f}" if count == units[0] else "–"
-        figures = count_figures(report.model_dump())
+        figures = count_figures(report.as_json())
         lines += [
             f"| {count} | report, {RESAMPLES:,} resamples | {figures} | {whole:.2f} | {target} |",
             f"| {count} | two runs compared | | {paired:.2f} | – |",

@@ -9,7 +9,6 @@ time and largest memory are those of the step; what grows with the units shows b
 import argparse
 import asyncio
 import json
-import os
 import resource
 import shutil
 import subprocess
@@ -53,7 +52,6 @@ UNITS: Final = (1_000, 4_000)
 SHARDS: Final = 2
 SMALL: Final = 200
 """Units whose result lines are repeated for `--report`."""
-CORES: Final = os.cpu_count() or 1
 _LINE: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 _RUNS: Final = ("run", "assess")
 MILLION: Final = 1_000_000
@@ -185,8 +183,8 @@ STEPS: Final[dict[str, Callable[[int, str, Path], object]]] = {
     "run": lambda units, shard, folder: asyncio.run(_run(units, shard, folder, is_whole=False)),
     "assess": lambda units, shard, folder: asyncio.run(_run(units, shard, folder, is_whole=True)),
     "merge": lambda _units, _shard, folder: _merge(folder),
-    "metrics": lambda _units, _shard, folder: measure_run(folder / "merged", workers=CORES),
-    "report": lambda _units, _shard, folder: report_run(folder / "merged", workers=CORES),
+    "metrics": lambda _units, _shard, folder: measure_run(folder / "merged"),
+    "report": lambda _units, _shard, folder: report_run(folder / "merged"),
 }
 
 
@@ -202,12 +200,10 @@ def _do(step: str, units: int, shard: str, folder: Path) -> Cost:
     start = time.perf_counter()
     STEPS[step](units, shard, folder)
     own, others = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    # What a shard starts ends at once; readers of results stay, and only the largest is known.
-    readers = 0 if step in _RUNS else CORES
     return Cost(
         cpu_seconds=sum(used.ru_utime + used.ru_stime for used in (own, others)),
         wall_seconds=time.perf_counter() - start,
-        peak_bytes=(own.ru_maxrss + readers * others.ru_maxrss) * 1024,
+        peak_bytes=own.ru_maxrss * 1024,
     )
 
 

@@ -241,9 +241,8 @@ def test_a_run_without_labels_is_refused(made: Made, tmp_path: Path) -> None:
 
 
 def test_errors_are_ranked_by_belief_beside_the_other_signals(made: Made) -> None:
-    found = measure_run(made.run).metrics.selective.by_signal
-    assert "belief" in found
-    assert found["belief"]["charged_aurc"].value is not None
+    found = measure_run(made.run).metrics.part("selective", "by_signal", "belief")
+    assert found.figure("charged_aurc").value is not None
 
 
 def test_predictions_and_table_have_belief(made: Made, tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def test_every_file_that_the_page_names_is_there() -> None:
 
 
 _TWO_OF_FIVE = """
-from ai_psychiatrist.evaluation.metrics.registry import measured
-items = AllItems.of([[0, 3, None], [2, 2, 2]], [[2, 2, 2], [0, 2, 2]], places=3)
-print(*measured(items)["far_off"].statistics.by_unit.sum(axis=0))
+from ai_psychiatrist.evaluation.metrics.metric import measured
+items = AllItems.beside([[0, 3, -1], [2, 2, 2]], [[2, 2, 2], [0, 2, 2]])
+print(*measured(items)["far_off"].statistics.sum(axis=0))
 """
 
 

@@ -1,8 +1,7 @@
 """The commands that compute figures of runs: shown, compared, in a report."""
 
-import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -24,8 +23,6 @@ from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.repeats import repeated_runs
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 
-_CORES: Final = os.cpu_count() or 1
-
 figures_app = CommandApp()
 
 METRICS_EXAMPLES = """
@@ -34,6 +31,8 @@ Examples:
   ai-psychiatrist evaluate metrics runs/first
 
   ai-psychiatrist evaluate metrics runs/first --compare runs/gemma --compare runs/qwen
+
+  ai-psychiatrist evaluate metrics runs/first --by gender
 
   ai-psychiatrist evaluate metrics --list
 """
@@ -48,6 +47,13 @@ Examples:
 
 Runs that read other texts or have other labels are refused, and it is said in what they differ.
 """
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Show the figures of each group, such as by gender or site; a column of the labels.",
+    ),
+]
 OtherRuns = Annotated[
     list[Path] | None,
     typer.Option(
@@ -68,6 +74,7 @@ def metrics(
     run: RunFolderArgument,
     *,
     compare: OtherRuns = None,
+    by: ByOption = None,
     split: SplitOption = None,
     labelled: LabelledOption = False,
     as_json: JsonOption = False,
@@ -88,7 +95,7 @@ def metrics(
     with refusing_bad_input():
         brought_up_to_date(run, *(compare or ()))
         selection = Selection(split=split, has_items=labelled)
-        measured = measure_run(run, compare or (), selection, workers=_CORES)
+        measured = measure_run(run, compare or (), selection, by=by)
         if as_json:
             print_json(measured.as_json())
             typer.echo(plain(to_read_in_words(measured.provenance.readings)), err=True)
@@ -118,12 +125,13 @@ def compare_command(
         if not others or any(RunFolder(one).inside() for one in folders):
             _compare_repeats(folders, as_json=as_json)
             return
-        from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
-
-        comparisons = compare_runs(run, others, workers=_CORES)
+        comparisons = compare_runs(run, others)
         if as_json:
             print_json({"comparisons": [compared.as_json() for compared in comparisons]})
         else:
+            # As above: comparing names the extra that is missing.
+            from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
+
             print_differences(comparisons)
 
 
@@ -140,6 +148,7 @@ def report(
     run: RunFolderArgument,
     *,
     compare: OtherRuns = None,
+    by: ByOption = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to write; RUN/report.html otherwise.")
     ] = None,
@@ -147,6 +156,6 @@ def report(
     """Write one HTML file about a run that opens in any browser, without a network."""
     with refusing_bad_input():
         brought_up_to_date(run, *(compare or ()))
-        written = report_run(run, compare or (), out, workers=_CORES)
+        written = report_run(run, compare or (), out, by=by)
         typer.echo(str(written.path))
         typer.echo(plain(to_read_in_words(written.readings)), err=True)

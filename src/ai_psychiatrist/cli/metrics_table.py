@@ -9,11 +9,17 @@ from rich.text import Text
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
-from ai_psychiatrist.evaluation.metrics.registry import Scale
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
-from ai_psychiatrist.evaluation.report.differences import Differences, differences_of
-from ai_psychiatrist.evaluation.report.figure_row import FigureRow
+from ai_psychiatrist.evaluation.report.figure_rows import (
+    DifferenceRow,
+    Differences,
+    FigureRow,
+    GroupTables,
+    differences_of,
+    group_tables,
+)
 from ai_psychiatrist.evaluation.report.groups import RowGroup, evidence_of, headline_of, items_of
 from ai_psychiatrist.evaluation.report.sentences import (
     cost_in_words,
@@ -37,6 +43,8 @@ def print_metrics(measured: Measured, console: Console | None = None) -> None:
         out.print()
     out.print(_figures((*groups, *items_of(metrics), *evidence_of(metrics))))
     _account(out, metrics)
+    if measured.subgroups is not None:
+        _groups(out, group_tables(measured.subgroups))
     print_differences(measured.comparisons, out)
     out.print()
     # In one line, however narrow the window is: ids are copied from it.
@@ -81,26 +89,46 @@ def _cells(row: FigureRow) -> tuple[Text, Text, Text]:
 def _account(out: Console, metrics: RunMetrics) -> None:
     out.print()
     out.print(Text(failures_in_words(metrics)), width=min(out.width, _TEXT_WIDTH))
-    for kind in metrics.failures.kinds[:MOST_ROWS]:
-        share = amount(kind.rate.value or 0.0, Scale.SHARE)
-        line = f"  {failure_in_words(kind)}: {share}, units {kind.units}"
-        out.print(Text(plain(line), style="bold red" if kind.is_frequent else ""))
+    for kind in list(metrics.parts("failures", "kinds"))[:MOST_ROWS]:
+        share = amount(kind.figure("rate").value or 0.0, Scale.SHARE)
+        line = f"  {failure_in_words(kind)}: {share}, units {kind.count('units')}"
+        out.print(Text(plain(line), style="bold red" if kind.count("is_frequent") else ""))
     out.print(Text(cost_in_words(metrics)), width=min(out.width, _TEXT_WIDTH))
 
 
 def _differences(out: Console, found: Differences) -> None:
+    out.print()
+    out.print(Text(found.summary), width=min(out.width, _TEXT_WIDTH))
+    out.print()
+    out.print(_difference_table(found.rows))
+
+
+def _difference_table(rows: Iterable[DifferenceRow]) -> Table:
     table = Table("Difference", box=None, pad_edge=False, header_style="dim")
     for name in ("First", "Second", "Second − first"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("95 % interval")
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("Reading")
-    for row in found.rows:
+    for row in rows:
         table.add_row(_name(row), *row.both, *_cells(row), row.verdict)
+    return table
+
+
+def _groups(out: Console, found: GroupTables) -> None:
+    """Print the figures of groups of people, and how the groups differ."""
     out.print()
-    out.print(Text(found.summary), width=min(out.width, _TEXT_WIDTH))
-    out.print()
-    out.print(table)
+    out.print(Text(plain(found.summary)), width=min(out.width, _TEXT_WIDTH))
+    for one in found.figures:
+        if one.rows:
+            out.print(_figures([RowGroup(plain(one.title), one.rows)]))
+        else:
+            out.print(Text(plain(f"\n{one.title}. {one.note}")))
+    for other in found.differences:
+        out.print()
+        out.print(Text(plain(f"{other.title}. {other.note}".strip()), style="bold"))
+        if other.rows:
+            out.print(_difference_table(other.rows))
 
 
 def _made_otherwise(out: Console, compared: ComparedRuns) -> None:

@@ -6,7 +6,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic_core import to_jsonable_python
+
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
@@ -15,14 +18,19 @@ from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
-from ai_psychiatrist.evaluation.runs.units_file import read_participants, read_units
+from ai_psychiatrist.evaluation.runs.units_file import (
+    participants_of,
+    read_participants,
+    read_units,
+)
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
-    from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns
-    from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
+    from ai_psychiatrist.evaluation.metrics.subgroups import Subgroups
+    from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
 
 WHOLE = Selection()
 """All units of a run."""
@@ -42,12 +50,11 @@ class ComparedRuns:
 
     def as_json(self) -> dict[str, object]:
         """Return the figures with both names."""
-        found = self.found.model_dump(mode="json")
         return {
             "first": asdict(self.first),
             "second": asdict(self.second),
             "made_otherwise": {name: list(sides) for name, sides in self.made_otherwise.items()},
-            **found,
+            **self.found.as_json(),
         }
 
 
@@ -58,35 +65,51 @@ class Measured:
     metrics: RunMetrics
     provenance: Provenance
     comparisons: Sequence[ComparedRuns]
+    subgroups: "Subgroups | None" = None
+    """The figures of groups of people, where a column of the labels is named."""
 
     def as_json(self) -> dict[str, object]:
         """Return all figures."""
         compared = [comparison.as_json() for comparison in self.comparisons]
+        by_group = {} if self.subgroups is None else {"subgroups": self.subgroups.as_json()}
         return {
-            "metrics": self.metrics.model_dump(mode="json"),
+            "metrics": self.metrics.as_json(),
             "comparisons": compared,
-            "readings": asdict(self.provenance.readings),
+            "readings": to_jsonable_python(self.provenance.readings),
+            **by_group,
         }
 
 
 def measure_run(
-    run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE, *, workers: int = 1
+    run: Path,
+    others: Sequence[Path] = (),
+    selection: Selection = WHOLE,
+    *,
+    by: str | None = None,
 ) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Of a selection of the units they are not written. Large files are read by as many processes as
-    there are `workers`; each of these imports the main script again. Raises `InputError` for a
-    folder that is no run or whose files are damaged, and `ArtifactMismatch` for another run that
-    read other texts or has other labels.
+    Of a selection of the units they are not written. `by` is a column of the labels, or `split`,
+    by which the figures of groups are computed as well; the file does not have these. Raises
+    `InputError` for a folder that is no run, for damaged files and for a column that is not there,
+    and `ArtifactMismatch` for another run that read other texts or has other labels.
     """
-    comparisons = compare_runs(run, others, selection, workers=workers)
+    comparisons = compare_runs(run, others, selection)
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.subgroups import subgroups  # noqa: PLC0415
 
     folder = RunFolder(run)
     record = folder.require_run()
-    labels, predictions, wanted = _read(folder, selection, workers=workers)
-    metrics = compute_metrics(predictions, labels, participants=read_participants(folder.units))
+    labels, predictions, wanted = _read(folder, selection)
+    units = read_units(folder.units)
+    participants = participants_of(units)
+    groups = None
+    if by is not None:
+        # Before the other figures, so that a column that is not there is named at once.
+        splits = {one.unit_id: one.split for one in units.values() if one.split is not None}
+        groups = subgroups(predictions, labels, by, splits=splits, participants=participants)
+    metrics = compute_metrics(predictions, labels, participants=participants)
     if selection == WHOLE:
         with writing_to(folder.metrics, field="RUN"):
             write_whole(folder.metrics, [metrics.to_bytes()])
@@ -99,6 +122,7 @@ def measure_run(
             requested=_listed(folder) if wanted is None else len(wanted),
         ),
         comparisons=comparisons,
+        subgroups=groups,
     )
 
 
@@ -114,27 +138,27 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
 
 
 def _read(
-    folder: RunFolder, selection: Selection, *, workers: int = 1
-) -> tuple["LabelColumns", "PredictionColumns", set[str] | None]:
+    folder: RunFolder, selection: Selection
+) -> tuple[dict[str, Labels], "PredictedUnits", set[str] | None]:
     """Read labels and predictions of the units that are wanted, and return which; `None` for all.
 
     A unit of them may have no label, and may not be assessed.
     """
-    # What is read into columns needs numpy.
-    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.scores.label_reader import read_label_columns  # noqa: PLC0415
+    # Rows of numbers need an extra.
+    from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
+        read_predicted_units,
+    )
 
-    labels = read_label_columns(folder.labels)
+    labels = read_labels(folder.labels)
     if selection == WHOLE:
-        return labels, read_columns(folder.predictions, workers=workers), None
+        return labels, read_predicted_units(folder.predictions), None
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
-        wanted &= {*labels.where(labels.has_all_items).unit_ids}
-    return (
-        labels.where(labels.is_among(wanted)),
-        read_columns(folder.predictions, wanted, workers=workers),
-        wanted,
-    )
+        wanted &= {
+            unit for unit, one in labels.items() if one.items and None not in one.items.values()
+        }
+    of_wanted = {unit: one for unit, one in labels.items() if unit in wanted}
+    return of_wanted, read_predicted_units(folder.predictions, wanted), wanted
 
 
 def _listed(folder: RunFolder) -> int:
@@ -145,21 +169,23 @@ def _listed(folder: RunFolder) -> int:
 
 
 def compare_runs(
-    run: Path, others: Sequence[Path], selection: Selection = WHOLE, *, workers: int = 1
+    run: Path, others: Sequence[Path], selection: Selection = WHOLE
 ) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     require_extra()
     from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
+        read_predicted_units,
+    )
 
     first = RunFolder(run)
     for other in others:
         refuse_incomparable(first, RunFolder(other))
     if not others:
         return []
-    labels, predictions, _ = _read(first, selection, workers=workers)
+    labels, predictions, _ = _read(first, selection)
     record = first.require_run()
-    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels.unit_ids}
+    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels}
     return [
         ComparedRuns(
             first=name_of(first),
@@ -167,7 +193,7 @@ def compare_runs(
             made_otherwise=made_otherwise(record, RunFolder(other).require_run()),
             found=compare_metrics(
                 predictions,
-                read_columns(RunFolder(other).predictions, wanted, workers=workers),
+                read_predicted_units(RunFolder(other).predictions, wanted),
                 labels,
                 participants=read_participants(first.units),
             ),
@@ -186,11 +212,14 @@ class Reported:
 
 
 def report_run(
-    run: Path, others: Sequence[Path] = (), out: Path | None = None, *, workers: int = 1
+    run: Path, others: Sequence[Path] = (), out: Path | None = None, *, by: str | None = None
 ) -> Reported:
-    """Measure a run and write its report; `workers` as in `measure_run`."""
-    measured = measure_run(run, others, workers=workers)
-    from ai_psychiatrist.evaluation.report.differences import differences_of  # noqa: PLC0415
+    """Measure a run and write its report; raises as `measure_run` does."""
+    measured = measure_run(run, others, by=by)
+    from ai_psychiatrist.evaluation.report.figure_rows import (  # noqa: PLC0415
+        differences_of,
+        group_tables,
+    )
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
 
     target = out or RunFolder(run).report
@@ -203,6 +232,7 @@ def report_run(
             for one in measured.comparisons
         ],
         spent=read_cost(RunFolder(run)),
+        by_group=None if measured.subgroups is None else group_tables(measured.subgroups),
     )
     return Reported(path=target, readings=measured.provenance.readings)
 

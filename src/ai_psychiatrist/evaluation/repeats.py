@@ -92,19 +92,24 @@ def _repeated(runs: Sequence[RunFolder]) -> RepeatedRun:
 
 def _figures(metrics: "RunMetrics") -> Iterator[tuple[str, str, float | None]]:
     """Yield where each figure lies in `metrics.json`, its title, and its value."""
+    # What measures is an extra.
     from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.metrics.items import AllItems  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes  # noqa: PLC0415  an extra
-    from ai_psychiatrist.evaluation.metrics.registry import shown_on  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.metrics.totals import Severities, TotalRanges  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.kinds import (  # noqa: PLC0415
+        AllItems,
+        Severities,
+        TotalRanges,
+    )
+    from ai_psychiatrist.evaluation.metrics.metric import shown_on  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes  # noqa: PLC0415
 
     items = ("mae_charged", "mae", "coverage", "quadratic_kappa")
-    for section, kind, figures, keys in (
-        ("items", AllItems, metrics.items, items),
-        ("totals.range", TotalRanges, metrics.totals.range, ("midpoint_mae",)),
-        ("severity", Severities, metrics.severity, ("exact_undecidable_as_wrong",)),
-        ("evidence", EvidenceFound, metrics.evidence, ("units_with_a_symptom",)),
-        ("failures", Outcomes, metrics.failures, ("units_with_any",)),
+    for section, kind, keys in (
+        ("items", AllItems, items),
+        ("totals.range", TotalRanges, ("midpoint_mae",)),
+        ("severity", Severities, ("exact_undecidable_as_wrong",)),
+        ("evidence", EvidenceFound, ("units_with_a_symptom",)),
+        ("failures", Outcomes, ("units_with_any",)),
     ):
         titles = {metric.key: row.title for metric, row in shown_on(kind)}
-        yield from ((f"{section}.{key}", titles[key], figures[key].value) for key in keys)
+        figures = metrics.part(*section.split("."))
+        yield from ((f"{section}.{key}", titles[key], figures.figure(key).value) for key in keys)

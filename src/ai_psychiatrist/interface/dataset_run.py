@@ -17,6 +17,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.pricing.spending import CallPrices
+from ai_psychiatrist.evaluation.measuring import measure_run
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, dataset_record
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
@@ -79,6 +80,15 @@ class DatasetRunResult(Result):
     def is_complete(self) -> bool:
         """Whether every unit is complete and nothing of the dataset was left out."""
         return self.valid == self.requested and not self.not_read
+
+    def metrics(self, *, by: str | None = None) -> dict[str, object]:
+        """Return the figures of the run, as `evaluate metrics --json` prints them.
+
+        `by`: a column of the labels, such as `gender`, whose groups have figures of their own under
+        `subgroups`. Writes `metrics.json` in the folder of the run. Needs the extra `evaluation`.
+        Raises `InputError` for a column that is not there, and for damaged files of the run.
+        """
+        return measure_run(self.folder, by=by).as_json()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,7 +123,7 @@ class Compared:
         }
 
     def _kappa(self, both: BoolArray, items: slice) -> Measure:
-        sums = moments(self._first[:, items], self._second[:, items], both).by_unit
+        sums = moments(self._first[:, items], self._second[:, items], both)
         width = max(self.group_count, 1)
         table = np.zeros((self.sheets.cases, width, MOMENTS))
         np.add.at(table, (self._case, self.group), sums)

@@ -8,15 +8,15 @@ the grouping adds is small beside the noise of 10,000 resamples: an interval's w
 1 % with the draw of the groups, by 1.4 % with the resamples.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ai_psychiatrist.statistics.arrays import Array
-from ai_psychiatrist.statistics.measure import Measure, Statistics
+from ai_psychiatrist.statistics.measure import Measure
 
 Owners = NDArray[np.intp]
 
@@ -110,17 +110,17 @@ def estimate(measures: Sequence[Measure], bootstrap: Bootstrap) -> list[Estimate
     """Compute measures on the units, on each resample, and without each participant in turn."""
     if not measures:
         return []
-    every = {id(measure.statistics): measure.statistics for measure in measures}
-    columns = _Columns.of(list(every.values()), bootstrap)
-    whole = columns.rows.sum(axis=0, keepdims=True)
-    points = _values(measures, columns.cut(whole))
-    left_out = _values(measures, columns.cut(whole - columns.rows))
+    tables = {id(measure.statistics): measure.statistics for measure in measures}
+    rows, of_table = _grouped(tables.values(), bootstrap)
+    whole = rows.sum(axis=0, keepdims=True)
+    points = _values(measures, whole, of_table)
+    left_out = _values(measures, whole - rows, of_table)
     parts = [
-        _values(measures, columns.cut(weights @ columns.rows), resampled=True)
+        _values(measures, weights @ rows, of_table, resampled=True)
         for weights in bootstrap.weights()
     ]
     samples = np.concatenate([np.empty((len(measures), 0)), *parts], axis=1)
-    concerned = {key: _concerned(one, bootstrap.owners) for key, one in every.items()}
+    concerned = {key: _concerned(table, bootstrap.owners) for key, table in tables.items()}
     return [
         Estimate(
             value=float(points[place, 0]),
@@ -132,53 +132,51 @@ def estimate(measures: Sequence[Measure], bootstrap: Bootstrap) -> list[Estimate
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """The sums of all statistics, each column once however many of them have it."""
+def _grouped(
+    tables: Iterable[NDArray[np.generic]], bootstrap: Bootstrap
+) -> tuple[Array, dict[int, Owners]]:
+    """Add up the units of each participant or group, (drawn, columns).
 
-    rows: Array
-    """(drawn, columns)"""
-    of_statistics: Mapping[int, Owners]
-    """By identity: which columns are those of a statistic."""
-
-    @classmethod
-    def of(cls, every: Sequence[Statistics], bootstrap: Bootstrap) -> Self:
-        """Add up the units of each participant or group."""
-        places = bootstrap.places()
-        known: dict[bytes, int] = {}
-        columns: list[Array] = []
-        of_statistics = {}
-        for one in every:
-            numbers = []
-            for sums in one.summed(places, bootstrap.drawn).T:
-                number = known.setdefault(sums.tobytes(), len(known))
-                if number == len(columns):
-                    columns.append(sums)
-                numbers.append(number)
-            of_statistics[id(one)] = np.array(numbers, dtype=np.intp)
-        shape = (len(columns), bootstrap.drawn)
-        rows = np.ascontiguousarray(np.array(columns, dtype=np.float64).reshape(shape).T)
-        return cls(rows=rows, of_statistics=of_statistics)
-
-    def cut(self, sums: Array) -> dict[int, Array]:
-        """Cut (samples, columns) into (k, samples) for each of the statistics."""
-        columns = np.ascontiguousarray(sums.T)
-        return {key: columns[numbers] for key, numbers in self.of_statistics.items()}
+    Many tables have columns in common, and each of these is resampled once; the second is which
+    columns are those of a table, by its identity.
+    """
+    places = bootstrap.places()
+    known: dict[bytes, int] = {}
+    columns: list[Array] = []
+    of_table = {}
+    for table in tables:
+        numbers = []
+        for column in table.T:
+            sums = np.bincount(places, column, minlength=bootstrap.drawn).astype(np.float64)
+            number = known.setdefault(sums.tobytes(), len(known))
+            if number == len(columns):
+                columns.append(sums)
+            numbers.append(number)
+        of_table[id(table)] = np.array(numbers, dtype=np.intp)
+    shape = (len(columns), bootstrap.drawn)
+    rows = np.array(columns, dtype=np.float64).reshape(shape).T
+    return np.ascontiguousarray(rows), of_table
 
 
-def _concerned(one: Statistics, owners: Owners) -> int:
+def _concerned(table: NDArray[np.generic], owners: Owners) -> int:
     """Return how many participants have a unit that is not all zeros."""
-    return int(np.count_nonzero(np.bincount(owners[one.concerned])))
+    return int(np.count_nonzero(np.bincount(owners[(table != 0).any(axis=1)])))
 
 
 def _values(
-    measures: Sequence[Measure], sums: Mapping[int, Array], *, resampled: bool = False
+    measures: Sequence[Measure],
+    sums: Array,
+    of_table: Mapping[int, Owners],
+    *,
+    resampled: bool = False,
 ) -> Array:
-    def combining(measure: Measure) -> Callable[[Array], Array]:
-        return (measure.combine_resampled if resampled else None) or measure.combine
-
+    """Return the values of measures, (measures, samples), from (samples, columns) of sums."""
+    columns = np.ascontiguousarray(sums.T)
+    cut = {key: columns[numbers] for key, numbers in of_table.items()}
+    values = np.empty((len(measures), len(sums)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = [combining(measure)(sums[id(measure.statistics)]) for measure in measures]
-    values = np.array(found, dtype=np.float64).reshape(len(found), -1)
+        for place, measure in enumerate(measures):
+            combine = (measure.combine_resampled if resampled else None) or measure.combine
+            values[place] = combine(cut[id(measure.statistics)])
     values[~np.isfinite(values)] = np.nan
     return values

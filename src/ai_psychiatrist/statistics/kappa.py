@@ -3,20 +3,19 @@
 import numpy as np
 
 from ai_psychiatrist.statistics.arrays import Array, BoolArray
-from ai_psychiatrist.statistics.measure import Statistics, statistics
 
 MOMENTS = 6
 """How many sums a kappa is computed from."""
 
 
-def moments(x: Array, y: Array, is_both: BoolArray) -> Statistics:
-    """Return how many pairs there are, and the sums of x, y, x², y² and xy.
+def moments(x: Array, y: Array, is_both: BoolArray) -> Array:
+    """Return how many pairs each unit has, and its sums of x, y, x², y² and xy, (units, 6).
 
     `x`, `y`, `is_both`: (units, places); what is not known on both sides adds nothing.
     """
     first, second = (np.where(is_both, side, 0.0) for side in (x, y))
     columns = (is_both, first, second, first * first, second * second, first * second)
-    return statistics(*(column.sum(axis=1) for column in columns))
+    return np.stack([column.sum(axis=1) for column in columns], axis=1, dtype=np.float64)
 
 
 def quadratic_kappa(sums: Array) -> Array:

@@ -1,52 +1,24 @@
 """What a figure is computed from: sums over units, so that resampling is one matrix product."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ai_psychiatrist.statistics.arrays import Array, BoolArray, Places, Scalar
-from ai_psychiatrist.statistics.parts import Part, kept
+from ai_psychiatrist.statistics.arrays import Array, BoolArray, two_dimensional
 
 SMALLEST_N: Final = 10
 """With fewer participants no interval holds what it promises (see `benchmarks/coverage.py`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Statistics:
-    """What each unit adds; measures that share it share the sums as well."""
-
-    parts: Sequence[Part]
-    """Side by side."""
-
-    @property
-    def by_unit(self) -> Array:
-        """(units, k)"""
-        return np.concatenate([part.by_unit for part in self.parts], axis=1)
-
-    @property
-    def total(self) -> Array:
-        """(k,): the sums over all units."""
-        return np.concatenate([part.summed(None, 1)[0] for part in self.parts])
-
-    @property
-    def concerned(self) -> BoolArray:
-        """(units,): which of them add anything."""
-        found: BoolArray = np.logical_or.reduce([part.concerned for part in self.parts])
-        return found
-
-    def summed(self, places: Places, count: int) -> Array:
-        """Return the sums of the units in each of so many places, (count, k)."""
-        return np.concatenate([part.summed(places, count) for part in self.parts], axis=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measure:
     """A figure as a function of the sums of its statistics."""
 
-    statistics: Statistics
+    statistics: NDArray[np.generic]
+    """(units, k): what each unit adds; measures that share the array share its sums as well."""
     combine: Callable[[Array], Array]
     """(k, samples) sums to (samples,) values; NaN where the value is not defined."""
     n: int
@@ -60,14 +32,30 @@ class Measure:
     """Why resampling tells nothing of its uncertainty; `None` where it does."""
 
 
-def statistics(*columns: ArrayLike | Part) -> Statistics:
-    """Stand columns of (units,) or (units, k), and other parts, side by side."""
-    return Statistics(parts=[one if isinstance(one, Part) else kept(one) for one in columns])
+def statistics(*columns: ArrayLike) -> NDArray[np.generic]:
+    """Stand columns of (units,) or (units, k) side by side, (units, sum of k).
+
+    The table has one byte a cell where all its numbers are small and whole, as most are: all
+    measures of a run are in memory together.
+    """
+    table = np.concatenate([two_dimensional(np.asarray(one)) for one in columns], axis=1)
+    with np.errstate(invalid="ignore"):
+        small = table.astype(np.int8)
+    return small if np.array_equal(small, table) else table.astype(np.float64)
 
 
-def by_unit(values: NDArray[Scalar]) -> Array:
-    """Add up the places of each unit."""
-    return np.asarray(values.sum(axis=1), dtype=np.float64)
+def counted(
+    levels: NDArray[np.integer], where: BoolArray, *, width: int, values: Array | None = None
+) -> Array:
+    """Return how often each unit has each level, or the sum of its values there, (units, width).
+
+    `levels`, `where`, `values`: (units, m); levels are 0 to `width` - 1 where they count.
+    """
+    units, _ = np.nonzero(where)
+    cells = units * width + levels[where].astype(np.intp)
+    weights = None if values is None else values[where]
+    sums = np.bincount(cells, weights, minlength=len(levels) * width)
+    return sums.reshape(len(levels), width).astype(np.float64)
 
 
 def ratio(numerators: ArrayLike, denominators: ArrayLike, *, undefined: str) -> Measure:
@@ -83,10 +71,10 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike, *, undefined: str) -> 
 
 def root_of_ratio(numerators: ArrayLike, denominators: ArrayLike, *, undefined: str) -> Measure:
     """Return the square root of `ratio`."""
-    inner = ratio(numerators, denominators, undefined=undefined)
+    counts = np.asarray(denominators, dtype=np.float64)
     return Measure(
-        statistics=inner.statistics,
+        statistics=statistics(numerators, counts),
         combine=lambda sums: np.sqrt(sums[0] / sums[1]),
-        n=inner.n,
+        n=int(counts.sum()),
         undefined=undefined,
     )

@@ -70,7 +70,7 @@ def test_alpha_of_one_value_or_of_one_rater_is_not_defined() -> None:
 
 def sums_of(x: Array, y: Array) -> Array:
     both = np.ones((len(x), 1), dtype=np.bool_)
-    sums: Array = moments(x[:, None], y[:, None], both).by_unit.sum(axis=0)[:, None]
+    sums: Array = moments(x[:, None], y[:, None], both).sum(axis=0)[:, None]
     return sums
 
 

@@ -52,6 +52,8 @@ class Labels:
     """Whether one blank item was filled with the total minus the other seven."""
     second_items: Mapping[Item, int | None] = field(default_factory=dict)
     """Those of a second rater of the same interview; empty when there is none."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """What label files say of the person in short words, such as `Gender` and `site`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

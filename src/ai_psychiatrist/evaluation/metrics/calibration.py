@@ -4,7 +4,7 @@ Every probability is one for a participant whom the fit did not see: participant
 with all their units, and the isotonic regression for each fold is fitted on the others.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
-from ai_psychiatrist.evaluation.metrics.registry import measured
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, ranked_signal
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
+from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, ranked_signal
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics.arrays import Array, BoolArray
 from ai_psychiatrist.statistics.bootstrap import Owners
 from ai_psychiatrist.statistics.figure import rounded
-from ai_psychiatrist.statistics.isotonic import fit_isotonic_sums
-from ai_psychiatrist.statistics.measure import Statistics, by_unit, statistics
-from ai_psychiatrist.statistics.parts import Kept, Part, Tally
-from ai_psychiatrist.statistics.ranks import ranked
+from ai_psychiatrist.statistics.isotonic import isotonic_means
+from ai_psychiatrist.statistics.measure import Measure, counted, ratio, statistics
+from ai_psychiatrist.statistics.ranking import auroc
 
 FOLDS: Final = 5
 BINS: Final = 10
@@ -43,59 +43,33 @@ class Forecast:
     is_right: BoolArray
     owners: Owners
 
-    @property
-    def count(self) -> Array:
-        """How many items of each unit have a probability."""
-        return by_unit(self.where)
-
-    def squared_miss(self, probability: Array) -> Array:
-        """Return, by unit, the squared distances of probabilities and outcomes."""
-        return by_unit(np.where(self.where, (probability - self.is_right) ** 2, 0.0))
+    @cached_property
+    def bins(self) -> NDArray[np.intp]:
+        """The bin of each probability."""
+        return np.minimum((self.probability * BINS).astype(np.intp), BINS - 1)
 
     @cached_property
-    def bins(self) -> Tally:
-        """How many items are in each bin of probability."""
-        place = np.minimum((self.probability * BINS).astype(np.int8), BINS - 1)
-        return Tally(levels=np.where(self.where, place, np.int8(-1)), width=BINS)
-
-    def in_bins(self, values: Array | BoolArray) -> Tally:
-        """Return values of the items, added up in the bins of their probabilities."""
-        return replace(self.bins, values=values)
-
-    @cached_property
-    def binned(self) -> Statistics:
+    def binned(self) -> NDArray[np.generic]:
         """For each bin: items, probabilities less outcomes, and both squared by participant."""
-        counts = self.bins
-        gaps = replace(counts, values=ranked(self.probability - self.is_right, self.where))
-        squares = (Squares(sums=one, owners=self.owners) for one in (counts, gaps))
-        return statistics(counts, gaps, *squares)
+        gaps = self.probability - self.is_right
+        sums = [
+            counted(self.bins, self.where, width=BINS, values=values) for values in (None, gaps)
+        ]
+        return statistics(*sums, *(_squared_by_participant(one, self.owners) for one in sums))
+
+    def squared_miss(self, probability: Array) -> Measure:
+        """Return the mean squared distance of probabilities and outcomes."""
+        misses = np.where(self.where, (probability - self.is_right) ** 2, 0.0)
+        return ratio(misses.sum(axis=1), self.where.sum(axis=1), undefined=TOO_FEW)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Squares(Part):
-    """Squared sums of each participant.
-
-    They stand in the first of its units, so that they add up as the rest.
-    """
-
-    sums: Part
-    owners: Owners
-
-    @property
-    def by_unit(self) -> Array:
-        """(units, k)"""
-        return self.summed(np.arange(len(self.owners)), len(self.owners))
-
-    @property
-    def concerned(self) -> BoolArray:
-        """(units,): where a participant's sums may be."""
-        return self.sums.concerned
-
-    def summed(self, places: Owners | None, count: int) -> Array:
-        """Return the sums of the participants in each place, of which each has all its units."""
-        _, first = np.unique(self.owners, return_index=True)
-        squares = self.sums.summed(self.owners, len(first)) ** 2
-        return Kept(columns=squares).summed(None if places is None else places[first], count)
+def _squared_by_participant(table: Array, owners: Owners) -> Array:
+    """Return squared sums of each participant, in the row of the first unit: they add up."""
+    _, first = np.unique(owners, return_index=True)
+    squares = np.zeros(table.shape)
+    for place, column in enumerate(table.T):
+        squares[first, place] = np.bincount(owners, column) ** 2
+    return squares
 
 
 def calibration_section(labelled: LabelledUnits, *, seed: int) -> dict[str, Tree]:
@@ -113,14 +87,14 @@ def calibration_section(labelled: LabelledUnits, *, seed: int) -> dict[str, Tree
 
 
 def _by_signal(found: Forecast) -> dict[str, Tree]:
-    return {**measured(found), "reliability": _reliability(found)}
+    return {"reliability": _reliability(found), **measured(found)}
 
 
 def forecast(labelled: LabelledUnits, signal: str, *, seed: int) -> Forecast:
     """Return out-of-fold probabilities; none when fewer than two participants can be used."""
     ranks = ranked_signal(labelled, signal)
     is_both, right = labelled.items.is_both, labelled.items.is_right
-    folds = _folds(is_both.sum(axis=1) > 0, labelled.owners, seed=seed)
+    folds = _folds(np.asarray(is_both.any(axis=1)), labelled.owners, seed=seed)
     where = is_both & (folds >= 0)[:, None]
     count, width = int(folds.max(initial=-1)) + 1, len(ranks.values)
     cells = folds[:, None] * width + ranks.places
@@ -130,9 +104,11 @@ def forecast(labelled: LabelledUnits, signal: str, *, seed: int) -> Forecast:
     )
     # What all others have of each value: a row for each fold.
     totals, counts = rights.sum(axis=0) - rights, asked.sum(axis=0) - asked
-    fitted = np.array(
-        [_at_all(ranks.values, *sums) for sums in zip(totals, counts, strict=True)]
-    ).reshape(count, len(ranks.values))
+    fitted = np.empty((count, width))
+    for fold in range(count):
+        seen = counts[fold] > 0
+        means = isotonic_means(totals[fold, seen], counts[fold, seen])
+        fitted[fold] = np.interp(ranks.values, ranks.values[seen], means)
     probability, base_rate = np.zeros(is_both.shape), np.zeros(is_both.shape)
     probability[where] = fitted.ravel()[cells[where]]
     base_rate[where] = (totals.sum(axis=1) / counts.sum(axis=1))[cells[where] // width]
@@ -144,12 +120,6 @@ def forecast(labelled: LabelledUnits, signal: str, *, seed: int) -> Forecast:
         is_right=right,
         owners=labelled.owners,
     )
-
-
-def _at_all(values: Array, totals: Array, counts: Array) -> Array:
-    """Fit to those values that occur, and return what follows for all."""
-    seen = counts > 0
-    return fit_isotonic_sums(values[seen], totals[seen], counts[seen])(values)
 
 
 def _folds(is_usable: BoolArray, owners: Owners, *, seed: int) -> NDArray[np.intp]:
@@ -166,8 +136,10 @@ def _folds(is_usable: BoolArray, owners: Owners, *, seed: int) -> NDArray[np.int
 
 def _reliability(found: Forecast) -> list[Tree]:
     """Return the bins that hold items, as bounds, count, mean probability and share right."""
-    parts = found.bins, found.in_bins(found.probability), found.in_bins(found.is_right)
-    counts, probabilities, rights = (part.summed(None, 1)[0] for part in parts)
+    bins, where = found.bins[found.where], found.where
+    counts = np.bincount(bins, minlength=BINS)
+    probabilities = np.bincount(bins, found.probability[where], minlength=BINS)
+    rights = np.bincount(bins, found.is_right[where], minlength=BINS)
     return [
         {
             "low": rounded(place / BINS),
@@ -179,3 +151,134 @@ def _reliability(found: Forecast) -> list[Tree]:
         for place in range(BINS)
         if counts[place]
     ]
+
+
+@metric(
+    on={Forecast: Row(1, "Brier score", "out of sample; less is better")},
+    source="Brier 1950",
+    better=Better.LOWER,
+    scale=Scale.UNIT,
+)
+def brier(found: Forecast) -> Measure:
+    """Mean squared distance of probability and outcome."""
+    return found.squared_miss(found.probability)
+
+
+@metric(
+    on={Forecast: Row(2, "Brier score of the base rate", "what one gets without the signal")},
+    source="Brier 1950",
+    better=Better.NEITHER,
+    scale=Scale.UNIT,
+)
+def brier_of_base_rate(found: Forecast) -> Measure:
+    """`brier` when every probability is the share of right scores in the fit."""
+    return found.squared_miss(found.base_rate)
+
+
+@metric(
+    on={Forecast: Row(3, "Calibration error (ECE)", "to be read beside the next two")},
+    source="Guo et al. 2017",
+    better=Better.LOWER,
+    scale=Scale.UNIT,
+)
+def ece(found: Forecast) -> Measure:
+    """Mean over items of |mean probability − share right| of the item's bin, 10 bins of equal
+    width. Never 0 by chance, so read it beside `ece_of_calibrated`.
+
+    The larger the noise, the larger it is.
+    """
+    return Measure(
+        statistics=found.binned,
+        combine=_mean_gap,
+        n=int(found.where.sum()),
+        undefined=TOO_FEW,
+        no_interval="its resamples are further from 0 than itself; see the debiased error",
+    )
+
+
+def _mean_gap(sums: Array) -> Array:
+    counts, gaps = np.split(sums, 4)[:2]
+    gap: Array = np.abs(gaps).sum(axis=0) / counts.sum(axis=0)
+    return gap
+
+
+@metric(
+    on={Forecast: Row(4, "The same of a calibrated signal", "what noise alone gives")},
+    source="Bröcker & Smith 2007",
+    better=Better.NEITHER,
+    scale=Scale.UNIT,
+)
+def ece_of_calibrated(found: Forecast) -> Measure:
+    """The mean of `ece` were the probabilities right: each bin's summed gap g is then about normal
+    around 0, so E|g| = √(2/π · Σ s²) over the participants' own gaps s.
+
+    The spread is taken between participants, whose items go together.
+    """
+    return Measure(
+        statistics=found.binned,
+        combine=_mean_gap_of_noise,
+        n=int(found.where.sum()),
+        undefined=TOO_FEW,
+        no_interval="it is the expectation under a hypothesis",
+    )
+
+
+def _mean_gap_of_noise(sums: Array) -> Array:
+    counts, _, _, squared_gaps = np.split(sums, 4)
+    mean: Array = np.sqrt(2 / np.pi * squared_gaps).sum(axis=0) / counts.sum(axis=0)
+    return mean
+
+
+@metric(
+    on={
+        Forecast: Row(
+            5,
+            "Squared calibration error, debiased",
+            "out of sample; noise is centred on 0 and may be below",
+        )
+    },
+    source="Kumar, Liang & Ma 2019; Bröcker 2012",
+    better=Better.LOWER,
+    scale=Scale.UNIT,
+)
+def debiased_calibration_error(found: Forecast) -> Measure:
+    """Mean over items of the squared gap of the item's bin, from products of different
+    participants alone: (g² − Σ s²) ÷ (n² − Σ m²), with the bin's summed gap g and n items, and
+    each participant's own s and m.
+
+    In the units of the Brier score, whose part it is; bins of one participant take no part.
+    """
+    return Measure(
+        statistics=found.binned,
+        combine=lambda sums: _squared_gap(sums, taken_out=1),
+        # Two copies of a participant in a resample are no pair of different ones either.
+        combine_resampled=lambda sums: _squared_gap(sums, taken_out=2),
+        n=int(found.where.sum()),
+        undefined=TOO_FEW,
+    )
+
+
+def _squared_gap(sums: Array, *, taken_out: int) -> Array:
+    counts, gaps, squared_counts, squared_gaps = np.split(sums, 4)
+    pairs = counts**2 - squared_counts
+    is_shared = pairs > 0
+    squares = (gaps**2 - taken_out * squared_gaps) / np.where(is_shared, pairs, 1)
+    weights = np.where(is_shared, counts, 0)
+    mean: Array = (weights * squares).sum(axis=0) / weights.sum(axis=0)
+    return mean
+
+
+@metric(
+    on={Forecast: Row(6, "Tells right from wrong (AUROC)", "0.5 is chance")},
+    source="Hanley & McNeil 1982",
+    better=Better.HIGHER,
+    scale=Scale.UNIT,
+)
+def auroc_of_right(found: Forecast) -> Measure:
+    """How often a right score has a higher signal than a wrong one."""
+    return auroc(
+        found.signal,
+        found.where & found.is_right,
+        found.where & ~found.is_right,
+        undefined="all scores are right, or none is, or there are none",
+    )

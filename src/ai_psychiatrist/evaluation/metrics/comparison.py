@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from typing import Final
 
 import numpy as np
-from pydantic import field_serializer
+from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.compute import (
@@ -16,26 +16,25 @@ from ai_psychiatrist.evaluation.metrics.compute import (
     settings_of,
 )
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
-from ai_psychiatrist.evaluation.metrics.run_metrics import (
-    SCHEMA_VERSION,
-    MetricsModel,
-    MetricsSettings,
+from ai_psychiatrist.evaluation.metrics.run_metrics import SCHEMA_VERSION, Part
+from ai_psychiatrist.evaluation.metrics.selective import (
+    DEFAULT_SIGNAL,
+    SIGNALS,
+    Accepted,
+    accepted_of,
+    signal_statistics,
 )
-from ai_psychiatrist.evaluation.metrics.selective import Accepted, accepted_of, signal_statistics
-from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
-from ai_psychiatrist.evaluation.scores.column_reader import columns_of
-from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns, label_columns_of
+from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits, predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
 from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of
 from ai_psychiatrist.statistics.figure import Figure, rounded
 from ai_psychiatrist.statistics.intervals import figure_of
 from ai_psychiatrist.statistics.measure import Measure, statistics
-from ai_psychiatrist.statistics.risk_coverage import aurc, risk_at
+from ai_psychiatrist.statistics.ranking import aurc, risk_at
 
-NOTHING_IN_COMMON = "one of the runs has no score for a labelled item of the shared units"
+NOTHING_IN_COMMON: Final = "one of the runs has no score for a labelled item of the shared units"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,47 +45,44 @@ class Difference(Figure):
     second: float | None
 
 
-class SharedUnits(MetricsModel):
-    """How many units both runs assessed, and only one of them."""
-
-    shared: int
-    shared_labelled: int
-    only_first: int
-    only_second: int
-
-
-class MatchedCoverage(MetricsModel):
-    """Errors over as many items as the run that scores fewer of them has, by one signal."""
-
-    coverage: Figure
-    mae_first: Figure
-    mae_second: Figure
-    mae_difference: Figure
-    aurc_first: Figure
-    aurc_second: Figure
-    aurc_difference: Figure
-
-
-class RunComparison(MetricsModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunComparison:
     """How the figures of a second run differ from those of a first."""
 
-    schema_version: int = SCHEMA_VERSION
-    settings: MetricsSettings
-    units: SharedUnits
+    settings: Mapping[str, Tree]
+    units: Mapping[str, Tree]
+    """How many units both runs assessed, and only one of them."""
     differences: Mapping[Path, Difference]
     """By the names that lead to the figure in `RunMetrics`."""
-    matched_coverage: Mapping[str, MatchedCoverage]
-    """By signal of confidence."""
+    matched_coverage: Part
+    """By signal of confidence: errors over as many items as the run that scores fewer has."""
 
-    @field_serializer("differences")
-    def _nest(self, differences: Mapping[Path, Difference]) -> dict[str, object]:
-        return _nested(differences)
+    def as_json(self) -> dict[str, object]:
+        """Return all of it as plain values."""
+        tree: dict[str, object] = {}
+        for (*names, last), found in self.differences.items():
+            branch = tree
+            for name in names:
+                within = branch.setdefault(name, {})
+                assert isinstance(within, dict)  # noqa: S101  a path never leads through a figure
+                branch = within
+            branch[last] = found
+        document: dict[str, object] = to_jsonable_python(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "settings": self.settings,
+                "units": self.units,
+                "differences": tree,
+                "matched_coverage": self.matched_coverage.tree,
+            }
+        )
+        return document
 
 
 def compare_metrics(
-    first: Sequence[UnitPrediction] | PredictionColumns,
-    second: Sequence[UnitPrediction] | PredictionColumns,
-    labels: Mapping[str, Labels] | LabelColumns,
+    first: Sequence[UnitPrediction] | PredictedUnits,
+    second: Sequence[UnitPrediction] | PredictedUnits,
+    labels: Mapping[str, Labels],
     *,
     participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
@@ -95,34 +91,31 @@ def compare_metrics(
 
     Both runs are resampled together. Units that only one of them assessed are counted and left out.
     """
-    of_first, of_second = columns_of(first), columns_of(second)
-    shared = sorted({*of_first.unit_ids} & {*of_second.unit_ids})
-    given = label_columns_of(labels)
-    known = given.where(given.is_label & given.is_among({*shared}))
-    sides = [of_first.at(shared), of_second.at(shared)]
+    both = predicted_units(first), predicted_units(second)
+    shared = sorted({*both[0].unit_ids} & {*both[1].unit_ids})
+    known = {unit: labels[unit] for unit in shared if unit in labels}
+    sides = [one.among(shared) for one in both]
     labelled = [beside_labels(side, known, participants) for side in sides]
     judged = [judged_sections(side, confidence=DEFAULT_SIGNAL, seed=SEED) for side in labelled]
     counted = [counted_sections(side) for side in sides]
-    over_labelled = Bootstrap(owners=labelled[0].owners, resamples=resamples, seed=SEED)
-    owners = owners_of(shared, participants or {})
-    over_all = Bootstrap(owners=owners, resamples=resamples, seed=SEED)
+    over_labelled, over_all = (
+        Bootstrap(owners=owners, resamples=resamples, seed=SEED)
+        for owners in (labelled[0].owners, owners_of(shared, participants or {}))
+    )
     matched = {signal: _matched(labelled[0], labelled[1], signal) for signal in SIGNALS}
     return RunComparison(
         settings=settings_of(resamples, SEED, DEFAULT_SIGNAL),
-        units=SharedUnits(
-            shared=len(shared),
-            shared_labelled=len(known),
-            only_first=len(of_first) - len(shared),
-            only_second=len(of_second) - len(shared),
-        ),
+        units={
+            "shared": len(shared),
+            "shared_labelled": len(labelled[0].unit_ids),
+            "only_first": len(both[0]) - len(shared),
+            "only_second": len(both[1]) - len(shared),
+        },
         differences={
             **_differences(judged[0], judged[1], over_labelled),
             **_differences(counted[0], counted[1], over_all),
         },
-        matched_coverage={
-            signal: MatchedCoverage.model_validate(figures)
-            for signal, figures in resolve(matched, over_labelled).items()
-        },
+        matched_coverage=Part(resolve(matched, over_labelled)),
     )
 
 
@@ -135,46 +128,32 @@ def _differences(
     after = estimate([of_second[path] for path in paths], bootstrap)
     found = {}
     for path, one, other in zip(paths, before, after, strict=True):
-        measure = replace(
-            of_second[path],
-            n=len(bootstrap.owners),
-            undefined=_undefined(of_first[path], of_second[path], one),
+        undefined = (
+            f"first run: {of_first[path].undefined}"
+            if np.isnan(one.value)
+            else f"second run: {of_second[path].undefined}"
         )
-        figure = figure_of(measure, other.minus(one))
-        found[path] = Difference(
-            first=_value(one),
-            second=_value(other),
-            value=figure.value,
-            reason=figure.reason,
-            interval=figure.interval,
-            n=figure.n,
-        )
+        measure = replace(of_second[path], n=len(bootstrap.owners), undefined=undefined)
+        found[path] = difference_of(figure_of(measure, other.minus(one)), one, other)
     return found
 
 
-def _undefined(first: Measure, second: Measure, before: Estimate) -> str:
-    if np.isnan(before.value):
-        return f"first run: {first.undefined}"
-    return f"second run: {second.undefined}"
-
-
-def _value(found: Estimate) -> float | None:
-    return None if np.isnan(found.value) else rounded(found.value)
-
-
-def _nested(leaves: Mapping[Path, Difference]) -> dict[str, object]:
-    """Make a tree of leaves whose paths come in the order of a walk."""
-    tree: dict[str, object] = {}
-    for name, group in groupby(leaves.items(), key=lambda leaf: leaf[0][0]):
-        branch = {path[1:]: leaf for path, leaf in group}
-        tree[name] = branch[()] if () in branch else _nested(branch)
-    return tree
+def difference_of(figure: Figure, first: Estimate, second: Estimate) -> Difference:
+    """Return the figure of a difference with the values of both sides."""
+    values = [None if np.isnan(one.value) else rounded(one.value) for one in (first, second)]
+    return Difference(
+        value=figure.value,
+        reason=figure.reason,
+        interval=figure.interval,
+        n=figure.n,
+        first=values[0],
+        second=values[1],
+    )
 
 
 def _matched(first: LabelledUnits, second: LabelledUnits, signal: str) -> dict[str, Measure]:
     one, other = signal_statistics(first, signal), signal_statistics(second, signal)
-    both = statistics(*one.parts, *other.parts)
-    width = len(one.total)
+    both, width = statistics(one, other), one.shape[1]
 
     def measure(compute: Callable[[Accepted, Accepted, Array], Array]) -> Measure:
         def combine(sums: Array) -> Array:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.agreement import item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
 from ai_psychiatrist.evaluation.metrics.calibration import calibration_section
-from ai_psychiatrist.evaluation.metrics.drive import drive_section
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
-from ai_psychiatrist.evaluation.metrics.items import item_section, noise_section
+from ai_psychiatrist.evaluation.metrics.evidence import drive_section, evidence_section
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
 from ai_psychiatrist.evaluation.metrics.outcomes import (
     cost_section,
@@ -17,16 +18,13 @@ from ai_psychiatrist.evaluation.metrics.outcomes import (
     status_counts,
     warning_counts,
 )
-from ai_psychiatrist.evaluation.metrics.run_metrics import MetricsSettings, RunMetrics
-from ai_psychiatrist.evaluation.metrics.selective import selective_section
-from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
+from ai_psychiatrist.evaluation.metrics.run_metrics import SCHEMA_VERSION, RunMetrics
+from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL, selective_section
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
-from ai_psychiatrist.evaluation.scores.column_reader import columns_of
-from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns
+from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits, predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
-from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, owners_of, participants_in
+from ai_psychiatrist.statistics.bootstrap import Bootstrap, owners_of, participants_in
 from ai_psychiatrist.statistics.intervals import INTERVAL
 
 RESAMPLES: Final = 10_000
@@ -34,8 +32,8 @@ SEED: Final = 42
 
 
 def compute_metrics(
-    predictions: Sequence[UnitPrediction] | PredictionColumns,
-    labels: Mapping[str, Labels] | LabelColumns,
+    predictions: Sequence[UnitPrediction] | PredictedUnits,
+    labels: Mapping[str, Labels],
     *,
     participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
@@ -49,45 +47,42 @@ def compute_metrics(
     id → whose it is; a unit that is not in it is a participant's only one. Raises `InputError`
     when a unit is predicted twice, `ConfigurationError` when no signal is called `confidence`.
     """
-    columns = columns_of(predictions)
-    labelled = beside_labels(columns, labels, participants)
-    owners = labelled.owners
-    if labelled.predictions.unit_ids != columns.unit_ids:
-        owners = owners_of(columns.unit_ids, participants or {})
+    predicted = predicted_units(predictions)
+    labelled = beside_labels(predicted, labels, participants)
+    owners = owners_of(predicted.unit_ids, participants or {})
     judged = judged_sections(labelled, confidence=confidence, seed=seed)
     judged["noise_ceiling"] = noise_section(labelled.rated)
-    counts: dict[str, Tree] = {
-        **_units(columns, labelled),
-        "participants": participants_in(owners),
-        "participants_labelled": participants_in(labelled.owners),
-    }
-    return RunMetrics.model_validate(
+    counted = counted_sections(predicted)
+    over_labelled, over_all = (
+        Bootstrap(owners=one, resamples=resamples, seed=seed) for one in (labelled.owners, owners)
+    )
+    if np.array_equal(labelled.owners, owners):
+        # The same resamples, which are then drawn once.
+        figures = resolve(judged | counted, over_all)
+    else:
+        figures = resolve(judged, over_labelled) | resolve(counted, over_all)
+    return RunMetrics(
         {
+            "schema_version": SCHEMA_VERSION,
             "settings": settings_of(resamples, seed, confidence),
-            "units": counts,
-            **_resolved(
-                [(labelled.owners, judged), (owners, counted_sections(columns))], resamples, seed
-            ),
+            "units": {
+                **_units(predicted, labelled),
+                "participants": participants_in(owners),
+                "participants_labelled": participants_in(labelled.owners),
+            },
+            **figures,
         }
     )
 
 
-def _resolved(
-    parts: Sequence[tuple[Owners, dict[str, Tree]]], resamples: int, seed: int
-) -> dict[str, Tree]:
-    """Resolve trees, those over the same participants in one pass over the same resamples."""
-    trees: dict[bytes, tuple[Owners, dict[str, Tree]]] = {}
-    for owners, tree in parts:
-        trees.setdefault(owners.tobytes(), (owners, {}))[1].update(tree)
-    found: dict[str, Tree] = {}
-    for owners, tree in trees.values():
-        found |= resolve(tree, Bootstrap(owners=owners, resamples=resamples, seed=seed))
-    return found
-
-
-def settings_of(resamples: int, seed: int, confidence: str) -> MetricsSettings:
+def settings_of(resamples: int, seed: int, confidence: str) -> dict[str, Tree]:
     """Return how figures are computed."""
-    return MetricsSettings(resamples=resamples, seed=seed, interval=INTERVAL, confidence=confidence)
+    return {
+        "resamples": resamples,
+        "seed": seed,
+        "interval": INTERVAL,
+        "confidence": confidence,
+    }
 
 
 def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> dict[str, Tree]:
@@ -102,27 +97,27 @@ def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> d
     }
 
 
-def counted_sections(predictions: PredictionColumns) -> dict[str, Tree]:
+def counted_sections(predictions: PredictedUnits) -> dict[str, Tree]:
     """Return the sections that need no labels."""
     return {
-        "evidence": evidence_rates(predictions),
-        "drive": drive_section(predictions),
-        "coverage_by_reason": coverage_by_reason(predictions),
+        "evidence": evidence_section(predictions.rows),
+        "drive": drive_section(predictions.rows),
+        "coverage_by_reason": coverage_by_reason(predictions.rows),
         "rule_warnings": warning_counts(predictions),
         "failures": failure_section(predictions),
         "cost": cost_section(predictions),
     }
 
 
-def _units(predictions: PredictionColumns, labelled: LabelledUnits) -> dict[str, Tree]:
-    known = len(labelled.labels)
-    both = known - labelled.predictions.missing
+def _units(predictions: PredictedUnits, labelled: LabelledUnits) -> dict[str, Tree]:
+    known = len(labelled.unit_ids)
+    both = known - labelled.missing
     return {
         "predicted": len(predictions),
         "labelled": known,
         "both": both,
         "labelled_without_prediction": known - both,
         "predicted_without_label": len(predictions) - both,
-        "by_status": status_counts(predictions),
-        "with_turns_not_examined": int(predictions.rows.has_unread.sum()),
+        "by_status": status_counts(predictions.rows),
+        "with_turns_not_examined": int(predictions.rows["has_unread"].sum()),
     }

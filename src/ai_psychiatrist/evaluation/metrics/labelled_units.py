@@ -1,21 +1,25 @@
 """Predictions beside labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
+from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.items import AllItems, RatedItems
-from ai_psychiatrist.evaluation.scores.column_reader import columns_of
-from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns, label_columns_of
+from ai_psychiatrist.evaluation.metrics.kinds import AllItems, RatedItems
+from ai_psychiatrist.evaluation.scores.predicted_units import (
+    UNKNOWN,
+    PredictedUnits,
+    UnitRows,
+    predicted_units,
+)
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.evaluation.scores.prediction_columns import UNKNOWN, PredictionColumns
 from ai_psychiatrist.statistics.bootstrap import Owners, owners_of
-from ai_psychiatrist.statistics.ranks import RankedValues
+
+Numbers = NDArray[np.int8]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,59 +29,85 @@ class LabelledUnits:
     A unit with labels and without a prediction counts as failed: every item of it is unknown.
     """
 
-    predictions: PredictionColumns
-    labels: LabelColumns
+    unit_ids: Sequence[str]
+    rows: UnitRows
+    """(units,)"""
+    true_items: Numbers
+    """(units, 8): 0-3, `UNKNOWN` for what is not known, as below."""
+    second_items: Numbers
+    """(units, 8): those of a second rater."""
+    given_totals: Numbers
+    """(units,): 0-24."""
+    flags: Numbers
+    """(units,): 1 for depressed, 0 for not."""
     owners: Owners
     """(units,): whose each unit is, numbered from 0."""
+    missing: int
+    """How many of the units have no prediction."""
 
     @cached_property
     def items(self) -> AllItems:
         """Scores beside labels."""
-        return AllItems.beside(self.predictions.rows.scores, self.labels.items)
-
-    @cached_property
-    def low(self) -> NDArray[np.int64]:
-        """(units,): the smallest total that each can have."""
-        known = np.maximum(self.predictions.rows.scores, 0)
-        return np.asarray(known.sum(axis=1), dtype=np.int64)
-
-    @cached_property
-    def high(self) -> NDArray[np.int64]:
-        """(units,): the largest one."""
-        unknown = (self.predictions.rows.scores < 0).sum(axis=1)
-        return np.asarray(self.low + MAX_ITEM_SCORE * unknown, dtype=np.int64)
-
-    @cached_property
-    def ranked(self) -> dict[str, RankedValues]:
-        """What `ranked_signal` has read, by signal."""
-        return {}
+        return AllItems.beside(self.rows["scores"], self.true_items)
 
     @cached_property
     def rated(self) -> RatedItems:
         """A second rater's labels beside the first one's."""
-        return RatedItems.beside(self.labels.second_items, self.labels.items)
+        return RatedItems.beside(self.second_items, self.true_items)
 
     @cached_property
-    def totals(self) -> NDArray[np.int8]:
+    def low(self) -> NDArray[np.int64]:
+        """(units,): the smallest total that each can have."""
+        return np.asarray(np.maximum(self.rows["scores"], 0).sum(axis=1), dtype=np.int64)
+
+    @cached_property
+    def high(self) -> NDArray[np.int64]:
+        """(units,): the largest one."""
+        unknown = (self.rows["scores"] < 0).sum(axis=1)
+        return np.asarray(self.low + MAX_ITEM_SCORE * unknown, dtype=np.int64)
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
         """(units,): the labelled totals, `UNKNOWN` where there is none."""
-        follows = np.where(self.labels.has_all_items, self.labels.items.sum(axis=1), UNKNOWN)
-        given = self.labels.total
-        return np.where(given == UNKNOWN, follows, given).astype(np.int8)
+        has_all = (self.true_items != UNKNOWN).all(axis=1)
+        follows = np.where(has_all, self.true_items.sum(axis=1, dtype=np.int64), UNKNOWN)
+        return np.where(self.given_totals == UNKNOWN, follows, self.given_totals)
 
 
 def beside_labels(
-    predictions: Sequence[UnitPrediction] | PredictionColumns,
-    labels: Mapping[str, Labels] | LabelColumns,
+    predictions: Sequence[UnitPrediction] | PredictedUnits,
+    labels: Mapping[str, Labels],
     participants: Mapping[str, str] | None = None,
 ) -> LabelledUnits:
     """Stand predictions and labels side by side; units without any label are left out.
 
     `participants`: unit id → whose it is; a unit that is not in it is a participant's only one.
     """
-    known = label_columns_of(labels)
-    known = known.where(known.is_label)
+    unit_ids = sorted(unit for unit, one in labels.items() if is_label(one))
+    known = [labels[unit] for unit in unit_ids]
+    predicted = predicted_units(predictions).among(unit_ids)
     return LabelledUnits(
-        predictions=columns_of(predictions).at(known.unit_ids),
-        labels=known,
-        owners=owners_of(known.unit_ids, participants or {}),
+        unit_ids=unit_ids,
+        rows=predicted.rows,
+        true_items=_items_of([one.items for one in known]),
+        second_items=_items_of([one.second_items for one in known]),
+        given_totals=_known(one.total for one in known),
+        flags=_known(one.binary for one in known),
+        owners=owners_of(unit_ids, participants or {}),
+        missing=predicted.missing,
     )
+
+
+def is_label(labels: Labels) -> bool:
+    """Return whether there is anything to compare with."""
+    values = (labels.total, labels.binary, *labels.items.values())
+    return any(value is not None for value in values)
+
+
+def _items_of(every: Sequence[Mapping[Item, int | None]]) -> Numbers:
+    scores = _known(items.get(item) for items in every for item in Item)
+    return scores.reshape(len(every), len(Item))
+
+
+def _known(values: Iterable[int | None]) -> Numbers:
+    return np.array([UNKNOWN if value is None else value for value in values], dtype=np.int8)

@@ -6,22 +6,24 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import AttemptOutcome, CallPath
-from ai_psychiatrist.evaluation.metrics.items import ITEMS
-from ai_psychiatrist.evaluation.metrics.registry import measured
+from ai_psychiatrist.evaluation.metrics.agreement import ITEMS
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
+from ai_psychiatrist.evaluation.metrics.run_metrics import SCORED
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
-from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
-from ai_psychiatrist.evaluation.scores.prediction_columns import (
+from ai_psychiatrist.evaluation.scores.predicted_units import (
     REASONS,
     STATUSES,
     AttemptKind,
     AttemptSums,
-    Bytes,
-    PredictionColumns,
+    PredictedUnits,
+    UnitRows,
 )
+from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
 from ai_psychiatrist.statistics.arrays import BoolArray
 from ai_psychiatrist.statistics.figure import Figure
 from ai_psychiatrist.statistics.measure import Measure, ratio
@@ -30,21 +32,19 @@ FREQUENT_FAILURES: Final = 0.05
 """A failure in more units than this share deserves a look before the scores do."""
 NO_UNITS: Final = "there are no units"
 NO_TOKENS: Final = "no call reports its tokens"
-SCORED: Final = "scored"
 
-Predictions = PredictionColumns
-_Attempts: TypeAlias = tuple[AttemptKind, AttemptSums]
+_Attempts: TypeAlias = Sequence[tuple[AttemptKind, AttemptSums]]
 
 
-def status_counts(predictions: Predictions) -> dict[str, Tree]:
+def status_counts(rows: UnitRows) -> dict[str, Tree]:
     """Return how many units ended in each way."""
-    counts = np.bincount(predictions.rows.status, minlength=len(STATUSES))
+    counts = np.bincount(rows["status"], minlength=len(STATUSES))
     return {status.value: int(counts[place]) for place, status in enumerate(STATUSES)}
 
 
-def coverage_by_reason(predictions: Predictions) -> dict[str, Tree]:
+def coverage_by_reason(rows: UnitRows) -> dict[str, Tree]:
     """Return, by item and over all, how many are scored and why the others are not."""
-    reasons = predictions.rows.reasons
+    reasons = rows["reasons"]
     return {
         "all": _reasons(reasons),
         "by_item": {
@@ -54,12 +54,12 @@ def coverage_by_reason(predictions: Predictions) -> dict[str, Tree]:
     }
 
 
-def _reasons(places: Bytes) -> dict[str, Tree]:
-    scored, *others = np.bincount(places.ravel() + 1, minlength=1 + len(REASONS)).tolist()
-    return {SCORED: scored, **dict(zip((one.value for one in REASONS), others, strict=True))}
+def _reasons(places: NDArray[np.int8]) -> dict[str, Tree]:
+    counts = np.bincount(places.ravel() + 1, minlength=1 + len(REASONS)).tolist()
+    return dict(zip((SCORED, *(one.value for one in REASONS)), counts, strict=True))
 
 
-def warning_counts(predictions: Predictions) -> dict[str, Tree]:
+def warning_counts(predictions: PredictedUnits) -> dict[str, Tree]:
     """Return how many items each clinical rule speaks against, by the rule's name."""
     return {rule: predictions.warnings[rule] for rule in sorted(predictions.warnings)}
 
@@ -72,32 +72,28 @@ class Outcomes:
     is_failed: BoolArray
 
 
-def failure_section(predictions: Predictions) -> dict[str, Tree]:
+def failure_section(predictions: PredictedUnits) -> dict[str, Tree]:
     """Return each kind of failure with the share of units that it befell, most frequent first."""
-    befallen = {}
-    for failure, places in predictions.failures.items():
-        befallen[failure] = np.zeros(len(predictions), dtype=np.bool_)
-        befallen[failure][places] = True
-    units = {failure: int(marks.sum()) for failure, marks in befallen.items()}
+    units = {failure: {*ids} for failure, ids in predictions.failures.items()}
     outcomes = Outcomes(
-        carries_failure=predictions.rows.carries_failure,
-        is_failed=predictions.rows.status == STATUSES.index(AssessmentStatus.FAILED),
+        carries_failure=predictions.rows["carries_failure"],
+        is_failed=predictions.rows["status"] == STATUSES.index(AssessmentStatus.FAILED),
     )
     return {
         "frequent_above": FREQUENT_FAILURES,
-        **measured(outcomes),
         "kinds": [
             {
                 "category": failure.category.value,
                 "stage": failure.stage,
                 "code": None if failure.code is None else failure.code.value,
                 "events": len(predictions.failures[failure]),
-                "units": units[failure],
-                "rate": per_unit(befallen[failure]),
-                "is_frequent": units[failure] > FREQUENT_FAILURES * len(predictions),
+                "units": len(units[failure]),
+                "rate": per_unit([unit in units[failure] for unit in predictions.unit_ids]),
+                "is_frequent": len(units[failure]) > FREQUENT_FAILURES * len(predictions),
             }
-            for failure in sorted(befallen, key=lambda one: (-units[one], _name(one)))
+            for failure in sorted(units, key=lambda one: (-len(units[one]), _name(one)))
         ],
+        **measured(outcomes),
     }
 
 
@@ -110,43 +106,55 @@ def per_unit(values: ArrayLike) -> Measure:
     return ratio(values, np.ones(len(np.asarray(values))), undefined=NO_UNITS)
 
 
-def cost_section(predictions: Predictions) -> dict[str, Tree]:
+@metric(on={Outcomes: Row(1, "Units with any failure")}, better=Better.LOWER, scale=Scale.SHARE)
+def units_with_any(units: Outcomes) -> Measure:
+    """Share of units that carry a failure, complete ones among them."""
+    return per_unit(units.carries_failure)
+
+
+@metric(on={Outcomes: Row(2, "Units that failed")}, better=Better.LOWER, scale=Scale.SHARE)
+def units_failed(units: Outcomes) -> Measure:
+    """Share of units that failed as a whole."""
+    return per_unit(units.is_failed)
+
+
+def cost_section(predictions: PredictedUnits) -> dict[str, Tree]:
     """Return calls and tokens: by unit, by agent and model, and why replies were not taken."""
     attempts = list(predictions.attempts.items())
-    by_caller: dict[tuple[str, str], list[_Attempts]] = defaultdict(list)
+    by_caller: dict[tuple[str, str], list[tuple[AttemptKind, AttemptSums]]] = defaultdict(list)
     codes: Counter[str] = Counter()
     for kind, sums in attempts:
         by_caller[kind.agent, kind.model].append((kind, sums))
         if kind.code is not None:
-            codes[kind.code] += sums.calls
+            codes[kind.code.value] += sums.calls
     return {
-        "calls_per_unit": per_unit(predictions.rows.calls),
+        "calls_per_unit": per_unit(predictions.rows["calls"]),
         "all": _account(attempts),
         "by_agent_and_model": [
-            {"agent": agent, "model": model, **_account(by_caller[agent, model])}
+            {**_account(by_caller[agent, model]), "agent": agent, "model": model}
             for agent, model in sorted(by_caller)
         ],
         "by_code": {code: codes[code] for code in sorted(codes)},
     }
 
 
-def _account(attempts: Sequence[_Attempts]) -> dict[str, Tree]:
+def _account(attempts: _Attempts) -> dict[str, Tree]:
+    every = [sums for _, sums in attempts]
     outcomes: Counter[str] = Counter()
-    whole = AttemptSums()
     for kind, sums in attempts:
         outcomes[kind.outcome] += sums.calls
-        whole.add(sums)
     return {
-        "calls": whole.calls,
+        "calls": sum(one.calls for one in every),
         **{outcome.value: outcomes[outcome.value] for outcome in AttemptOutcome},
         "plain_path": sum(sums.calls for kind, sums in attempts if kind.path == CallPath.PLAIN),
         "repaired": sum(sums.calls for kind, sums in attempts if kind.repaired),
         "coercions": sum(sums.calls * kind.coercions for kind, sums in attempts),
-        "input_tokens": _tokens(whole.input_tokens, whole.input_told),
-        "output_tokens": _tokens(whole.output_tokens, whole.output_told),
+        "input_tokens": _tokens([(one.input_tokens, one.input_told) for one in every]),
+        "output_tokens": _tokens([(one.output_tokens, one.output_told) for one in every]),
     }
 
 
-def _tokens(tokens: int, told: int) -> Figure:
+def _tokens(counts: Sequence[tuple[int, int]]) -> Figure:
     """Return the tokens of the calls that tell them; n is how many do."""
+    tokens, told = (sum(side) for side in zip(*counts, strict=True)) if counts else (0, 0)
     return Figure(value=tokens, n=told) if told else Figure(value=None, reason=NO_TOKENS, n=0)

@@ -1,284 +1,83 @@
 """The figures of a run: what `metrics.json` holds, and what report and terminal show."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json, to_jsonable_python
 
-from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.statistics.figure import Figure
 
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.metrics.tree import Tree
+
 SCHEMA_VERSION: Final = 1
-_STRICT: Final = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+SCORED: Final = "scored"
+"""Beside the reasons of unknown items, what the others are counted as."""
 
 
-class MetricsModel(BaseModel):
-    """Anything in the file."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the figures: a section, or what lies in it under a name."""
 
-    model_config = _STRICT
+    tree: "Mapping[str, Tree]"
 
+    def part(self, *path: str) -> "Part":
+        """Return what lies under the names, one within the other; `KeyError` where nothing does."""
+        tree = self.tree
+        for name in path:
+            branch = tree[name]
+            if not isinstance(branch, Mapping):
+                raise KeyError(name)
+            tree = branch
+        return Part(tree)
 
-class Figures(MetricsModel):
-    """The metrics of one kind of data, by their keys in the registry, beside what is declared."""
+    def parts(self, *path: str) -> "Iterator[Part]":
+        """Yield the parts of a mapping or a list of them."""
+        *names, last = path
+        branch = self.part(*names).tree[last]
+        every = branch.values() if isinstance(branch, Mapping) else branch
+        for one in every if isinstance(every, Iterable) else ():
+            if isinstance(one, Mapping):
+                yield Part(one)
 
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Figure | dict[str, Figure]] = Field(init=False)
-
-    def __getitem__(self, key: str) -> Figure:
-        """Return the figure of a metric. Raises `KeyError` when it is not measured here."""
-        found = self.__pydantic_extra__[key]
+    def figure(self, *path: str) -> Figure:
+        """Return the figure under the names; `KeyError` where there is none."""
+        *names, last = path
+        found = self.part(*names).tree[last]
         if not isinstance(found, Figure):
-            raise KeyError(key)
+            raise KeyError(last)
         return found
 
+    def count(self, *path: str) -> int:
+        """Return the count under the names, 0 where nothing is counted under the last."""
+        *names, last = path
+        found = self.part(*names).tree.get(last, 0)
+        return found if isinstance(found, int) else 0
 
-class Counts(MetricsModel):
-    """Whole numbers by name."""
+    def numbers(self, name: str) -> list[float]:
+        """Return a list of numbers of this part."""
+        found = self.tree[name]
+        return [one for one in found if isinstance(one, float)] if isinstance(found, list) else []
 
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, int] = Field(init=False)
-
-    def __getitem__(self, name: str) -> int:
-        """Return a count, 0 where nothing is counted under the name."""
-        return self.__pydantic_extra__.get(name, 0)
+    def text(self, name: str) -> str:
+        """Return a word of this part."""
+        return str(self.tree[name])
 
     @property
     def total(self) -> int:
-        """The sum of all."""
-        return sum(self.__pydantic_extra__.values())
+        """The sum of all counts of this part."""
+        return sum(value for value in self.tree.values() if isinstance(value, int))
 
 
-class MetricsSettings(MetricsModel):
-    """How the figures were computed."""
-
-    resamples: int
-    seed: int
-    interval: float
-    confidence: str
-    """The signal of confidence that stands for the run."""
-
-
-class UnitCounts(MetricsModel):
-    """How many units, and participants, there are of each sort."""
-
-    predicted: int
-    labelled: int
-    both: int
-    labelled_without_prediction: int
-    predicted_without_label: int
-    by_status: Counts
-    with_turns_not_examined: int
-    participants: int
-    participants_labelled: int
-
-
-class ItemFigures(Figures):
-    """Of one item."""
-
-    label: str
-
-
-class ScoredItemFigures(ItemFigures):
-    """Of one item beside its labels."""
-
-    counts: Counts
-
-
-class ScoredItemsFigures(Figures):
-    """Errors, agreement and coverage over all items and by item."""
-
-    counts: Counts
-    by_item: Mapping[Item, ScoredItemFigures]
-
-
-class FiguresByItem(Figures):
-    """Over all items and by item."""
-
-    by_item: Mapping[Item, ItemFigures]
-
-
-class DrivenItemFigures(ItemFigures):
-    """Of one item that was scored again with its evidence changed."""
-
-    counts: Counts
-    """By verdict."""
-
-
-class DriveFigures(Figures):
-    """How many scores the cited evidence drives, over all items and by item."""
-
-    counts: Counts
-    by_item: Mapping[Item, DrivenItemFigures]
-
-
-class Curve(MetricsModel):
-    """The mean error of the items kept (0-3) at shares of the labelled items (0-1), rising."""
-
-    coverage: list[float]
-    risk: list[float]
-
-
-class RankedFigures(Figures):
-    """By one signal of confidence."""
-
-    curve: Curve
-    """Of the scored items alone."""
-    charged_curve: Curve
-    """Of all labelled items, unknown ones first."""
-
-
-class SelectiveFigures(MetricsModel):
-    """What the errors are when only the surest items are accepted."""
-
-    default: str
-    largest_coverage: Figure
-    by_signal: Mapping[str, RankedFigures]
-
-
-class TotalFigures(MetricsModel):
-    """Of totals."""
-
-    exact: Figures
-    range: Figures
-
-
-class Confusion(MetricsModel):
-    """Units by true band (rows) and predicted one (columns, undecidable last)."""
-
-    rows: list[str]
-    columns: list[str]
-    counts: list[list[int]]
-
-
-class SeverityFigures(Figures):
-    """Of bands."""
-
-    confusion: Confusion
-
-
-class ClassifierFigures(Figures):
-    """Of one way to tell who is depressed."""
-
-    decided: Figures
-    undecided_as_wrong: Figures
-    counts: Counts
-
-
-class BinaryFigures(MetricsModel):
-    """Of both ways."""
-
-    cutoff: int
-    from_total: ClassifierFigures
-    from_meta_review: ClassifierFigures
-
-
-class ReliabilityBin(MetricsModel):
-    """Items whose probabilities lie between two bounds."""
-
-    low: float
-    high: float
-    n: int
-    mean_probability: float
-    share_right: float
-
-
-class ForecastFigures(Figures):
-    """By one signal of confidence."""
-
-    reliability: list[ReliabilityBin]
-
-
-class CalibrationFigures(MetricsModel):
-    """How far signals of confidence are probabilities."""
-
-    folds: int
-    bins: int
-    bin_policy: str
-    by_signal: Mapping[str, ForecastFigures]
-
-
-class ItemReasons(Counts):
-    """Of one item: how many are scored, and why the others are not."""
-
-    label: str
-
-
-class CoverageByReason(MetricsModel):
-    """How many items are scored, and why the others are not."""
-
-    all: Counts
-    by_item: Mapping[Item, ItemReasons]
-
-
-class FailureRate(MetricsModel):
-    """One category, stage and code."""
-
-    category: str
-    stage: str
-    code: str | None
-    events: int
-    units: int
-    rate: Figure
-    is_frequent: bool
-
-
-class FailureFigures(Figures):
-    """What failed, the most frequent first."""
-
-    frequent_above: float
-    kinds: list[FailureRate]
-
-
-class Calls(MetricsModel):
-    """Model calls and how they ended."""
-
-    calls: int
-    accepted: int
-    rejected: int
-    failed: int
-    plain_path: int
-    repaired: int
-    coercions: int
-    input_tokens: Figure
-    output_tokens: Figure
-
-
-class CallsOf(Calls):
-    """Those of one agent to one model."""
-
-    agent: str
-    model: str
-
-
-class CostFigures(MetricsModel):
-    """Calls and tokens."""
-
-    calls_per_unit: Figure
-    all: Calls
-    by_agent_and_model: list[CallsOf]
-    by_code: Counts
-
-
-class RunMetrics(MetricsModel):
+class RunMetrics(Part):
     """All figures of a run; `ai-psychiatrist evaluate metrics --list` says what each means."""
 
-    schema_version: int = SCHEMA_VERSION
-    settings: MetricsSettings
-    units: UnitCounts
-    items: ScoredItemsFigures
-    selective: SelectiveFigures
-    totals: TotalFigures
-    severity: SeverityFigures
-    binary: BinaryFigures
-    calibration: CalibrationFigures
-    noise_ceiling: FiguresByItem
-    evidence: FiguresByItem
-    drive: DriveFigures
-    coverage_by_reason: CoverageByReason
-    rule_warnings: Mapping[str, int]
-    failures: FailureFigures
-    cost: CostFigures
+    def as_json(self) -> dict[str, object]:
+        """Return them as plain values."""
+        found: dict[str, object] = to_jsonable_python(self.tree)
+        return found
 
     def to_bytes(self) -> bytes:
-        """Return it as strict JSON; the same run gives the same bytes."""
-        return self.model_dump_json(indent=2).encode() + b"\n"
+        """Return them as strict JSON; the same run gives the same bytes."""
+        return to_json(self.tree, indent=2) + b"\n"

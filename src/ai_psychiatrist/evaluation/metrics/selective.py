@@ -9,25 +9,98 @@ positive weights, 1/(n·k) and 1/n², and n counts labelled items, so neither fa
 over all orders, for each of which this holds.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
-from ai_psychiatrist.evaluation.metrics.items import NO_LABEL
+from ai_psychiatrist.evaluation.metrics.kinds import NO_LABEL, NO_LABELLED_SCORE
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
-from ai_psychiatrist.evaluation.metrics.registry import Scale, measured
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, ranked_signal, signal_values
+from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
+from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
+from ai_psychiatrist.evaluation.scores.predicted_units import UNKNOWN, UnitRows
+from ai_psychiatrist.statistics import ranking
 from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.figure import rounded
-from ai_psychiatrist.statistics.measure import Measure, Statistics, ratio, statistics
-from ai_psychiatrist.statistics.parts import Tally
-from ai_psychiatrist.statistics.risk_coverage import Ranking, charged_ranking, ranking, risk_at
+from ai_psychiatrist.statistics.measure import Measure, counted, ratio, statistics
+from ai_psychiatrist.statistics.ranking import Ranking, charged_ranking, risk_at
 
 CURVE_POINTS: Final = 100
+DEFAULT_SIGNAL: Final = "llm_evidence_count"
+MISSING: Final = -1.0
+"""The rank of an item without the signal: below all that have it."""
+COVERAGES: Final = tuple(tenth / 10 for tenth in range(1, 11))
+_ENOUGH_QUOTES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceSignal:
+    """What a run says about how far an item's score can be trusted."""
+
+    name: str
+    """As the report has it."""
+    read: Callable[[UnitRows], Array]
+    """(units, 8), `MISSING` where there is none."""
+
+
+def _verbalised(rows: UnitRows) -> Array:
+    return np.where(rows["confidence"] == UNKNOWN, MISSING, (rows["confidence"] - 1) / 4)
+
+
+def _hybrid(rows: UnitRows) -> Array:
+    quotes = np.minimum(rows["quotes"], _ENOUGH_QUOTES) / _ENOUGH_QUOTES
+    said = (rows["confidence"] - 1) / 4
+    return np.where(rows["confidence"] == UNKNOWN, MISSING, (said + quotes) / 2)
+
+
+def _counted(rows: UnitRows, name: str) -> Array:
+    return np.where(rows["has_items"][:, None], rows[name], MISSING)
+
+
+SIGNALS: Final[Mapping[str, ConfidenceSignal]] = {
+    DEFAULT_SIGNAL: ConfidenceSignal("number of quotes", lambda rows: _counted(rows, "quotes")),
+    "affirmed_count": ConfidenceSignal(
+        "number of affirming quotes", lambda rows: _counted(rows, "affirmed")
+    ),
+    "verbalised": ConfidenceSignal("stated by the model", _verbalised),
+    "hybrid": ConfidenceSignal("quotes and statement", _hybrid),
+    "belief": ConfidenceSignal("belief in the score", lambda rows: rows["belief"]),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSignal:
+    """A signal of confidence by the ranks of its values."""
+
+    values: Array
+    """The distinct ones of items with a label and a score, rising."""
+    places: NDArray[np.intp]
+    """(units, 8): which of them each item has; of no meaning for other items."""
+
+
+def signal_values(labelled: LabelledUnits, signal: str) -> Array:
+    """Return a signal for each item, (units, 8); `MISSING` where there is none.
+
+    Raises `ConfigurationError` when no signal has that name.
+    """
+    known = SIGNALS.get(signal)
+    if known is None:
+        message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
+        raise ConfigurationError(message)
+    return known.read(labelled.rows)
+
+
+def ranked_signal(labelled: LabelledUnits, signal: str) -> RankedSignal:
+    """Return a signal by the ranks of its values; raises as `signal_values` does."""
+    numbers = signal_values(labelled, signal)
+    values = np.unique(numbers[labelled.items.is_both])
+    places = np.minimum(np.searchsorted(values, numbers), max(0, len(values) - 1))
+    return RankedSignal(values=values, places=places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +125,7 @@ class Accepted:
     @property
     def plain(self) -> Ranking:
         """The scored items alone."""
-        return ranking(self.counts, self.losses)
+        return ranking.ranking(self.counts, self.losses)
 
     @property
     def charged(self) -> Ranking:
@@ -68,20 +141,29 @@ class RankedItems:
 
     points: ClassVar[Scale] = Scale.ITEM_POINTS
 
-    sums: Statistics
+    sums: NDArray[np.generic]
     """As `signal_statistics` returns them."""
     asked: int
     """Labelled items."""
     scored: int
     """Those that have a score as well."""
 
-    def measure(self, compute: Callable[[Accepted], Array], *, n: int, undefined: str) -> Measure:
-        """Return a measure of what is accepted in which order."""
+    def of_scored(self, compute: Callable[[Accepted], Array], undefined: str) -> Measure:
+        """Return a measure that rests on the scored items."""
         return Measure(
             statistics=self.sums,
             combine=lambda summed: compute(accepted_of(summed)),
-            n=n,
+            n=self.scored,
             undefined=undefined,
+        )
+
+    def of_all(self, compute: Callable[[Ranking], Array]) -> Measure:
+        """Return a measure of all labelled items, unknown ones charged."""
+        return Measure(
+            statistics=self.sums,
+            combine=lambda summed: compute(accepted_of(summed).charged),
+            n=self.asked,
+            undefined=NO_LABEL,
         )
 
 
@@ -99,21 +181,24 @@ def selective_section(labelled: LabelledUnits, *, default: str) -> dict[str, Tre
 def _by_signal(labelled: LabelledUnits, signal: str) -> dict[str, Tree]:
     sums = signal_statistics(labelled, signal)
     scored, asked = labelled.items.count, int(labelled.items.asked.sum())
-    found = accepted_of(sums.total[:, None])
+    found = accepted_of(sums.sum(axis=0, dtype=np.float64)[:, None])
     return {
-        **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
         "curve": _curve(found.plain, asked),
         "charged_curve": _curve(found.charged, asked),
+        **measured(RankedItems(sums=sums, asked=asked, scored=scored)),
     }
 
 
-def signal_statistics(labelled: LabelledUnits, signal: str) -> Statistics:
+def signal_statistics(labelled: LabelledUnits, signal: str) -> NDArray[np.generic]:
     """Return, by unit: unknown items, items of each confidence, and their losses."""
     ranks, items = ranked_signal(labelled, signal), labelled.items
+    width = len(ranks.values)
     # The surest come first.
-    levels = np.where(items.is_both, len(ranks.values) - 1 - ranks.places, -1)
-    counts = Tally(levels=levels, width=len(ranks.values))
-    losses = replace(counts, values=items.distance)
+    levels = width - 1 - ranks.places
+    counts, losses = (
+        counted(levels, items.is_both, width=width, values=values)
+        for values in (None, items.distance)
+    )
     return statistics(items.asked - items.answered, counts, losses)
 
 
@@ -132,3 +217,66 @@ def _curve(ranked: Ranking, asked: int) -> dict[str, Tree]:
         "coverage": [rounded(count / asked) for count in accepted.tolist()],
         "risk": [rounded(risk) for risk in risk_at(ranked, accepted).tolist()],
     }
+
+
+@metric(
+    on={
+        RankedItems: Row(
+            1, "AURC over full coverage", "unknown items first, 3 points each; less is better"
+        )
+    },
+    source="Geifman, Uziel & El-Yaniv 2019",
+    better=Better.LOWER,
+)
+def charged_aurc(items: RankedItems) -> Measure:
+    """(1/n) Σ R(k), k = 1 … n, with R(k) the mean loss of the first k of all n labelled items:
+    unknown ones first with loss 3, the others by falling confidence.
+    """
+    return items.of_all(ranking.aurc)
+
+
+@metric(
+    on={
+        RankedItems: Row(
+            2, "AUGRC over full coverage", "as above, without weighting the surest items more"
+        )
+    },
+    source="Traub et al. 2024",
+    better=Better.LOWER,
+)
+def charged_augrc(items: RankedItems) -> Measure:
+    """(1/n) Σ L(k)/n, k = 1 … n, with L(k) the summed loss of the first k items in the order of
+    `charged_aurc`.
+    """
+    return items.of_all(ranking.augrc)
+
+
+@metric(
+    on={RankedItems: Row(3, "AURC of the scored items")},
+    source="Geifman, Uziel & El-Yaniv 2019",
+    better=Better.LOWER,
+)
+def aurc(items: RankedItems) -> Measure:
+    """As `charged_aurc` over scored items alone; comparable only at equal `largest_coverage`."""
+    return items.of_scored(lambda found: ranking.aurc(found.plain), NO_LABELLED_SCORE)
+
+
+@metric(on={RankedItems: None}, source="Traub et al. 2024", better=Better.LOWER)
+def augrc(items: RankedItems) -> Measure:
+    """As `charged_augrc` over scored items alone."""
+    return items.of_scored(lambda found: ranking.augrc(found.plain), NO_LABELLED_SCORE)
+
+
+@metric(on={RankedItems: None}, source="Geifman & El-Yaniv 2017", better=Better.LOWER)
+def mae_at_coverage(items: RankedItems) -> Mapping[str, Measure]:
+    """Mean loss of the surest scored items, as many as 0.1, 0.2, … 1.0 of the labelled ones;
+    undefined beyond the `largest_coverage`.
+    """
+    return {
+        str(coverage): items.of_scored(_risk_at(coverage), "fewer items than this have a score")
+        for coverage in COVERAGES
+    }
+
+
+def _risk_at(coverage: float) -> Callable[[Accepted], Array]:
+    return lambda found: risk_at(found.plain, coverage * found.asked)

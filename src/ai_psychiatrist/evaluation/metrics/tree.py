@@ -15,11 +15,15 @@ Path: TypeAlias = tuple[str, ...]
 
 
 def named_measures(tree: Mapping[str, Tree], path: Path = ()) -> Iterator[tuple[Path, Measure]]:
-    """Yield the measures of a tree with the keys that lead to them; lists are passed over."""
+    """Yield the measures of a tree with the keys that lead to them, those of the top first.
+
+    Lists are passed over.
+    """
     for name, branch in tree.items():
         if isinstance(branch, Measure):
             yield (*path, name), branch
-        elif isinstance(branch, Mapping):
+    for name, branch in tree.items():
+        if isinstance(branch, Mapping):
             yield from named_measures(branch, (*path, name))
 
 

@@ -10,7 +10,7 @@ from ai_psychiatrist.evaluation.report.wording import grouped, in_words
 from ai_psychiatrist.evaluation.runs.provenance import changes_of
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.scores.prediction_columns import PredictionColumns
+    from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
 
 MOST_ENTRIES: Final = 60
 """Of one block; what is left out is counted."""
@@ -53,7 +53,7 @@ class Provenance:
 
     run_name: str
     record: Mapping[str, object]
-    predictions: "PredictionColumns"
+    predictions: "PredictedUnits"
     requested: int | None = None
     """Of how many units; `None`: of those that there are predictions of."""
 
@@ -61,7 +61,9 @@ class Provenance:
     def readings(self) -> ReadingList:
         """Which interviews a person has to read for danger."""
         units, rows = self.predictions.unit_ids, self.predictions.rows
-        counts = zip(units, rows.signs_to_read.tolist(), rows.has_unread.tolist(), strict=True)
+        counts = zip(
+            units, rows["signs_to_read"].tolist(), rows["has_unread"].tolist(), strict=True
+        )
         found = (
             UnitDanger(
                 unit_id=unit_id,

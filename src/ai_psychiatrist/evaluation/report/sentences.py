@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
-from ai_psychiatrist.evaluation.metrics.outcomes import SCORED, Outcomes
-from ai_psychiatrist.evaluation.metrics.registry import Scale
-from ai_psychiatrist.evaluation.metrics.run_metrics import FailureRate, RunMetrics
-from ai_psychiatrist.evaluation.report.figure_row import row_of
+from ai_psychiatrist.evaluation.metrics.outcomes import FREQUENT_FAILURES, Outcomes
+from ai_psychiatrist.evaluation.metrics.run_metrics import SCORED, Part, RunMetrics
+from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.report.figure_rows import row_of
 from ai_psychiatrist.evaluation.report.groups import RowGroup
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, of, percent, span
@@ -34,8 +34,10 @@ def reading_of(
 
 
 def _units(metrics: RunMetrics) -> Iterator[str]:
-    units = metrics.units.predicted
-    done, part, failed = (metrics.units.by_status[status] for status in AssessmentStatus)
+    units = metrics.count("units", "predicted")
+    done, part, failed = (
+        metrics.count("units", "by_status", status) for status in AssessmentStatus
+    )
     if units == 0:
         yield "The run assessed no conversation."
     elif done == units:
@@ -46,13 +48,13 @@ def _units(metrics: RunMetrics) -> Iterator[str]:
             f"{'was' if done == 1 else 'were'} assessed in full, {grouped(part)} in part, and "
             f"{grouped(failed)} failed."
         )
-    share = metrics.failures["units_with_any"].value
+    share = metrics.figure("failures", "units_with_any").value
     if share:
         yield f"{_conversations(round(share * units), verb=' carries| carry')} failures (below)."
-    missing = metrics.units.labelled_without_prediction
+    missing = metrics.count("units", "labelled_without_prediction")
     if missing:
         yield f"{grouped(missing)} more have labels and no prediction: they count as failed."
-    unread = metrics.units.with_turns_not_examined
+    unread = metrics.count("units", "with_turns_not_examined")
     if unread:
         yield (
             f"In {_conversations(unread, verb='')} there are turns in a language that is not read: "
@@ -75,21 +77,24 @@ def _unread(not_read: int) -> Iterator[str]:
 
 
 def _result(metrics: RunMetrics, provenance: Provenance) -> Iterator[str]:
-    if metrics.units.predicted and not metrics.coverage_by_reason.all[SCORED]:
+    predicted = metrics.count("units", "predicted")
+    if predicted and not metrics.count("coverage_by_reason", "all", SCORED):
         yield "No item of any conversation was scored: what follows describes that failure alone."
         return
-    if metrics.units.labelled:
+    if metrics.count("units", "labelled"):
         yield from _errors(metrics)
         yield from _severity(metrics)
         yield from _screening(metrics)
-    elif metrics.units.predicted:
+    elif predicted:
         yield from _unlabelled(metrics, provenance)
     if not provenance.concerns_depression:
         yield from _false_evidence(metrics)
 
 
 def _errors(metrics: RunMetrics) -> Iterator[str]:
-    coverage, error, charged = (metrics.items[key] for key in ("coverage", "mae", "mae_charged"))
+    coverage, error, charged = (
+        metrics.figure("items", key) for key in ("coverage", "mae", "mae_charged")
+    )
     if coverage.value is None:
         yield "No item has a label, so no error of an item can be given."
         return
@@ -110,8 +115,8 @@ def _errors(metrics: RunMetrics) -> Iterator[str]:
 
 
 def _severity(metrics: RunMetrics) -> Iterator[str]:
-    right = metrics.severity["exact_undecidable_as_wrong"]
-    decided = metrics.severity["coverage"]
+    right = metrics.figure("severity", "exact_undecidable_as_wrong")
+    decided = metrics.figure("severity", "coverage")
     if right.value is None or decided.value is None:
         return
     undecided = 1 - decided.value
@@ -124,8 +129,8 @@ def _severity(metrics: RunMetrics) -> Iterator[str]:
 
 
 def _screening(metrics: RunMetrics) -> Iterator[str]:
-    rates = metrics.binary.from_total.undecided_as_wrong
-    found, cleared = rates["sensitivity"], rates["specificity"]
+    rates = metrics.part("binary", "from_total", "undecided_as_wrong")
+    found, cleared = rates.figure("sensitivity"), rates.figure("specificity")
     if found.value is None or cleared.value is None:
         return
     yield (
@@ -135,13 +140,13 @@ def _screening(metrics: RunMetrics) -> Iterator[str]:
 
 
 def _unlabelled(metrics: RunMetrics, provenance: Provenance) -> Iterator[str]:
-    reasons = metrics.coverage_by_reason.all
+    reasons = metrics.part("coverage_by_reason", "all")
     yield (
         "None of them has a label: this report says what was scored and on what evidence, not "
-        f"whether it was right. {percent(reasons[SCORED], reasons.total)} of all items have a "
-        "score."
+        f"whether it was right. {percent(reasons.count(SCORED), reasons.total)} of all items have "
+        "a score."
     )
-    found = metrics.evidence["units_with_a_symptom"]
+    found = metrics.figure("evidence", "units_with_a_symptom")
     if provenance.concerns_depression and found.value is not None:
         yield (
             f"A symptom was found in {_said(found, Scale.SHARE, _NAMED)} of the conversations "
@@ -150,7 +155,7 @@ def _unlabelled(metrics: RunMetrics, provenance: Provenance) -> Iterator[str]:
 
 
 def _false_evidence(metrics: RunMetrics) -> Iterator[str]:
-    found = metrics.evidence["units_with_a_symptom"]
+    found = metrics.figure("evidence", "units_with_a_symptom")
     if found.value is None:
         return
     yield (
@@ -160,7 +165,7 @@ def _false_evidence(metrics: RunMetrics) -> Iterator[str]:
 
 
 def _caution(metrics: RunMetrics, groups: Sequence[RowGroup]) -> Iterator[str]:
-    labelled = metrics.units.participants_labelled
+    labelled = metrics.count("units", "participants_labelled")
     shown = [row for group in groups for row in group.rows]
     wide = sum(row.is_wide for row in shown)
     known = sum(row.figure.interval is not None for row in shown)
@@ -176,14 +181,14 @@ def _caution(metrics: RunMetrics, groups: Sequence[RowGroup]) -> Iterator[str]:
             f"{wide} of the {known} intervals below span more than a tenth of their scale; such a "
             "value is a direction, not a measurement."
         )
-    error = metrics.items["mae"]
+    error = metrics.figure("items", "mae")
     if error.value == 0 and error.n >= SUSPICIOUS:
         yield (
             "No scored item differs from its label: that is what made-up interviews or a leak of "
             "the labels look like, not what interviews with people do."
         )
-    if any(kind.is_frequent for kind in metrics.failures.kinds):
-        threshold = amount(metrics.failures.frequent_above, Scale.SHARE)
+    if any(kind.count("is_frequent") for kind in metrics.parts("failures", "kinds")):
+        threshold = amount(FREQUENT_FAILURES, Scale.SHARE)
         yield (
             f"Some failures befell more than {threshold} of the units; look at them before the "
             "scores."
@@ -199,31 +204,34 @@ def _said(figure: Figure, scale: Scale, named: str = "") -> str:
 
 def failures_in_words(metrics: RunMetrics) -> str:
     """Return how many units failed, in part or as wholes."""
-    units, by_status = metrics.units.predicted, metrics.units.by_status
-    if not metrics.failures.kinds:
+    units, by_status = metrics.count("units", "predicted"), metrics.part("units", "by_status")
+    if not list(metrics.parts("failures", "kinds")):
         return "Nothing failed in any unit." if units else "There are no units."
-    any_failure = row_of(metrics.failures, Outcomes, "units_with_any")
+    any_failure = row_of(metrics.part("failures"), Outcomes, "units_with_any")
     return (
         f"{any_failure.name}: {any_failure.spoken}. "
-        f"Failed as a whole: {of(by_status[AssessmentStatus.FAILED], units)}; "
-        f"finished in part: {of(by_status[AssessmentStatus.PARTIAL], units)}."
+        f"Failed as a whole: {of(by_status.count(AssessmentStatus.FAILED), units)}; "
+        f"finished in part: {of(by_status.count(AssessmentStatus.PARTIAL), units)}."
     )
 
 
-def failure_in_words(kind: FailureRate) -> str:
+def failure_in_words(kind: Part) -> str:
     """Return a kind of failure."""
-    code = "" if kind.code is None else f" ({in_words(kind.code)})"
-    return f"{in_words(kind.category)} in {in_words(kind.stage)}{code}"
+    code = "" if kind.tree["code"] is None else f" ({in_words(kind.text('code'))})"
+    return f"{in_words(kind.text('category'))} in {in_words(kind.text('stage'))}{code}"
 
 
 def cost_in_words(metrics: RunMetrics) -> str:
     """Return how many calls there were and how many gave nothing."""
-    found, per_unit = metrics.cost.all, metrics.cost.calls_per_unit.value
-    if found.calls == 0:
+    per_unit = metrics.figure("cost", "calls_per_unit").value
+    calls, rejected, failed = (
+        metrics.count("cost", "all", name) for name in ("calls", "rejected", "failed")
+    )
+    if calls == 0:
         return "No model was called."
     mean = "" if per_unit is None else f", {per_unit:.1f} for a unit on average"
     return (
-        f"Model calls: {grouped(found.calls)}{mean}. "
-        f"Replies that were rejected: {of(found.rejected, found.calls)}. "
-        f"Calls that failed: {of(found.failed, found.calls)}."
+        f"Model calls: {grouped(calls)}{mean}. "
+        f"Replies that were rejected: {of(rejected, calls)}. "
+        f"Calls that failed: {of(failed, calls)}."
     )

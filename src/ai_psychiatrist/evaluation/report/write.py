@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ai_psychiatrist.domain.phq8 import Severity
-from ai_psychiatrist.evaluation.metrics.registry import Scale
+from ai_psychiatrist.evaluation.metrics.outcomes import FREQUENT_FAILURES
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.metrics.scale import Scale
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
-from ai_psychiatrist.evaluation.report import curves
+from ai_psychiatrist.evaluation.report import charts
+from ai_psychiatrist.evaluation.report.charts import charts_of, unknown_items_of
 from ai_psychiatrist.evaluation.report.costs import CostRow, cost_rows
-from ai_psychiatrist.evaluation.report.curves import charts_of
-from ai_psychiatrist.evaluation.report.differences import Differences
+from ai_psychiatrist.evaluation.report.figure_rows import Differences, GroupTables
 from ai_psychiatrist.evaluation.report.groups import evidence_of, headline_of, items_of, tiles_of
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.sentences import (
@@ -22,7 +22,6 @@ from ai_psychiatrist.evaluation.report.sentences import (
     failures_in_words,
     reading_of,
 )
-from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, span
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost
 from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
@@ -39,12 +38,13 @@ def write_report(
     provenance: Provenance,
     differences: Sequence[Differences] = (),
     spent: RunCost | None = None,
+    by_group: GroupTables | None = None,
 ) -> None:
     """Write the report of a run; the same inputs give the same bytes.
 
     The file appears whole or not at all. Raises `InputError` when it cannot be written.
     """
-    content = _render(metrics, provenance, differences, cost_rows(spent)).encode(
+    content = _render(metrics, provenance, differences, cost_rows(spent), by_group).encode(
         "utf-8", errors="replace"
     )
     with writing_to(out, field="--out"):
@@ -56,6 +56,7 @@ def _render(
     provenance: Provenance,
     differences: Sequence[Differences],
     spent: Sequence[CostRow],
+    by_group: GroupTables | None,
 ) -> str:
     """Return the page as HTML; every value is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
@@ -76,10 +77,13 @@ def _render(
         "share": partial(amount, scale=Scale.SHARE),
         "interval": partial(span, scale=Scale.SHARE),
     }
-    environment.globals["plane"] = curves
+    environment.globals["plane"] = charts
     headline = headline_of(metrics)
     return environment.get_template("report.html.j2").render(
-        metrics=metrics,
+        confusion=metrics.part("severity", "confusion").tree,
+        kinds=list(metrics.parts("failures", "kinds")),
+        callers=list(metrics.parts("cost", "by_agent_and_model")),
+        codes=metrics.part("cost", "by_code").tree,
         provenance=provenance,
         reading=reading_of(metrics, headline, provenance),
         tiles=list(tiles_of(metrics)),
@@ -93,8 +97,9 @@ def _render(
         to_read=to_read_in_words(provenance.readings),
         spent=spent,
         differences=differences,
-        severities=list(Severity),
+        by_group=by_group,
         most_rows=MOST_ROWS,
+        frequent=FREQUENT_FAILURES,
     )
 
 

@@ -1,7 +1,7 @@
 """The units of a run: whose they are, their part of the dataset, and a digest of what was read."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -55,9 +55,14 @@ def read_units(path: Path) -> dict[str, RunUnit]:
 
 def read_participants(path: Path) -> dict[str, str]:
     """Read whose each unit is, where the dataset says it; raises as `read_units` does."""
+    return participants_of(read_units(path))
+
+
+def participants_of(units: Mapping[str, RunUnit]) -> dict[str, str]:
+    """Return whose each unit is, where the dataset says it."""
     return {
         unit_id: str(unit.participant_id)
-        for unit_id, unit in read_units(path).items()
+        for unit_id, unit in units.items()
         if unit.participant_id is not None
     }
 

@@ -1,6 +1,7 @@
 """Predictions as they are written: one JSON line for each unit."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -25,7 +26,7 @@ from ai_psychiatrist.evaluation.scores.prediction import (
 )
 from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines
 
-_FIELD: Final = "predictions"
+FIELD: Final = "predictions"
 
 
 def to_line(prediction: UnitPrediction) -> bytes:
@@ -43,32 +44,44 @@ def from_line(line: bytes, *, line_number: int = 1) -> UnitPrediction:
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
-        raise line_error(line_number, "is no JSON", field=_FIELD) from None
+        raise line_error(line_number, "is no JSON", field=FIELD) from None
     if not isinstance(record, dict):
-        raise line_error(line_number, "is no JSON object", field=_FIELD)
+        raise line_error(line_number, "is no JSON object", field=FIELD)
     written = {name: record.pop(name, "missing") for name in DERIVED}
     try:
         prediction = _adapter().validate_json(orjson.dumps(record))
     except ValidationError as error:
         complaint = complaint_of(error, known=_KEYS)
-        raise line_error(line_number, complaint, field=_FIELD) from None
+        raise line_error(line_number, complaint, field=FIELD) from None
     for name, value in _totals(prediction).items():
         if written[name] != value or isinstance(written[name], bool):
             complaint = f"has a {name!r} that does not follow from its items"
-            raise line_error(line_number, complaint, field=_FIELD)
+            raise line_error(line_number, complaint, field=FIELD)
     return prediction
 
 
+def iterate_predictions(path: Path) -> Iterator[UnitPrediction]:
+    """Yield the predictions of a file. Raises `InputError` naming the line that is unusable."""
+    for number, line in numbered_lines(path, field=FIELD):
+        yield from_line(line, line_number=number)
+
+
 def read_predictions(path: Path) -> list[UnitPrediction]:
-    """Read all predictions of a file. Raises `InputError` naming the line that is unusable."""
-    lines = numbered_lines(path, field=_FIELD)
-    predictions = [from_line(line, line_number=number) for number, line in lines]
-    counts = Counter(prediction.unit_id for prediction in predictions)
-    if counts and counts.most_common(1)[0][1] > 1:
-        repeated = sum(count > 1 for count in counts.values())
-        message = f"predictions hold {repeated} units more than once; keep one line of each"
-        raise InputError(message, field=_FIELD)
+    """Read all predictions of a file.
+
+    Raises `InputError` as `iterate_predictions` does, and when a unit is predicted twice.
+    """
+    predictions = list(iterate_predictions(path))
+    refuse_repeated(prediction.unit_id for prediction in predictions)
     return predictions
+
+
+def refuse_repeated(unit_ids: Iterable[str]) -> None:
+    """Raise `InputError` when a unit is predicted twice."""
+    repeated = sum(count > 1 for count in Counter(unit_ids).values())
+    if repeated:
+        message = f"predictions hold {repeated} units more than once; keep one line of each"
+        raise InputError(message, field=FIELD)
 
 
 @cache

@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
 from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.metrics.tree import Tree, resolve
@@ -112,6 +113,8 @@ def random_run(
 def at(found: object, path: str) -> object:
     """Follow keys that are joined by slashes, as in the file."""
     document = to_jsonable_python(found)
+    if isinstance(found, RunMetrics | RunComparison):
+        document = found.as_json()
     for key in path.split("/"):
         assert isinstance(document, Mapping), path
         document = document[key]

@@ -10,8 +10,8 @@ from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.binary import binary_section
 from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
-from ai_psychiatrist.statistics.auroc import auroc
 from ai_psychiatrist.statistics.bootstrap import estimate
+from ai_psychiatrist.statistics.ranking import auroc
 
 YES = [3, 3, 3, 1, 0, 0, 0, None]
 NO = [3, 3, 0, 0, 0, 0, 0, None]

@@ -10,17 +10,18 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
-from ai_psychiatrist.evaluation.metrics.calibration import calibration_section, forecast
-from ai_psychiatrist.evaluation.metrics.formulas.debiased_calibration_error import (
+from ai_psychiatrist.evaluation.metrics.calibration import (
+    calibration_section,
     debiased_calibration_error,
+    ece,
+    ece_of_calibrated,
+    forecast,
 )
-from ai_psychiatrist.evaluation.metrics.formulas.ece import ece
-from ai_psychiatrist.evaluation.metrics.formulas.ece_of_calibrated import ece_of_calibrated
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, signal_values
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.statistics.intervals import figure_of
-from ai_psychiatrist.statistics.isotonic import fit_isotonic
+from ai_psychiatrist.statistics.isotonic import isotonic_means
 
 points = st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 1)), min_size=1, max_size=30)
 
@@ -31,7 +32,11 @@ def test_isotonic_fit_is_that_of_scikit_learn(given_points: list[tuple[int, int]
     inputs, targets = np.array(given_points, dtype=float).T
     asked = np.linspace(-3, 8, 23)
     theirs = IsotonicRegression(out_of_bounds="clip").fit(inputs, targets)
-    assert fit_isotonic(inputs, targets)(asked) == pytest.approx(theirs.predict(asked))
+    at, places = np.unique(inputs, return_inverse=True)
+    means = isotonic_means(
+        np.bincount(places, targets).astype(float), np.bincount(places).astype(np.float64)
+    )
+    assert np.interp(asked, at, means) == pytest.approx(theirs.predict(asked))
 
 
 def scores(units: int = 20, *, seed: int = 1) -> LabelledUnits:
@@ -59,9 +64,9 @@ def test_figures_are_those_of_scikit_learn_on_the_forecasts(signal: str) -> None
 
 def test_probability_of_a_unit_does_not_depend_on_its_own_labels() -> None:
     run = scores()
-    items = run.labels.items.copy()
+    items = run.true_items.copy()
     items[0] = 0
-    runs = (run, replace(run, labels=replace(run.labels, items=items)))
+    runs = (run, replace(run, true_items=items))
     before, after = (forecast(one, "verbalised", seed=3) for one in runs)
     seen = before.where[0] & after.where[0]
     assert seen.any()

@@ -12,7 +12,7 @@ from tests.unit.evaluation.metrics.built import at, labels, metrics, plain, rand
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.items import ITEMS, item_section, noise_section
+from ai_psychiatrist.evaluation.metrics.agreement import ITEMS, item_section, noise_section
 from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
 from ai_psychiatrist.evaluation.metrics.totals import total_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction

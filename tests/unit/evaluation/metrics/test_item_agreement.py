@@ -6,10 +6,11 @@ from sklearn.metrics import cohen_kappa_score
 from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, unit, value
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.items import AllItems, item_section
+from ai_psychiatrist.evaluation.metrics.agreement import item_section
+from ai_psychiatrist.evaluation.metrics.kinds import AllItems
 from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
-from ai_psychiatrist.evaluation.metrics.registry import shown_on
-from ai_psychiatrist.evaluation.report.figure_row import FigureRow
+from ai_psychiatrist.evaluation.metrics.metric import shown_on
+from ai_psychiatrist.evaluation.report.figure_rows import FigureRow
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 from ai_psychiatrist.statistics.figure import Figure
 

@@ -1,23 +1,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.unit.evaluation.metrics.built import labels
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.scores.label_columns import LabelColumns, label_columns_of
-from ai_psychiatrist.evaluation.scores.label_reader import read_label_columns
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
 
 GOOD = '{"binary": null, "is_recovered": false, "items": {}, "total": 3, "unit_id": "a"}'
-
-
-def _require_same(one: LabelColumns, other: LabelColumns) -> None:
-    assert one.unit_ids == other.unit_ids
-    for name in ("items", "second_items", "total", "binary"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_labels_read_back_are_those_written(tmp_path: Path) -> None:
@@ -29,7 +20,6 @@ def test_labels_read_back_are_those_written(tmp_path: Path) -> None:
     }
     write_labels(path, written)
     assert read_labels(path) == written
-    _require_same(read_label_columns(path), label_columns_of(written))
     assert [line[-4:-1] for line in path.read_text().splitlines()] == ['"a"', '"b"', '"c"']
 
 
@@ -48,27 +38,25 @@ def test_labels_read_back_are_those_written(tmp_path: Path) -> None:
 def test_unusable_label_line_is_refused(tmp_path: Path, line: str, complaint: str) -> None:
     path = tmp_path / "labels.jsonl"
     path.write_text(f"{GOOD}\n{line}\n")
-    for read in (read_labels, read_label_columns):
-        with pytest.raises(InputError) as refused:
-            read(path)
-        message = str(refused.value)
-        assert message.startswith("line 2 ")
-        assert complaint in message
-        assert "heron" not in message
+    with pytest.raises(InputError) as refused:
+        read_labels(path)
+    message = str(refused.value)
+    assert message.startswith("line 2 ")
+    assert complaint in message
+    assert "heron" not in message
 
 
 def test_labels_of_one_unit_twice_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     path.write_text(f"{GOOD}\n{GOOD}\n")
-    for read in (read_labels, read_label_columns):
-        with pytest.raises(InputError, match="line 2 repeats a unit"):
-            read(path)
+    with pytest.raises(InputError, match="line 2 repeats a unit"):
+        read_labels(path)
 
 
 def test_labels_without_those_of_a_second_rater_are_read_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     path.write_text(f"{GOOD}\n")
-    _require_same(read_label_columns(path), label_columns_of({"a": labels(total=3)}))
+    assert read_labels(path) == {"a": labels(total=3)}
 
 
 def test_labels_that_are_not_there_are_an_input_error(tmp_path: Path) -> None:

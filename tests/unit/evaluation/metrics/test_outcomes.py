@@ -11,14 +11,14 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
+from ai_psychiatrist.evaluation.metrics.evidence import evidence_section
 from ai_psychiatrist.evaluation.metrics.outcomes import (
     cost_section,
     coverage_by_reason,
     failure_section,
     warning_counts,
 )
-from ai_psychiatrist.evaluation.scores.column_reader import columns_of
+from ai_psychiatrist.evaluation.scores.predicted_units import predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -55,7 +55,10 @@ def attempt(
 def test_symptoms_and_evidence_are_rates_of_units_whose_scoring_finished() -> None:
     nothing = unit("a", [0] * 8, quotes=[1] * 8)
     sleepless = unit("b", [None, None, 2, 1, 0, None, None, None], quotes=[0, 0, 3, 1, 1, 0, 0, 0])
-    found = plain(evidence_rates(columns_of([nothing, sleepless, failed_prediction("c")])), units=3)
+    found = plain(
+        evidence_section(predicted_units([nothing, sleepless, failed_prediction("c")]).rows),
+        units=3,
+    )
     assert value(found, "units_with_a_symptom") == 0.5
     assert value(found, "symptoms_per_unit") == 1
     assert value(found, "items_with_evidence_per_unit") == pytest.approx((8 + 3) / 2)
@@ -65,7 +68,9 @@ def test_symptoms_and_evidence_are_rates_of_units_whose_scoring_finished() -> No
 
 
 def test_every_item_is_scored_or_has_a_reason() -> None:
-    found = coverage_by_reason(columns_of([unit("a", [1] * 7 + [None]), failed_prediction("b")]))
+    found = coverage_by_reason(
+        predicted_units([unit("a", [1] * 7 + [None]), failed_prediction("b")]).rows
+    )
     everything = at(found, "all")
     assert isinstance(everything, dict)
     assert {name: count for name, count in everything.items() if count} == {
@@ -83,7 +88,7 @@ def test_failures_are_counted_by_unit_and_marked_above_one_in_twenty() -> None:
         for place in range(19)
     ]
     found = plain(
-        failure_section(columns_of([*predictions, unit("z", [1] * 8, failures=(TIMED_OUT,))])),
+        failure_section(predicted_units([*predictions, unit("z", [1] * 8, failures=(TIMED_OUT,))])),
         units=20,
     )
     kinds = at(found, "kinds")
@@ -105,7 +110,7 @@ def test_cost_is_counted_by_agent_and_model() -> None:
         attempt("evidence", path=CallPath.PLAIN),
     )
     found = plain(
-        cost_section(columns_of([unit("a", [1] * 8, attempts=attempts), unit("b", [1] * 8)])),
+        cost_section(predicted_units([unit("a", [1] * 8, attempts=attempts), unit("b", [1] * 8)])),
         units=2,
     )
     assert value(found, "calls_per_unit") == 2
@@ -128,7 +133,7 @@ def test_cost_is_counted_by_agent_and_model() -> None:
 
 def test_tokens_that_no_call_reports_are_not_zero() -> None:
     found = plain(
-        cost_section(columns_of([unit("a", [1] * 8, attempts=(attempt("judge"),))])), units=1
+        cost_section(predicted_units([unit("a", [1] * 8, attempts=(attempt("judge"),))])), units=1
     )
     assert at(found, "all/output_tokens") == {
         "value": None,
@@ -146,4 +151,7 @@ def test_warnings_are_counted_by_rule() -> None:
         )
         for item, found in one.items.items()
     }
-    assert warning_counts(columns_of([replace(one, items=warned)])) == {"denied": 8, "past_only": 1}
+    assert warning_counts(predicted_units([replace(one, items=warned)])) == {
+        "denied": 8,
+        "past_only": 1,
+    }

@@ -13,11 +13,11 @@ from ai_psychiatrist.evaluation.metrics.compute import (
     counted_sections,
     judged_sections,
 )
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_rates
+from ai_psychiatrist.evaluation.metrics.evidence import evidence_section
 from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
-from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
+from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
-from ai_psychiatrist.evaluation.scores.column_reader import columns_of
+from ai_psychiatrist.evaluation.scores.predicted_units import predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import (
@@ -38,7 +38,7 @@ def all_measures(
     scores = beside_labels(predictions, known)
     judged = judged_sections(scores, confidence=DEFAULT_SIGNAL, seed=1)
     judged.pop("calibration")
-    return dict(named_measures(judged | counted_sections(columns_of(predictions))))
+    return dict(named_measures(judged | counted_sections(predicted_units(predictions))))
 
 
 @pytest.mark.parametrize("units", [3, 9])
@@ -206,7 +206,9 @@ def test_few_undefined_resamples_are_left_out_of_the_interval() -> None:
 
 
 def test_rates_of_no_units_at_all_are_not_defined() -> None:
-    measures = [measure for _, measure in named_measures(evidence_rates(columns_of([])))]
+    measures = [
+        measure for _, measure in named_measures(evidence_section(predicted_units([]).rows))
+    ]
     found = estimate(measures, each(0, resamples=5))
     assert np.isnan([one.value for one in found]).all()
 

@@ -12,10 +12,9 @@ from tests.unit.evaluation.metrics.built import at, labels, number, plain, unit,
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
-from ai_psychiatrist.evaluation.metrics.selective import selective_section
-from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL, SIGNALS
+from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL, SIGNALS, selective_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
-from ai_psychiatrist.statistics.risk_coverage import augrc, aurc, ranking, risk_at
+from ai_psychiatrist.statistics.ranking import augrc, aurc, ranking, risk_at
 
 Groups = Sequence[Sequence[int]]
 

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.evaluation.metrics.built import at, labels, metrics, number, random_run, unit, value
 
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.metrics.signals import DEFAULT_SIGNAL
+from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
 
 
@@ -89,4 +89,4 @@ def test_comparison_without_labels_or_units_is_strict_json() -> None:
     predictions, _ = random_run(4, seed=1)
     for run in (predictions, []):
         found = compare_metrics(run, run, {}, resamples=5)
-        json.dumps(found.model_dump(mode="json"), allow_nan=False)
+        json.dumps(found.as_json(), allow_nan=False)

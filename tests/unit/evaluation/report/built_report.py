@@ -13,10 +13,10 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.report.differences import Differences
+from ai_psychiatrist.evaluation.report.figure_rows import Differences
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.write import write_report
-from ai_psychiatrist.evaluation.scores.column_reader import columns_of
+from ai_psychiatrist.evaluation.scores.predicted_units import predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
     FailureSummary,
@@ -55,7 +55,7 @@ def provenance(
     predictions: Sequence[UnitPrediction] = (), record: Mapping[str, object] = RECORD
 ) -> Provenance:
     """Where a run comes from."""
-    return Provenance(run_name="first", record=record, predictions=columns_of(predictions))
+    return Provenance(run_name="first", record=record, predictions=predicted_units(predictions))
 
 
 def report_text(

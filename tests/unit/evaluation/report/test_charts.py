@@ -8,24 +8,27 @@ from tests.unit.evaluation.metrics.built import labels, metrics, random_run, uni
 from tests.unit.evaluation.report.built_report import TIMED_OUT, report_text
 
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
-from ai_psychiatrist.evaluation.metrics.run_metrics import Counts, Curve
-from ai_psychiatrist.evaluation.metrics.signals import SIGNALS
-from ai_psychiatrist.evaluation.report.curves import BOTTOM, RIGHT, TOP, Chart, chart_of
-from ai_psychiatrist.evaluation.report.unknown_items import unknown_items_of
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.metrics.selective import SIGNALS
+from ai_psychiatrist.evaluation.report.charts import (
+    BOTTOM,
+    RIGHT,
+    TOP,
+    Chart,
+    Curve,
+    chart_of,
+    unknown_items_of,
+)
+from ai_psychiatrist.evaluation.scores.predicted_units import FIRST_KEPT
 from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
-from ai_psychiatrist.evaluation.scores.prediction_columns import FIRST_KEPT
 
 
 def _drawn(*places: tuple[float, float]) -> Chart:
-    (chart,) = chart_of({"signal": _curve(*places)}, title="", note="")
+    (chart,) = chart_of({"signal": places}, title="", note="")
     return chart
 
 
-def _curve(*places: tuple[float, float]) -> Curve:
-    return Curve(coverage=[x for x, _ in places], risk=[y for _, y in places])
-
-
-@pytest.mark.parametrize("curves", [{}, {"signal": _curve()}], ids=["no curve", "no point"])
+@pytest.mark.parametrize("curves", [{}, {"signal": ()}], ids=["no curve", "no point"])
 def test_no_points_give_no_chart(curves: Mapping[str, Curve]) -> None:
     assert list(chart_of(curves, title="", note="")) == []
 
@@ -76,10 +79,9 @@ def test_bars_of_coverage_are_tiled_by_their_parts() -> None:
 def test_every_reason_has_a_place_in_the_bars(reason: UnknownReason) -> None:
     """A reason that the report does not know would leave items out of the account."""
     found = metrics([unit("a", [0] * 8)], {})
-    reasons = found.coverage_by_reason.model_copy(
-        update={"all": Counts.model_validate({"scored": 0, reason.value: 8})}
-    )
-    shown = unknown_items_of(found.model_copy(update={"coverage_by_reason": reasons}))
+    by_item = found.part("coverage_by_reason", "by_item").tree
+    reasons = {"all": {"scored": 0, reason.value: 8}, "by_item": by_item}
+    shown = unknown_items_of(RunMetrics({**found.tree, "coverage_by_reason": reasons}))
     assert shown.summary.startswith("Scored: 0 of 8")
     assert len(shown.bars[0].parts) == 1
 

@@ -34,7 +34,7 @@ def _line(printed: str, name: str) -> list[str]:
 
 def test_each_figure_has_value_interval_and_count() -> None:
     predictions, known = random_run(12, seed=1)
-    mae = metrics(predictions, known).items["mae"]
+    mae = metrics(predictions, known).figure("items", "mae")
     low, high = (f"{end:.2f}" for end in mae.interval or ())
     cells = _line(_printed(predictions, known), "Mean error of the scored items")
     assert cells == [f"{mae.value:.2f}", low, "to", high, str(mae.n)]

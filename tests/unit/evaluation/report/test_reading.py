@@ -10,7 +10,7 @@ from tests.unit.evaluation.report.built_report import TIMED_OUT, provenance
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
-from ai_psychiatrist.evaluation.report.differences import differences_of
+from ai_psychiatrist.evaluation.report.figure_rows import differences_of
 from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.evaluation.report.sentences import reading_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
@@ -115,7 +115,8 @@ def test_failures_are_flagged_above_five_per_cent_of_the_units(
     units: list[UnitPrediction] = [unit(f"u{number:02}", [1] * 8) for number in range(20 - failed)]
     units += [failed_prediction(f"f{number}", TIMED_OUT) for number in range(failed)]
     found = metrics(units, {})
-    assert found.failures.kinds[0].is_frequent is is_flagged
+    (kind,) = found.parts("failures", "kinds")
+    assert kind.tree["is_frequent"] is is_flagged
     assert ("befell more than 5 %" in _reading(found)) is is_flagged
 
 

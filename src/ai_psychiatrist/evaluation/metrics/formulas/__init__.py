@@ -1,1 +1,0 @@
-"""The metrics, one file each; `registry` finds them."""
