@@ -16,8 +16,8 @@ from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, Wanted
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.pricing.spending import CallPrices
 from ai_psychiatrist.evaluation.measuring import measure_run
+from ai_psychiatrist.evaluation.pricing.spending import CallPrices
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, dataset_record
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
