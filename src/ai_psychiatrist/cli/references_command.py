@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,24 +12,17 @@ import typer
 
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.dataset_options import (
-    CodesOption,
     DatasetArgument,
-    DatasetChoice,
-    Interruption373Option,
-    InterviewerLabels,
-    KindOption,
+    LabelFlags,
     LabelledOption,
-    ParticipantLabels,
-    SpeakersOption,
+    ReadingFlags,
     SplitOption,
-    with_labels,
+    with_option_groups,
 )
 from ai_psychiatrist.cli.exits import ending_on_stop, fail, refusing_bad_input
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ModelCallFailed
-from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
-from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 from ai_psychiatrist.wiring.references import refuse_missing_packages
 
 references_app = CommandGroup(
@@ -84,29 +78,21 @@ FolderArgument = Annotated[
 
 
 @references_app.command(epilog=BUILD_EXAMPLES)
+@with_option_groups
 def build(
     dataset: DatasetArgument,
     *,
     out: Annotated[Path, typer.Option("--out", metavar="REFERENCES", help="A new folder.")],
     split: SplitOption = None,
     labelled: LabelledOption = False,
-    speakers: SpeakersOption = SpeakerFilter.BOTH,
-    participant: ParticipantLabels = None,
-    interviewer: InterviewerLabels = None,
-    kind: KindOption = None,
-    interruption_373: Interruption373Option = Interruption373.OFFICIAL,
-    codes: CodesOption = CodedLines.TEXT,
+    reading: ReadingFlags,
+    scores: LabelFlags,
 ) -> None:
     """Cut the interviews of a dataset into references, and index them."""
     with refusing_bad_input(), _telling_of_calls():
         settings = _settings()
-        choice = DatasetChoice(
-            path=dataset,
-            speakers=speakers,
-            labels=with_labels(settings.transcript.labels, participant, interviewer),
-            kind=kind,
-            interruption_373=interruption_373,
-            codes=codes,
+        choice = replace(
+            reading.choice(dataset, settings.transcript.labels, scores),
             split=split,
             is_labelled=labelled,
         )

@@ -37,7 +37,7 @@ def chunk_dataset(references: References, folder: Path) -> Dataset:
         kind=DatasetKind.TEXT,
         path=folder,
         units=tuple(DatasetUnit(unit_id=str(chunk), labels=None) for chunk in chunks_read),
-        oddities=(),
+        issues=(),
         digest=references.manifest.files["chunks.jsonl"],
         speakers=SpeakerFilter.BOTH,
         transcript=transcript,
