@@ -1,18 +1,21 @@
 """Metrics and report of a run, from the files in its folder alone, and runs side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ai_psychiatrist.belief.fit import LEAST_PARTICIPANTS, Fit
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.evaluation.datasets.given_labels import GivenLabels, read_given_labels
+from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
+from ai_psychiatrist.evaluation.runs.kept_labels import require_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
@@ -29,6 +32,18 @@ WHOLE = Selection()
 """All units of a run."""
 
 _EXTRA = ("numpy", "jinja2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOfLabels:
+    """A file of labels in the place of those that a run keeps."""
+
+    path: Path
+    options: LabelOptions = field(default_factory=LabelOptions)
+
+    def read(self, folder: RunFolder) -> GivenLabels:
+        """Read the labels of a run's units; raises `InputError` as `read_given_labels` does."""
+        return read_given_labels(self.path, read_units(folder.units), self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +74,8 @@ class Measured:
     metrics: RunMetrics
     provenance: Provenance
     comparisons: Sequence[ComparedRuns]
+    labels: GivenLabels | None = None
+    """Those that were given; `None` for those that the run keeps."""
 
     def as_json(self) -> dict[str, object]:
         """Return all figures."""
@@ -67,39 +84,47 @@ class Measured:
             "metrics": self.metrics.model_dump(mode="json"),
             "comparisons": compared,
             "readings": asdict(self.provenance.readings),
+            **({} if self.labels is None else {"labels": self.labels.as_json()}),
         }
 
 
 def measure_run(
-    run: Path, others: Sequence[Path] = (), selection: Selection = WHOLE, *, workers: int = 1
+    run: Path,
+    others: Sequence[Path] = (),
+    selection: Selection = WHOLE,
+    *,
+    workers: int = 1,
+    given: FileOfLabels | None = None,
 ) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Of a selection of the units they are not written. Large files are read by as many processes as
+    Of a selection of the units they are not written, nor with labels that are `given` in the place
+    of those that the run keeps. Large files are read by as many processes as
     there are `workers`; each of these imports the main script anew. Raises `InputError` for a
     folder that is no run or whose files are damaged, and `ArtifactMismatch` for another run that
     read other texts or has other labels.
     """
-    comparisons = compare_runs(run, others, selection, workers=workers)
+    comparisons = compare_runs(run, others, selection, workers=workers, given=given)
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
     folder = RunFolder(run)
     record = folder.require_run()
-    labels, predictions, wanted = _read(folder, selection, workers=workers)
+    labels, predictions, wanted, named = _read(folder, selection, workers=workers, given=given)
     metrics = compute_metrics(predictions, labels, participants=read_participants(folder.units))
-    if selection == WHOLE:
+    if selection == WHOLE and given is None:
         with writing_to(folder.metrics, field="RUN"):
             write_whole(folder.metrics, [metrics.to_bytes()])
     return Measured(
         metrics=metrics,
         provenance=Provenance(
             run_name=folder.path.resolve().name,
-            record=record,
+            record=record if named is None else record | {"labels": named.as_json()},
             predictions=predictions,
             requested=_listed(folder) if wanted is None else len(wanted),
         ),
         comparisons=comparisons,
+        labels=named,
     )
 
 
@@ -155,26 +180,34 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
     _require_extra()
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
-    labels, predictions, _ = _read(folder, WHOLE)
+    labels, predictions, *_ = _read(folder, WHOLE)
     return compute_metrics(
         predictions, labels, participants=read_participants(folder.units), resamples=1
     )
 
 
 def _read(
-    folder: RunFolder, selection: Selection, *, workers: int = 1
-) -> tuple["LabelColumns", "PredictionColumns", set[str] | None]:
+    folder: RunFolder,
+    selection: Selection,
+    *,
+    workers: int = 1,
+    given: FileOfLabels | None = None,
+) -> tuple["LabelColumns", "PredictionColumns", set[str] | None, GivenLabels | None]:
     """Read labels and predictions of the units that are wanted, and return which; `None` for all.
 
-    A unit of them may have no label, and may not be assessed.
+    A unit of them may have no label, and may not be assessed. Last come the labels that were given.
     """
     # What is read into columns needs numpy.
     from ai_psychiatrist.evaluation.scores.column_reader import read_columns  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.scores.label_columns import label_columns_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.scores.label_reader import read_label_columns  # noqa: PLC0415
 
-    labels = read_label_columns(folder.labels)
+    named = None if given is None else given.read(folder)
+    if named is None:
+        require_kept_labels(folder)
+    labels = read_label_columns(folder.labels) if named is None else label_columns_of(named.labels)
     if selection == WHOLE:
-        return labels, read_columns(folder.predictions, workers=workers), None
+        return labels, read_columns(folder.predictions, workers=workers), None, named
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
         wanted &= {*labels.where(labels.has_all_items).unit_ids}
@@ -182,6 +215,7 @@ def _read(
         labels.where(labels.is_among(wanted)),
         read_columns(folder.predictions, wanted, workers=workers),
         wanted,
+        named,
     )
 
 
@@ -193,7 +227,12 @@ def _listed(folder: RunFolder) -> int:
 
 
 def compare_runs(
-    run: Path, others: Sequence[Path], selection: Selection = WHOLE, *, workers: int = 1
+    run: Path,
+    others: Sequence[Path],
+    selection: Selection = WHOLE,
+    *,
+    workers: int = 1,
+    given: FileOfLabels | None = None,
 ) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     _require_extra()
@@ -202,10 +241,11 @@ def compare_runs(
 
     first = RunFolder(run)
     for other in others:
-        refuse_incomparable(first, RunFolder(other))
+        require_kept_labels(RunFolder(other))
+        refuse_incomparable(first, RunFolder(other), has_own_labels=given is None)
     if not others:
         return []
-    labels, predictions, _ = _read(first, selection, workers=workers)
+    labels, predictions, *_ = _read(first, selection, workers=workers, given=given)
     record = first.require_run()
     wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels.unit_ids}
     return [
@@ -234,10 +274,15 @@ class Reported:
 
 
 def report_run(
-    run: Path, others: Sequence[Path] = (), out: Path | None = None, *, workers: int = 1
+    run: Path,
+    others: Sequence[Path] = (),
+    out: Path | None = None,
+    *,
+    workers: int = 1,
+    given: FileOfLabels | None = None,
 ) -> Reported:
-    """Measure a run and write its report; `workers` as in `measure_run`."""
-    measured = measure_run(run, others, workers=workers)
+    """Measure a run and write its report; `workers` and `given` as in `measure_run`."""
+    measured = measure_run(run, others, workers=workers, given=given)
     from ai_psychiatrist.evaluation.report.differences import differences_of  # noqa: PLC0415
     from ai_psychiatrist.evaluation.report.write import write_report  # noqa: PLC0415
 

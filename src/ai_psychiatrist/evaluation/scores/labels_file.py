@@ -30,6 +30,7 @@ class _Line:
     binary: bool | None
     is_recovered: bool
     second_items: dict[Item, ItemScore | None] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
 
 
 def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
@@ -47,6 +48,7 @@ def read_labels(path: Path) -> dict[str, Labels]:
             binary=record.binary,
             is_recovered=record.is_recovered,
             second_items=record.second_items,
+            columns=record.columns,
         )
         for unit_id, record in records.items()
     }
@@ -60,6 +62,7 @@ def _to_line(unit: str, labels: Labels) -> bytes:
         "total": labels.total,
         "binary": labels.binary,
         "is_recovered": labels.is_recovered,
+        **({"columns": dict(labels.columns)} if labels.columns else {}),
     }
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
