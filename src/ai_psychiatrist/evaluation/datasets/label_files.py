@@ -8,7 +8,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
-from ai_psychiatrist.evaluation.datasets.label_columns import OCCASION, plain_name
+from ai_psychiatrist.evaluation.datasets.label_columns import OCCASION, TRAIT, plain_name
 from ai_psychiatrist.evaluation.datasets.label_tables import LabelRow, LabelTable
 from ai_psychiatrist.evaluation.datasets.labels import (
     checked_labels,
@@ -170,12 +170,19 @@ def of_wanted_rows(tables: Sequence[LabelTable], wanted: Mapping[str, str]) -> l
             raise InputError(msg, field="--label-row")
         values = Counter(row.cells[name] for at, name in named.items() for row in kept[at].rows)
         if value not in values:
-            msg = f"--label-row {column}: no row has this value; there are {_values(values)}"
+            # Values of other columns may be scores, names or words.
+            may_be_shown = all(_is_shown(kept[at], name) for at, name in named.items())
+            there = f"; there are {_values(values)}" if may_be_shown else ""
+            msg = f"--label-row {column}: no row has this value{there}"
             raise InputError(msg, field="--label-row")
         for at, name in named.items():
             rows = [row for row in kept[at].rows if row.cells[name] == value]
             kept[at] = replace(kept[at], rows=rows)
     return kept
+
+
+def _is_shown(table: LabelTable, name: str) -> bool:
+    return table.header.meanings[list(table.header.names).index(name)] in (OCCASION, TRAIT)
 
 
 def _occasions_hint(table: LabelTable) -> str:

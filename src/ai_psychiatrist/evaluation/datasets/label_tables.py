@@ -44,7 +44,9 @@ _LONGEST_NAME: Final = 60
 _MOST_WORDS: Final = 8
 _MOST_NAMED: Final = 8
 _LONGEST_TRAIT: Final = 40
-_MOST_CATEGORIES: Final = 20
+_MOST_WORDS_OF_TRAIT: Final = 3
+_LEAST_OF_A_GROUP: Final = 10
+"""On average, in a column of any name: fewer may be remarks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,10 +300,13 @@ def _is_trait(name: str, header: Header, rows: Sequence[LabelRow]) -> bool:
     cells = [row.cells[name] for row in rows if not is_blank(row.cells[name])]
     if meaning not in (TRAIT, OCCASION, KNOWN, UNKNOWN) or not cells or not name.strip():
         return False
-    if any(len(cell) > _LONGEST_TRAIT or not cell.isprintable() for cell in cells):
+    most_words = _MOST_WORDS_OF_TRAIT if meaning == TRAIT else 1
+    if not all(cell.isprintable() and len(cell) <= _LONGEST_TRAIT for cell in cells):
+        return False
+    if any(len(cell.split()) > most_words for cell in cells):
         return False
     groups = len(set(cells))
-    return meaning == TRAIT or (groups <= _MOST_CATEGORIES and 2 * groups <= len(cells))
+    return meaning == TRAIT or _LEAST_OF_A_GROUP * groups <= len(cells)
 
 
 def _listed(names: Sequence[str]) -> str:
