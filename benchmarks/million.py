@@ -92,7 +92,7 @@ def synthetic_dataset(units: int) -> Dataset:
             DatasetUnit(unit_id=f"{number:07}", labels=labels[number % 4], participant_id=number)
             for number in range(units)
         ),
-        oddities=(),
+        issues=(),
         digest=plain_digest(f"synthetic:{units}", length=64),
         speakers=SpeakerFilter.BOTH,
         transcript=transcript,

@@ -209,12 +209,6 @@ def test_resumed_run_keeps_no_text_from_where_none_is_wished(copied: Path) -> No
     assert (again.code, "0 model calls made now" in again.err) == (0, True)
 
 
-def test_dataset_that_changed_is_not_gone_on_with(copied: Path) -> None:
-    (copied / "interviews/b.txt").write_text(TIRED, encoding="utf-8")
-    other = evaluate(copied, "run", "interviews", "--out", "begun", "--resume")
-    assert (other.code, "dataset" in other.err) == (2, True)
-
-
 def test_unreadable_unit_fails_with_its_reason_and_costs_no_other(
     tmp_path: Path, interviews: Path
 ) -> None:

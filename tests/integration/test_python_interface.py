@@ -208,6 +208,32 @@ def test_at_the_deadline_what_finished_is_kept(tmp_path: Path) -> None:
     assert result.qualitative is not None
 
 
+def test_evaluate_reads_labels_as_its_keywords_say(
+    settings: ap.Settings, tmp_path: Path, interviews: Path
+) -> None:
+    names = sorted(path.stem for path in interviews.glob("*.txt"))
+    scores = ",".join(["9", *"2345678"])
+    header = ",".join(f"phq8_{number}" for number in range(1, 9))
+    rows = [f"{name.upper()},{visit},{scores}\n" for name in names for visit in "12"]
+    labels = f"record_id,visit,{header}\n{''.join(rows)}".replace("5,6,7,8", "4,4,4,4")
+    (interviews / "labels.csv").write_text(labels, encoding="utf-8")
+
+    async def evaluated() -> ap.DatasetRunResult:
+        async with ap.open(settings) as app:
+            return await app.evaluate(
+                interviews,
+                tmp_path / "run",
+                missing=[9],
+                label_codes="1-4",
+                label_row={"visit": "2"},
+                match_ids="loose",
+            )
+
+    assert asyncio.run(evaluated()).requested == len(names)
+    kept = (tmp_path / "run/labels.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["items"]["PHQ8_Depressed"] for line in kept] == [1] * len(names)
+
+
 def test_evaluate_makes_the_run_of_the_command(
     settings: ap.Settings, tmp_path: Path, interviews: Path
 ) -> None:

@@ -1,7 +1,8 @@
 """The commands that check a dataset and make up a synthetic one."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,24 +13,20 @@ from rich.text import Text
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.dataset_options import (
-    CodesOption,
     DatasetArgument,
     DatasetChoice,
-    Interruption373Option,
-    InterviewerLabels,
     KindOption,
-    ParticipantLabels,
-    SpeakersOption,
-    with_labels,
+    LabelFlags,
+    ReadingFlags,
+    with_option_groups,
 )
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings_source import quiet, read_settings
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.check import DatasetCheck, check_of_dataset
-from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.identifiers import split_name
-from ai_psychiatrist.evaluation.datasets.oddities import Oddity
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.names import split_name
 from ai_psychiatrist.evaluation.datasets.splits import (
     drawn_splits,
     write_splits,
@@ -38,7 +35,6 @@ from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
     DatasetRecipe,
     make_dataset,
 )
-from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
 datasets_app = CommandGroup(
     name="datasets",
@@ -82,30 +78,19 @@ _PIPE_WIDTH = 140
 
 
 @datasets_app.command(epilog=CHECK_EXAMPLES)
+@with_option_groups
 def check(
     dataset: DatasetArgument,
     *,
-    speakers: SpeakersOption = SpeakerFilter.BOTH,
-    participant: ParticipantLabels = None,
-    interviewer: InterviewerLabels = None,
-    kind: KindOption = None,
-    interruption_373: Interruption373Option = Interruption373.OFFICIAL,
-    codes: CodesOption = CodedLines.TEXT,
+    reading: ReadingFlags,
+    scores: LabelFlags,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Read a whole dataset and list what is odd about it and what was done."""
     with refusing_bad_input():
-        known = quiet(read_settings()).transcript.labels
-        choice = DatasetChoice(
-            path=dataset,
-            speakers=speakers,
-            kind=kind,
-            interruption_373=interruption_373,
-            codes=codes,
-            labels=with_labels(known, participant, interviewer),
-        )
+        choice = reading.choice(dataset, quiet(read_settings()).transcript.labels, scores)
         with step_progress("reading") as on_progress:
-            found = check_of_dataset(choice.opened(on_progress))
+            found = choice.opened(on_progress)
     _print_json(found) if as_json else _print_table(found)
     raise typer.Exit(ExitCode.COMPLETE if found.is_whole else ExitCode.PARTIAL)
 
@@ -172,68 +157,95 @@ def _sizes(parts: list[str]) -> dict[str, int]:
     return sizes
 
 
-def _print_json(found: DatasetCheck) -> None:
-    dataset = found.dataset
+def _print_json(dataset: Dataset) -> None:
     document = {
         "kind": dataset.kind,
         "digest": dataset.digest,
+        "labels_digest": dataset.labels_digest or None,
         "speakers": dataset.speakers,
         "not_read": dataset.not_read,
         "units": len(dataset.units),
-        "readable_units": found.readable_units,
-        "labelled_units": found.labelled_units,
-        "units_with_items": found.units_with_items,
-        "splits": found.splits,
-        "is_whole": found.is_whole,
+        "readable_units": len(dataset.units) - len(dataset.unreadable),
+        "labelled_units": len(dataset.labelled),
+        "units_with_items": sum(labels.has_all_items for labels in dataset.labelled),
+        "splits": _splits_of(dataset),
+        "is_whole": dataset.is_whole,
         "oddities": [
             {
                 "code": code,
                 "cost": code.cost,
                 "action": code.action,
-                "places": [
-                    {"where": place.where, "line": place.line, "rows": place.count}
-                    | ({"labels": list(map(_shown, place.labels))} if place.labels else {})
-                    for place in places
-                ],
+                "places": list(map(_place_as_json, places)),
             }
-            for code, places in found.oddities.items()
+            for code, places in dataset.issues_by_code.items()
         ],
     }
     typer.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
-def _print_table(found: DatasetCheck) -> None:
-    dataset = found.dataset
-    texts = f"{found.readable_units} with a text (speakers: {dataset.speakers})"
+def _place_as_json(place: DataIssue) -> dict[str, object]:
+    return {
+        "where": place.where,
+        "line": place.line,
+        "rows": place.count,
+        **({"labels": list(map(_shown, place.labels))} if place.labels else {}),
+        **({"hint": place.hint} if place.hint else {}),
+    }
+
+
+def _splits_of(dataset: Dataset) -> dict[str, int]:
+    """Return split → units; those without a split are not in it."""
+    return dict(sorted(Counter(unit.split for unit in dataset.units if unit.split).items()))
+
+
+def _print_table(dataset: Dataset) -> None:
+    readable = len(dataset.units) - len(dataset.unreadable)
+    with_items = sum(labels.has_all_items for labels in dataset.labelled)
+    splits = ", ".join(f"{name} {count}" for name, count in _splits_of(dataset).items())
     not_read = sum(dataset.not_read.values())
     lines = {
         "kind": dataset.kind,
-        "units": f"{len(dataset.units)}, {texts}",
-        "labels": f"{found.labelled_units}, {found.units_with_items} with all eight items",
-        "splits": ", ".join(f"{name} {count}" for name, count in found.splits.items()) or "none",
+        "units": f"{len(dataset.units)}, {readable} with a text (speakers: {dataset.speakers})",
+        "labels": f"{len(dataset.labelled)}, {with_items} with all eight items",
+        "splits": splits or "none",
         "unread": f"{not_read} files or lines that may be interviews" if not_read else "",
         "digest": dataset.digest,
     }
     for name, value in lines.items():
         if value:
             typer.echo(f"{name:<8}{_printable(value)}")
-    if not found.oddities:
+    if not dataset.issues:
         typer.echo("nothing odd")
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("oddity", "lost", "where", "rows", "what was done", "for example"):
         table.add_column(heading, overflow="fold")
-    for code, places in found.oddities.items():
+    for code, places in dataset.issues_by_code.items():
         counts = str(len(places)), str(sum(place.count for place in places))
         table.add_row(code, code.cost, *counts, code.action, Text(_examples(places)))
     typer.echo()
     console_of(_PIPE_WIDTH).print(table)
-    _print_labels(dataset.oddities)
+    _print_hints(dataset.issues_by_code)
+    _print_labels(dataset.issues)
 
 
-def _print_labels(oddities: Sequence[Oddity]) -> None:
+def _print_hints(issues: Mapping[IssueCode, Sequence[DataIssue]]) -> None:
+    """List what to do, each sentence once."""
+    hints = dict.fromkeys(
+        f"{code}: {place.hint}" if len(places) > 1 else f"{code} in {_at(place)}: {place.hint}"
+        for code, places in issues.items()
+        for place in places
+        if place.hint
+    )
+    if hints:
+        typer.echo("\nwhat to do:")
+    for hint in hints:
+        typer.echo(f"  {_printable(hint)}")
+
+
+def _print_labels(issues: Sequence[DataIssue]) -> None:
     """List the labels of transcripts of which nobody has said who the participant is."""
-    labelled = [place for place in oddities if place.labels]
+    labelled = [place for place in issues if place.labels]
     if labelled:
         typer.echo("\nlabels of which nobody has said whose they are:")
     for place in labelled[:_LABELLED_SHOWN]:
@@ -248,13 +260,13 @@ def _shown(label: str) -> str:
     return _printable(label) if words <= _LONGEST_NAME else f"({words} words)"
 
 
-def _examples(places: Sequence[Oddity]) -> str:
+def _examples(places: Sequence[DataIssue]) -> str:
     shown = " ".join(map(_at, places[:_PLACES_SHOWN]))
     more = len(places) - _PLACES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _at(place: Oddity) -> str:
+def _at(place: DataIssue) -> str:
     return _printable(place.where) + (f":{place.line}" if place.line else "")
 
 

@@ -11,17 +11,13 @@ from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.batch_choice import BatchChoice
 from ai_psychiatrist.cli.cost_options import MaxCostOption, PlanOption, PriceOption, usd_of
 from ai_psychiatrist.cli.dataset_options import (
-    CodesOption,
     DatasetArgument,
     DatasetChoice,
-    Interruption373Option,
-    InterviewerLabels,
-    KindOption,
+    LabelFlags,
     LabelledOption,
-    ParticipantLabels,
-    SpeakersOption,
+    ReadingFlags,
     SplitOption,
-    with_labels,
+    with_option_groups,
 )
 from ai_psychiatrist.cli.evaluation_plan import tell_plan
 from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset
@@ -52,7 +48,6 @@ from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_setting
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.splits import (
     drawn_splits,
     write_splits,
@@ -67,7 +62,6 @@ from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shards import Shard
 from ai_psychiatrist.evaluation.runs.start import StartOptions
-from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 
 runs_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -142,6 +136,7 @@ Exit status as of run. Given again it goes on, without --resume.
 
 
 @runs_app.command(epilog=RUN_EXAMPLES)
+@with_option_groups
 def run(
     dataset: DatasetArgument,
     *,
@@ -167,12 +162,8 @@ def run(
     no_raw: NoRawOption = False,
     split: SplitOption = None,
     labelled: LabelledOption = False,
-    speakers: SpeakersOption = SpeakerFilter.BOTH,
-    participant: ParticipantLabels = None,
-    interviewer: InterviewerLabels = None,
-    kind: KindOption = None,
-    interruption_373: Interruption373Option = Interruption373.OFFICIAL,
-    codes: CodesOption = CodedLines.TEXT,
+    reading: ReadingFlags,
+    scores: LabelFlags,
     unrelated: UnrelatedOption = False,
     batch: BatchOption = None,
     wait: WaitOption = False,
@@ -183,13 +174,8 @@ def run(
     with refusing_bad_input():
         settings = quiet(read_settings(model))
         wanted = WantedRun(
-            dataset=DatasetChoice(
-                path=dataset,
-                speakers=speakers,
-                labels=with_labels(settings.transcript.labels, participant, interviewer),
-                kind=kind,
-                interruption_373=interruption_373,
-                codes=codes,
+            dataset=replace(
+                reading.choice(dataset, settings.transcript.labels, scores),
                 split=split,
                 is_labelled=labelled,
             ),

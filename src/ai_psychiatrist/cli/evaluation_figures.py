@@ -6,14 +6,22 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.dataset_options import LabelledOption, SplitOption
+from ai_psychiatrist.cli.dataset_options import (
+    LabelFlags,
+    LabelledOption,
+    SplitOption,
+    with_option_groups,
+)
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.repeats_table import print_repeats
 from ai_psychiatrist.cli.run_source import brought_up_to_date
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.measuring import (
+    FileOfLabels,
     compare_runs,
     measure_run,
     metrics_in_words,
@@ -33,6 +41,8 @@ Examples:
   ai-psychiatrist evaluate metrics runs/first --compare runs/gemma --compare runs/qwen
 
   ai-psychiatrist evaluate metrics runs/first --by gender
+
+  ai-psychiatrist evaluate metrics runs/first --labels corrected.csv --missing=-99
 
   ai-psychiatrist evaluate metrics --list
 """
@@ -62,6 +72,26 @@ OtherRuns = Annotated[
 ]
 
 
+LabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Measure with the labels of this file in the place of the run's own.",
+    ),
+]
+
+
+def _given(labels: Path | None, scores: LabelFlags) -> FileOfLabels | None:
+    options = scores.options()
+    if labels is not None:
+        return FileOfLabels(path=labels, options=options)
+    if options != LabelOptions():
+        msg = "--missing, --label-codes, --label-row and --match-ids are for --labels FILE"
+        raise InputError(msg, field="--labels")
+    return None
+
+
 def _list_metrics(is_wanted: bool) -> None:  # noqa: FBT001  as a callback is called
     if is_wanted:
         with refusing_bad_input():
@@ -70,6 +100,7 @@ def _list_metrics(is_wanted: bool) -> None:  # noqa: FBT001  as a callback is ca
 
 
 @figures_app.command(epilog=METRICS_EXAMPLES)
+@with_option_groups
 def metrics(
     run: RunFolderArgument,
     *,
@@ -77,6 +108,8 @@ def metrics(
     by: ByOption = None,
     split: SplitOption = None,
     labelled: LabelledOption = False,
+    labels: LabelsOption = None,
+    scores: LabelFlags,
     as_json: JsonOption = False,
     list_all: Annotated[  # noqa: ARG001  read before the others, by its callback
         bool,
@@ -90,12 +123,14 @@ def metrics(
 ) -> None:
     """Compute the figures of a run, with intervals, and write RUN/metrics.json.
 
-    Figures of some of the units are printed alone: the file is about all of them.
+    Figures of some of the units, or with other labels, are printed alone: the file is about all of
+    them, and the labels that the run keeps.
     """
     with refusing_bad_input():
         brought_up_to_date(run, *(compare or ()))
         selection = Selection(split=split, has_items=labelled)
-        measured = measure_run(run, compare or (), selection, by=by)
+        given = _given(labels, scores)
+        measured = measure_run(run, compare or (), selection, by=by, given=given)
         if as_json:
             print_json(measured.as_json())
             typer.echo(plain(to_read_in_words(measured.provenance.readings)), err=True)
@@ -104,6 +139,8 @@ def metrics(
             from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
 
             print_metrics(measured)
+        if measured.labels is not None:
+            typer.echo(plain(str(measured.labels)), err=True)
 
 
 @figures_app.command("compare", epilog=COMPARE_EXAMPLES)
@@ -144,6 +181,7 @@ def _compare_repeats(folders: list[Path], *, as_json: bool) -> None:
 
 
 @figures_app.command(epilog="Example:\n\n  ai-psychiatrist evaluate report runs/first")
+@with_option_groups
 def report(
     run: RunFolderArgument,
     *,
@@ -152,10 +190,13 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Where to write; RUN/report.html otherwise.")
     ] = None,
+    labels: LabelsOption = None,
+    scores: LabelFlags,
 ) -> None:
     """Write one HTML file about a run that opens in any browser, without a network."""
     with refusing_bad_input():
         brought_up_to_date(run, *(compare or ()))
-        written = report_run(run, compare or (), out, by=by)
+        given = _given(labels, scores)
+        written = report_run(run, compare or (), out, by=by, given=given)
         typer.echo(str(written.path))
         typer.echo(plain(to_read_in_words(written.readings)), err=True)

@@ -17,6 +17,7 @@ from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.datasets.issues import Cost
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -79,6 +80,8 @@ async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
     models = None if batch is None else batch.models
     async with bootstrap(settings, batches=models) as services:
         dataset, tally = wanted.dataset.opened(), RunTally()
+        for line in _label_lines(dataset):
+            typer.echo(line, err=True)
         codes: set[ExitCode] = set()
         for variant in _variants(services, wanted):
             if tally.has_reached(wanted.options.max_failures):
@@ -91,6 +94,18 @@ async def _assess_all(settings: Settings, wanted: WantedRun) -> set[ExitCode]:
                 typer.echo(f"{variant.folder_name}:", err=True)
             codes.add(conclude(state))
         return codes
+
+
+def _label_lines(dataset: Dataset) -> Iterator[str]:
+    """Yield which labels of a dataset are not used as a whole, and which option helps."""
+    lost = {
+        code: places for code, places in dataset.issues_by_code.items() if code.cost is Cost.LABEL
+    }
+    if lost:
+        counts = ", ".join(f"{code} {len(places)}" for code, places in lost.items())
+        yield f"labels that are not used as a whole: {counts}; {_CHECK_SAYS}"
+    for place in (place for places in lost.values() for place in places[:1] if place.hint):
+        yield f"  {place.code} in {place.where}: {plain(place.hint or '')}"
 
 
 def variants_of_run(services: Services, wanted: WantedRun) -> list[Variant]:

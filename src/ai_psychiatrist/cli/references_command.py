@@ -6,7 +6,7 @@ They print counts and digests, no words of an interview.
 import asyncio
 import json
 from collections.abc import Coroutine
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -16,17 +16,12 @@ import typer
 
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.dataset_options import (
-    CodesOption,
     DatasetArgument,
-    DatasetChoice,
-    Interruption373Option,
-    InterviewerLabels,
-    KindOption,
+    LabelFlags,
     LabelledOption,
-    ParticipantLabels,
-    SpeakersOption,
+    ReadingFlags,
     SplitOption,
-    with_labels,
+    with_option_groups,
 )
 from ai_psychiatrist.cli.exits import (
     ExitCode,
@@ -39,8 +34,6 @@ from ai_psychiatrist.cli.progress import index_progress, unit_progress
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
-from ai_psychiatrist.evaluation.datasets.dataset import SpeakerFilter
-from ai_psychiatrist.services.transcripts.formats.daic_woz import CodedLines, Interruption373
 from ai_psychiatrist.wiring import bootstrap
 from ai_psychiatrist.wiring.references import (
     embedder_of,
@@ -104,29 +97,21 @@ FolderArgument = Annotated[
 
 
 @references_app.command(epilog=BUILD_EXAMPLES)
+@with_option_groups
 def build(
     dataset: DatasetArgument,
     *,
     out: Annotated[Path, typer.Option("--out", metavar="REFERENCES", help="A new folder.")],
     split: SplitOption = None,
     labelled: LabelledOption = False,
-    speakers: SpeakersOption = SpeakerFilter.BOTH,
-    participant: ParticipantLabels = None,
-    interviewer: InterviewerLabels = None,
-    kind: KindOption = None,
-    interruption_373: Interruption373Option = Interruption373.OFFICIAL,
-    codes: CodesOption = CodedLines.TEXT,
+    reading: ReadingFlags,
+    scores: LabelFlags,
 ) -> None:
     """Cut the interviews of a dataset into references, and index them."""
     with refusing_bad_input():
         settings = _settings()
-        choice = DatasetChoice(
-            path=dataset,
-            speakers=speakers,
-            labels=with_labels(settings.transcript.labels, participant, interviewer),
-            kind=kind,
-            interruption_373=interruption_373,
-            codes=codes,
+        choice = replace(
+            reading.choice(dataset, settings.transcript.labels, scores),
             split=split,
             is_labelled=labelled,
         )

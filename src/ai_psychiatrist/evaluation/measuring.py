@@ -1,7 +1,7 @@
 """Metrics and report of a run, from the files in its folder alone, and runs side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +10,14 @@ from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.datasets.given_labels import GivenLabels, read_given_labels
+from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
+from ai_psychiatrist.evaluation.runs.kept_labels import require_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
@@ -36,6 +39,18 @@ WHOLE = Selection()
 """All units of a run."""
 
 _EXTRA = ("numpy", "jinja2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOfLabels:
+    """A file of labels in the place of those that a run keeps."""
+
+    path: Path
+    options: LabelOptions = field(default_factory=LabelOptions)
+
+    def read(self, folder: RunFolder) -> GivenLabels:
+        """Read the labels of a run's units; raises `InputError` as `read_given_labels` does."""
+        return read_given_labels(self.path, read_units(folder.units), self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +82,8 @@ class Measured:
     comparisons: Sequence[ComparedRuns]
     subgroups: "Subgroups | None" = None
     """The figures of groups of people, where a column of the labels is named."""
+    labels: GivenLabels | None = None
+    """Those that were given; `None` for those that the run keeps."""
 
     def as_json(self) -> dict[str, object]:
         """Return all figures."""
@@ -77,6 +94,7 @@ class Measured:
             "comparisons": compared,
             "readings": to_jsonable_python(self.provenance.readings),
             **by_group,
+            **({} if self.labels is None else {"labels": self.labels.as_json()}),
         }
 
 
@@ -86,22 +104,24 @@ def measure_run(
     selection: Selection = WHOLE,
     *,
     by: str | None = None,
+    given: FileOfLabels | None = None,
 ) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
-    Of a selection of the units they are not written. `by` is a column of the labels, or `split`,
+    Of a selection of the units they are not written, nor with labels that are `given` in the place
+    of those that the run keeps. `by` is a column of the labels, or `split`,
     by which the figures of groups are computed as well; the file does not have these. Raises
     `InputError` for a folder that is no run, for damaged files and for a column that is not there,
     and `ArtifactMismatch` for another run that read other texts or has other labels.
     """
-    comparisons = compare_runs(run, others, selection)
+    comparisons = compare_runs(run, others, selection, given=given)
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.subgroups import subgroups  # noqa: PLC0415
 
     folder = RunFolder(run)
     record = folder.require_run()
-    labels, predictions, wanted = _read(folder, selection)
+    labels, predictions, wanted, named = _read(folder, selection, given)
     units = read_units(folder.units)
     participants = participants_of(units)
     groups = None
@@ -110,19 +130,20 @@ def measure_run(
         splits = {one.unit_id: one.split for one in units.values() if one.split is not None}
         groups = subgroups(predictions, labels, by, splits=splits, participants=participants)
     metrics = compute_metrics(predictions, labels, participants=participants)
-    if selection == WHOLE:
+    if selection == WHOLE and given is None:
         with writing_to(folder.metrics, field="RUN"):
             write_whole(folder.metrics, [metrics.to_bytes()])
     return Measured(
         metrics=metrics,
         provenance=Provenance(
             run_name=folder.path.resolve().name,
-            record=record,
+            record=record if named is None else record | {"labels": named.as_json()},
             predictions=predictions,
             requested=_listed(folder) if wanted is None else len(wanted),
         ),
         comparisons=comparisons,
         subgroups=groups,
+        labels=named,
     )
 
 
@@ -131,34 +152,35 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
     require_extra()
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
-    labels, predictions, _ = _read(folder, WHOLE)
+    labels, predictions, *_ = _read(folder, WHOLE)
     return compute_metrics(
         predictions, labels, participants=read_participants(folder.units), resamples=1
     )
 
 
 def _read(
-    folder: RunFolder, selection: Selection
-) -> tuple[dict[str, Labels], "PredictedUnits", set[str] | None]:
+    folder: RunFolder, selection: Selection, given: FileOfLabels | None = None
+) -> tuple[Mapping[str, Labels], "PredictedUnits", set[str] | None, GivenLabels | None]:
     """Read labels and predictions of the units that are wanted, and return which; `None` for all.
 
-    A unit of them may have no label, and may not be assessed.
+    A unit of them may have no label, and may not be assessed. Last come the labels that were given.
     """
     # Rows of numbers need an extra.
     from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
         read_predicted_units,
     )
 
-    labels = read_labels(folder.labels)
+    named = None if given is None else given.read(folder)
+    if named is None:
+        require_kept_labels(folder)
+    labels = read_labels(folder.labels) if named is None else named.labels
     if selection == WHOLE:
-        return labels, read_predicted_units(folder.predictions), None
+        return labels, read_predicted_units(folder.predictions), None, named
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
     if selection.has_items:
-        wanted &= {
-            unit for unit, one in labels.items() if one.items and None not in one.items.values()
-        }
+        wanted &= {unit for unit, one in labels.items() if one.has_all_items}
     of_wanted = {unit: one for unit, one in labels.items() if unit in wanted}
-    return of_wanted, read_predicted_units(folder.predictions, wanted), wanted
+    return of_wanted, read_predicted_units(folder.predictions, wanted), wanted, named
 
 
 def _listed(folder: RunFolder) -> int:
@@ -169,7 +191,11 @@ def _listed(folder: RunFolder) -> int:
 
 
 def compare_runs(
-    run: Path, others: Sequence[Path], selection: Selection = WHOLE
+    run: Path,
+    others: Sequence[Path],
+    selection: Selection = WHOLE,
+    *,
+    given: FileOfLabels | None = None,
 ) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     require_extra()
@@ -180,10 +206,11 @@ def compare_runs(
 
     first = RunFolder(run)
     for other in others:
-        refuse_incomparable(first, RunFolder(other))
+        require_kept_labels(RunFolder(other))
+        refuse_incomparable(first, RunFolder(other), has_own_labels=given is None)
     if not others:
         return []
-    labels, predictions, _ = _read(first, selection)
+    labels, predictions, *_ = _read(first, selection, given)
     record = first.require_run()
     wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels}
     return [
@@ -212,10 +239,15 @@ class Reported:
 
 
 def report_run(
-    run: Path, others: Sequence[Path] = (), out: Path | None = None, *, by: str | None = None
+    run: Path,
+    others: Sequence[Path] = (),
+    out: Path | None = None,
+    *,
+    by: str | None = None,
+    given: FileOfLabels | None = None,
 ) -> Reported:
     """Measure a run and write its report; raises as `measure_run` does."""
-    measured = measure_run(run, others, by=by)
+    measured = measure_run(run, others, by=by, given=given)
     from ai_psychiatrist.evaluation.report.figure_rows import (  # noqa: PLC0415
         differences_of,
         group_tables,

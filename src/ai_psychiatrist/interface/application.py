@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -134,11 +134,17 @@ class Application:
         concurrency: int = 8,
         max_failures: int | None = None,
         keep_raw: bool = True,
+        missing: Sequence[int] = (),
+        label_codes: str | None = None,
+        label_row: Mapping[str, str] | None = None,
+        match_ids: str = "exact",
+        text_column: str | None = None,
         on_progress: OnCount = lambda _done, _requested: None,
     ) -> "DatasetRunResult":
         """Assess a dataset into the folder of a run, as `ai-psychiatrist evaluate run` does.
 
-        `dataset`: a folder of interviews, or a JSONL file. The keywords are the options of the
+        `dataset`: a folder of interviews, or a JSONL file. `missing`, `label_codes`, `label_row`
+        and `match_ids` say how its labels are written. The keywords are the options of the
         command. A run that was stopped goes on with `resume=True`, and pays for no call twice.
         Raises `InputError` for what is no dataset, and for a folder that holds a run already, and
         `ArtifactMismatch` for one that was begun with other inputs.
@@ -153,10 +159,11 @@ class Application:
         )
         place, path = named_path(folder, field="folder"), named_path(dataset, field="dataset")
         # A fifth of all imports, of which an assessment needs nothing.
+        from ai_psychiatrist.evaluation.datasets.options import LabelOptions  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.shards import Shard  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
-        from ai_psychiatrist.interface.evaluating import evaluated  # noqa: PLC0415
+        from ai_psychiatrist.interface.evaluating import GivenDataset, evaluated  # noqa: PLC0415
 
         start = StartOptions(
             limit=limit,
@@ -165,15 +172,21 @@ class Application:
             keeps_raw=keep_raw,
             certifies=certificates,
         )
+        scores = LabelOptions.read(
+            missing=",".join(map(str, missing)),
+            label_codes=label_codes,
+            label_row=[f"{column}={value}" for column, value in (label_row or {}).items()],
+            match_ids=match_ids,
+            text_column=text_column,
+        )
         options = EvaluationOptions(
             concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
         )
         with forgetting_causes(), services.active():
             return await evaluated(
                 services,
-                path,
+                GivenDataset(path=path, split=split, scores=scores),
                 place,
-                split=split,
                 mode=mode,
                 ablates=ablate,
                 start=start,

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
+from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.selection import Selection, selected
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -17,12 +19,20 @@ from ai_psychiatrist.interface.given import GivenMode, wanted_mode
 from ai_psychiatrist.wiring import Services
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenDataset:
+    """Which units of which dataset are assessed, and how its labels are read."""
+
+    path: Path
+    split: str | None
+    scores: LabelOptions
+
+
 async def evaluated(
     services: Services,
-    dataset: Path,
+    dataset: GivenDataset,
     folder: Path,
     *,
-    split: str | None,
     mode: GivenMode,
     ablates: bool,
     start: StartOptions,
@@ -33,9 +43,11 @@ async def evaluated(
 
     `told`: after each unit, how many are done, and of how many.
     """
-    opened = await asyncio.to_thread(open_dataset, dataset, labels=services.labels)
+    opened = await asyncio.to_thread(
+        open_dataset, dataset.path, labels=services.labels, scores=dataset.scores
+    )
     run = DatasetRun(
-        dataset=selected(opened, Selection(split=split)),
+        dataset=selected(opened, Selection(split=dataset.split)),
         folder=RunFolder(folder),
         start=start,
         options=options,

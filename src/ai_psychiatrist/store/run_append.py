@@ -1,7 +1,7 @@
 """Append all that one run keeps to another, its words sealed for their new place."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +25,7 @@ from ai_psychiatrist.store.run_schema import (
 DigestOf: TypeAlias = Callable[[str, bytes], str]
 """Id of a unit and its text in UTF-8 → the digest by which the text is known."""
 
+_NONE: Final[Mapping[str, bytes]] = {}
 _AT_ONCE: Final = 200
 """Rows that are in memory at a time."""
 _WORDS: Final[Mapping[Table, tuple[str, ...]]] = {
@@ -40,20 +41,35 @@ _LAST_BATCH: Final = select(func.coalesce(func.max(batches.c.number), 0)).where(
 
 
 def append_rows(
-    target: RunRows, source: RunRows, *, number_of: Callable[[int], int], digest_of: DigestOf
+    target: RunRows,
+    source: RunRows,
+    *,
+    number_of: Callable[[int], int],
+    digest_of: DigestOf,
+    corrected: Mapping[str, bytes] = _NONE,
+    keeps_raw: bool = True,
 ) -> None:
     """Add all rows of a run to another one, which has the same steps and none of its units.
 
     `number_of`: the number of a unit there → here. `digest_of`: made of a unit's id and text.
+    `corrected`: id → the text that a unit has there from now on, which is itself kept where
+    `keeps_raw`; the unit's calls are kept, its outcomes are not.
     Raises `LedgerUnusable` for words that cannot be read, and adds nothing then.
     """
     with target.transaction() as connection, refusing_damage():
         (last_batch,) = target.all(_LAST_BATCH)[0]
+        renewed: set[int] = set()
         for table in (units, inputs, requests, attempts, calls, batches, batch_calls):
             found = source.stream(select(table).where(own(table)).order_by(*table.primary_key))
             opened = (_opened(source, table, row) for row in found)
             while rows := list(islice(opened, _AT_ONCE)):
+                rows = [row for row in rows if not _is_outdated(table, row, renewed)]
                 for row in rows:
+                    if table is units and row["unit_id"] in corrected:
+                        text = corrected[row["unit_id"]]
+                        renewed.add(row["unit"])
+                        row["context_digest"] = digest_of(row["unit_id"], text)
+                        row["context"] = text if keeps_raw else None
                     row["tenant"], row["run"] = target.tenant, target.run
                     if "unit" in row:
                         row["unit"] = number_of(row["unit"])
@@ -64,7 +80,13 @@ def append_rows(
                     if table is units and row["context"] is not None:
                         row["context_digest"] = digest_of(row["unit_id"], row["context"])
                     _change_words(table, row, target.seal)
-                connection.execute(insert(table), rows)
+                if rows:
+                    connection.execute(insert(table), rows)
+
+
+def _is_outdated(table: Table, row: Mapping[str, Any], renewed: Collection[int]) -> bool:
+    """Tell what is about the text that a unit had before."""
+    return table in (inputs, attempts) and row["unit"] in renewed
 
 
 def _opened(source: RunRows, table: Table, found: Found) -> dict[str, Any]:

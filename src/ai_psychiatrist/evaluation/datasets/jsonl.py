@@ -1,6 +1,8 @@
-"""Opens a file with one interview a line, its labels beside its words."""
+"""Opens a file with one interview a line, its labels next to its words."""
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -8,10 +10,20 @@ import orjson
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit
-from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of, split_name
-from ai_psychiatrist.evaluation.datasets.labels import SECOND_ITEMS, checked_labels, label_columns
-from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit, Labels
+from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.label_columns import (
+    SCORES,
+    SECOND_ITEMS,
+    SPLIT,
+    TRAIT,
+    column_meanings,
+    column_places,
+    item_scores,
+)
+from ai_psychiatrist.evaluation.datasets.label_files import CODES_HINT, missing_hint
+from ai_psychiatrist.evaluation.datasets.labels import checked_labels, seems_coded_from_1
+from ai_psychiatrist.evaluation.datasets.names import identifier_of, split_name
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.texts import MOST_BYTES, Texts, TextSource, check_of
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, reason_of
@@ -20,12 +32,21 @@ from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 _ID_FIELDS: Final = ("unit_id", "id", "sample_id")
 _ITEM_FIELDS: Final = ("items", "phq8_items")
+_LABEL_FIELDS: Final = frozenset({*_ITEM_FIELDS, "second_items"})
 _NO_SCORES: Final[Mapping[str, object]] = dict.fromkeys(Item, ())
 """Scores in a form that is not known: unreadable, not absent."""
 _NO_INTERVIEW: Final = frozenset(
     {FileFault.UNKNOWN_FORM, FileFault.BROKEN_ROW, FileFault.NOT_TEXT, FileFault.WRONG_HEADER}
 )
 """Why a line is none; what else is wrong with one is wrong with an interview."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LabelledUnit:
+    unit: DatasetUnit
+    line: int
+    scores: Mapping[str, object] = field(repr=False)
+    traits: Mapping[str, str] = field(repr=False)
 
 
 def holds_turns(path: Path) -> bool:
@@ -42,66 +63,120 @@ def holds_turns(path: Path) -> bool:
 def open_jsonl(path: Path, options: ReadingOptions) -> Dataset:
     """Open a file; its lines are read one by one and their places kept.
 
-    Raises `InputError` when it cannot be read.
+    Raises `InputError` when it cannot be read, and when two fields of a line mean the same score.
     """
     texts = Texts(options)
     try:
-        units = [unit for unit in _units(path, texts) if unit is not None]
+        found = list(_labelled_units(path, texts))
     except OSError as error:
         raise InputError(
             f"{path.name!r} cannot be read: {reason_of(error)}", field="PATH"
         ) from None
-    if units and all(unit.labels is None for unit in units):
-        missing = OddityCode.LABEL_MISSING
-        texts.oddities = [oddity for oddity in texts.oddities if oddity.code is not missing]
-        texts.oddities.append(Oddity(where=".", code=OddityCode.NO_LABELS, count=len(units)))
-    return texts.dataset(path, DatasetKind.JSONL, units)
+    return texts.dataset(path, DatasetKind.JSONL, _with_labels(path, found, texts))
 
 
-def _units(path: Path, texts: Texts) -> Iterator[DatasetUnit | None]:
+def _with_labels(path: Path, found: list[_LabelledUnit], texts: Texts) -> list[DatasetUnit]:
+    options = texts.options.scores
+    every = {one.unit.unit_id: [one.scores] for one in found}
+    if options.codes is None and seems_coded_from_1(every):
+        texts.issues.append(
+            DataIssue(
+                where=path.name, code=IssueCode.CODES_UNCLEAR, count=len(found), hint=CODES_HINT
+            )
+        )
+        return [one.unit for one in found]
+    hint = missing_hint((one.scores for one in found), options)
+    read = [(one, *checked_labels(one.scores, options)) for one in found]
+    has_none = all(labels is None for _, labels, _ in read)
+    units: list[DatasetUnit] = []
+    for one, labels, codes in read:
+        for code in codes:
+            is_absent = code is IssueCode.LABEL_WITHOUT_SCORES
+            if not (is_absent and has_none):
+                texts.issues.append(
+                    DataIssue(
+                        where=one.unit.unit_id,
+                        code=IssueCode.LABEL_MISSING if is_absent else code,
+                        line=one.line,
+                        hint=hint if code is IssueCode.VALUE_OUT_OF_RANGE else None,
+                    )
+                )
+        full: Labels | None = None if labels is None else replace(labels, columns=one.traits)
+        units.append(replace(one.unit, labels=full))
+    if has_none and units:
+        texts.note(".", IssueCode.NO_LABELS, count=len(units))
+    return units
+
+
+def _labelled_units(path: Path, texts: Texts) -> Iterator[_LabelledUnit]:
     size, start = path.stat().st_size, 0
     with open_regular(path) as file:
         for number, line in enumerate(iter(lambda: _line(file), b""), start=1):
-            if line.strip():
-                place = TextSource(path=path, check=check_of(line), start=start, length=len(line))
-                yield _unit(line, number, place, texts)
-            texts.digest(str(number), line)
+            fields = _fields(line)
+            source = TextSource(path=path, check=check_of(line), start=start, length=len(line))
+            is_as_written = fields is None or _is_json(line)
+            if not is_as_written:
+                source = replace(source, cell=orjson.dumps(fields))
+            unit = _unit(fields, number, source, texts) if line.strip() else None
+            if unit is not None:
+                yield unit
+            _add_digests(fields, number, line, texts)
             start += len(line)
             texts.options.on_progress(start, size)
 
 
-def _unit(line: bytes, number: int, place: TextSource, texts: Texts) -> DatasetUnit | None:
-    def note(where: str, code: OddityCode) -> None:
-        texts.oddities.append(Oddity(where=where, code=code, line=number))
-
-    fields = _fields(line)
-    reading = None if fields is None else texts.reading(place, line)
+def _unit(
+    fields: Mapping[str, object] | None, number: int, source: TextSource, texts: Texts
+) -> _LabelledUnit | None:
+    reading = None if fields is None else texts.reading(source, source.content())
     is_none = isinstance(reading, TranscriptUnreadable) and reading.fault in _NO_INTERVIEW
     if fields is None or reading is None or is_none:
-        note(place.path.name, OddityCode.LINE_UNREADABLE)
+        texts.note(source.path.name, IssueCode.LINE_UNREADABLE, line=number)
         return None
-    unit_id = _identifier(fields)
-    if unit_id is None:
-        unit_id = f"line-{number}"
-        note(unit_id, OddityCode.ID_MISSING)
+    identifiers = (_participant(fields.get(name)) for name in _ID_FIELDS)
+    known = next((one for one in identifiers if one is not None), None)
+    unit_id = f"line-{number}" if known is None else str(known)
+    if known is None:
+        texts.note(unit_id, IssueCode.ID_MISSING, line=number)
     if unit_id in texts.sources:
-        note(unit_id, OddityCode.ID_REPEATED)
+        texts.note(unit_id, IssueCode.ID_REPEATED, line=number)
         return None
-    texts.add(unit_id, place, reading, where=unit_id, line=number)
-    labels, codes = checked_labels(_scores(fields))
-    for code in codes:
-        is_absent = code is OddityCode.LABEL_WITHOUT_SCORES
-        note(unit_id, OddityCode.LABEL_MISSING if is_absent else code)
+    texts.add(unit_id, source, reading, where=unit_id, line=number)
     given = fields.get("participant_id")
     participant = _participant(given)
     if participant is None and given not in (None, ""):
-        note(unit_id, OddityCode.PARTICIPANT_UNUSABLE)
-    return DatasetUnit(
-        unit_id=unit_id,
-        labels=labels,
-        participant_id=participant,
-        split=split_name(fields.get("split")),
+        texts.note(unit_id, IssueCode.PARTICIPANT_UNUSABLE, line=number)
+    both = zip(fields.items(), column_meanings(list(fields)), strict=True)
+    traits = {name: _short(value) for (name, value), meaning in both if meaning == TRAIT}
+    return _LabelledUnit(
+        unit=DatasetUnit(
+            unit_id=unit_id,
+            labels=None,
+            participant_id=participant,
+            split=split_name(fields.get(SPLIT)),
+        ),
+        line=number,
+        scores=_scores(fields, number),
+        traits={name: value for name, value in traits.items() if value is not None},
     )
+
+
+def _add_digests(
+    fields: Mapping[str, object] | None, number: int, line: bytes, texts: Texts
+) -> None:
+    """Keep what a model is shown and what is known of the scores apart."""
+    if fields is None:
+        texts.digest.add(str(number), line)
+        return
+    meanings = dict(zip(fields, column_meanings(list(fields)), strict=True))
+    is_label = {
+        name: name in _LABEL_FIELDS or meaning in (*SCORES, SPLIT, TRAIT)
+        for name, meaning in meanings.items()
+    }
+    for digest, wanted in ((texts.digest, False), (texts.labels_digest, True)):
+        part = {name: value for name, value in fields.items() if is_label[name] is wanted}
+        if part:
+            digest.add(str(number), orjson.dumps(part, option=orjson.OPT_SORT_KEYS))
 
 
 def _line(file: BinaryIO) -> bytes:
@@ -111,17 +186,30 @@ def _line(file: BinaryIO) -> bytes:
     return line
 
 
-def _fields(line: bytes) -> Mapping[str, object] | None:
+def _is_json(line: bytes) -> bool:
     try:
-        fields = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+        orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError:
-        return None
+        return False
+    return True
+
+
+def _fields(line: bytes) -> Mapping[str, object] | None:
+    plain = line.removeprefix(b"\xef\xbb\xbf")
+    try:
+        fields = orjson.loads(plain)
+    except orjson.JSONDecodeError:
+        fields = _with_nan(plain) if b"NaN" in plain else None
     return fields if isinstance(fields, dict) else None
 
 
-def _identifier(fields: Mapping[str, object]) -> str | None:
-    given = (_participant(fields.get(name)) for name in _ID_FIELDS)
-    return next((str(identifier) for identifier in given if identifier is not None), None)
+def _with_nan(line: bytes) -> object:
+    """Read a line of Python's own JSON, which writes NaN for what is missing."""
+    try:
+        found: object = json.loads(line, parse_constant={"NaN": None}.__getitem__)
+    except (ValueError, KeyError, RecursionError):
+        return None
+    return found
 
 
 def _participant(value: object) -> int | str | None:
@@ -133,15 +221,21 @@ def _participant(value: object) -> int | str | None:
     return value if type(value) is int else None
 
 
-def _scores(fields: Mapping[str, object]) -> dict[str, object]:
-    """Take the scores of a line: items by name or as a list of eight in the scale's order."""
+def _short(value: object) -> str | None:
+    is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return identifier_of(str(value)) if is_plain else None
+
+
+def _scores(fields: Mapping[str, object], number: int) -> dict[str, object]:
+    """Take the scores of a line: by name, or the items as a list of eight in the scale's order."""
     items = next((fields[name] for name in _ITEM_FIELDS if fields.get(name) is not None), {})
     second = _items(fields.get("second_items") or {})
+    names = list(fields)
+    places = column_places(names, column_meanings(names), where=f"line {number}")
     return {
+        **{meaning: fields[names[at]] for meaning, at in places.items() if meaning in SCORES},
         **_items(items),
         **{SECOND_ITEMS[Item(item)]: score for item, score in second.items()},
-        "total": fields.get("total"),
-        "binary": fields.get("binary"),
     }
 
 
@@ -150,12 +244,8 @@ def _items(given: object) -> Mapping[str, object]:
         return dict(zip([*Item], given, strict=True))
     if not isinstance(given, dict):
         return _NO_SCORES
-    names = list(given)
     try:
-        columns = label_columns(names, where="items")
+        scores = item_scores(given)
     except InputError:
         return _NO_SCORES
-    items: dict[str, object] = {
-        item: given[names[columns[item]]] for item in Item if item in columns
-    }
-    return items if len(items) == len(names) else _NO_SCORES
+    return _NO_SCORES if scores is None else scores

@@ -1,178 +1,243 @@
-"""Reads the true scores of one unit from loosely named fields, and what is odd about them."""
+"""The true scores of one unit: read from fields as people write them, and checked."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, MAX_TOTAL_SCORE, Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.label_columns import (
+    BINARY,
+    SECOND_ITEMS,
+    TOTAL,
+    plain_name,
+)
+from ai_psychiatrist.evaluation.datasets.options import LabelCodes, LabelOptions
 
 CUT_OFF: Final = 10
 """A total from which the binary label is 1. Source: Kroenke et al. 2009, J Affect Disord 114."""
 
-SECOND_ITEMS: Final = {item: f"{item}_second" for item in Item}
-"""The names of a second rater's scores."""
-_BLANK: Final = frozenset({"", "na", "n/a", "nan", "none", "null"})
-_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(?:\.0*)?")
-_NOT_NAME: Final = re.compile(r"[^a-z0-9]")
-_ITEM: Final = {
-    item: rf"(?:phq8?|phq8?[1-8])?{item.removeprefix('PHQ8_').lower()}" for item in Item
+_LEAST_PEOPLE: Final = 5
+"""Fewer may all be unwell, or hold a slip of the pen."""
+_AS_SET: Final = LabelOptions()
+_BLANK: Final = frozenset(
+    {
+        *("", ".", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null", "#null!", "<na>"),
+        *("unk", "unknown", "missing", "refused", "skipped", "no answer", "not answered"),
+        *("prefer not to say", "prefer not to answer", "don't know", "dk", "k.a.", "keine angabe"),
+    }
+)
+_NOT_AT_ALL: Final = (
+    *("not at all", "never", "überhaupt nicht", "gar nicht", "para nada", "ningún día", "nunca"),
+    *("jamais", "pas du tout"),
+)
+_SEVERAL_DAYS: Final = (
+    *("several days", "an einzelnen tagen", "einzelne tage", "varios días", "plusieurs jours"),
+)
+_HALF_THE_DAYS: Final = (
+    *("more than half the days", "more than half of the days", "más de la mitad de los días"),
+    *("an mehr als der hälfte der tage", "mehr als die hälfte der tage"),
+    *("plus de la moitié des jours", "plus de la moitié du temps"),
+)
+_EVERY_DAY: Final = (
+    *("nearly every day", "nearly everyday", "almost every day", "beinahe jeden tag"),
+    *("fast jeden tag", "casi todos los días", "casi cada día", "presque tous les jours"),
+)
+_ANSWERS: Final = {
+    plain_name(words): score
+    for score, answers in enumerate((_NOT_AT_ALL, _SEVERAL_DAYS, _HALF_THE_DAYS, _EVERY_DAY))
+    for words in answers
 }
-_SCORES: Final = {
-    **_ITEM,
-    **{SECOND_ITEMS[item]: f"{name}(?:rater2|second)" for item, name in _ITEM.items()},
-    "total": r"phq8?(?:total)?score|phq8?total|total|depressionseverity",
-    "binary": r"phq8?binary|binary|depressionlabel",
-}
-_IDENTIFIERS: Final = {
-    "unit_id": "unitid|id|file|sampleid",
-    "participant": "participantid|participant",
-}
-_BESIDE_IDENTIFIERS: Final = re.compile("|".join([*_SCORES.values(), "split", "gender", "sex"]))
-"""A gender stands there where the scores of a part of a corpus are kept back."""
-
-
-def label_columns(header: Sequence[str], *, where: str) -> dict[str, int]:
-    """Find the columns by their names, without case, blanks and punctuation.
-
-    Returns name → place: those of `Item` and `SECOND_ITEMS`, `total`, `binary`, `split`, `unit_id`,
-    and `participant` where units have identifiers of their own. Raises `InputError` naming both
-    columns when two mean the same.
-    """
-    names = _plain(header)
-    places: dict[str, int] = {}
-    for meaning, pattern in (_IDENTIFIERS | _SCORES | {"split": "split"}).items():
-        for at, name in enumerate(names):
-            if not re.fullmatch(pattern, name):
-                continue
-            if meaning in places:
-                first, second = header[places[meaning]], header[at]
-                msg = (
-                    f"{where}: the columns {first!r} and {second!r} mean the same; remove one of "
-                    "them"
-                )
-                raise InputError(msg, field=second)
-            places[meaning] = at
-    if "unit_id" not in places and "participant" in places:
-        places["unit_id"] = places.pop("participant")
-    return places
-
-
-def names_labels(header: Sequence[str]) -> bool:
-    """Tell the header of a file of labels: identifiers, and scores or what goes with them."""
-    names = _plain(header)
-    identifier = re.compile("|".join(_IDENTIFIERS.values()))
-    return any(map(_BESIDE_IDENTIFIERS.fullmatch, names)) and any(map(identifier.fullmatch, names))
-
-
-def _plain(header: Sequence[str]) -> list[str]:
-    return [_NOT_NAME.sub("", name.casefold()) for name in header]
-
-
-def merged(rows: Iterable[Mapping[str, object]]) -> dict[str, object] | None:
-    """Join the labels that several files give for one unit; `None` when they contradict."""
-    known: dict[str, object] = {}
-    for row in rows:
-        for name, value in row.items():
-            if _is_blank(known.get(name)):
-                known[name] = value
-            elif not _is_blank(value) and not _agree(known[name], value):
-                return None
-    return known
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(?:[.,]0*)?")
+_CODE: Final = re.compile(r"\d+")
+_QUOTED: Final = re.compile(r"=\"(.*)\"|'(.*)")
+"""How spreadsheets keep a number from being changed."""
 
 
 class _Unusable(Exception):
     """A value is none that a label can have."""
 
-    def __init__(self, code: OddityCode) -> None:
+    def __init__(self, code: IssueCode) -> None:
         super().__init__(code.value)
         self.code = code
 
 
-def checked_labels(given: Mapping[str, object]) -> tuple[Labels | None, list[OddityCode]]:
+def is_blank(value: object) -> bool:
+    """Tell a cell without an answer, however that is written."""
+    return value is None or (isinstance(value, str) and value.strip().casefold() in _BLANK)
+
+
+def merged(rows: Iterable[Mapping[str, object]]) -> dict[str, object] | None:
+    """Join the labels that several rows give for one unit; `None` when they contradict."""
+    known: dict[str, object] = {}
+    for row in rows:
+        for name, value in row.items():
+            if is_blank(known.get(name)):
+                known[name] = value
+            elif not is_blank(value) and not _agree(known[name], value):
+                return None
+    return known
+
+
+def _agree(one: object, other: object) -> bool:
+    """Compare as numbers where both are: `2` and `2,0` are the same score."""
+    return _plain_value(one) == _plain_value(other)
+
+
+def _plain_value(value: object) -> str | int:
+    written = _unquoted(value)
+    return int(re.split("[.,]", written)[0]) if _WHOLE.fullmatch(written) else written
+
+
+def checked_labels(
+    given: Mapping[str, object], options: LabelOptions = _AS_SET
+) -> tuple[Labels | None, list[IssueCode]]:
     """Check the scores against each other; nothing is clamped and no contradiction is resolved.
 
-    `given`: scores as a file has them, by the names of `label_columns`. One blank item is the total
+    `given`: scores as a file has them, by what their columns mean. One blank item is the total
     minus the other seven when that lies in 0–3. A total that is not the sum is unknown. The binary
     label follows the total, by its definition. There are no labels where none are given, and none
     that can be used where a value is no score; the codes say so.
     """
     try:
-        items = _scores([given.get(item) for item in Item])
-        second_items = _scores([given.get(name) for name in SECOND_ITEMS.values()])
-        total = _number(given.get("total"), MAX_TOTAL_SCORE)
-        binary = _number(given.get("binary"), 1)
+        items = _scores([given.get(item) for item in Item], options)
+        second_items = _scores([given.get(name) for name in SECOND_ITEMS.values()], options)
+        total = _total(given.get(TOTAL), items, options)
+        binary = _number(given.get(BINARY), range(2), options)
     except _Unusable as unusable:
         return None, [unusable.code]
     if not items and total is None and binary is None:
-        return None, [OddityCode.LABEL_WITHOUT_SCORES]
-    odd: list[OddityCode] = []
+        return None, [IssueCode.LABEL_WITHOUT_SCORES]
+    odd: list[IssueCode] = []
     if items:
         total = _with_sum(items, total, odd)
-    says = None if binary is None or OddityCode.TOTAL_NOT_SUM in odd else bool(binary)
+    says = None if binary is None or IssueCode.TOTAL_NOT_SUM in odd else bool(binary)
     by_total = None if total is None else total >= CUT_OFF
     if None not in (says, by_total) and says is not by_total:
-        odd.append(OddityCode.BINARY_NOT_TOTAL)
+        odd.append(IssueCode.BINARY_NOT_TOTAL)
     labels = Labels(
         items=items,
         total=total,
         binary=says if by_total is None else by_total,
-        is_recovered=OddityCode.ITEM_RECOVERED in odd,
+        is_recovered=IssueCode.ITEM_RECOVERED in odd,
         second_items=second_items,
     )
     return labels, odd
 
 
-def _with_sum(
-    items: dict[Item, int | None], total: int | None, odd: list[OddityCode]
-) -> int | None:
+def _with_sum(items: dict[Item, int | None], total: int | None, odd: list[IssueCode]) -> int | None:
     """Fill a blank item where the total tells it; return the total that the items allow."""
     blank = [item for item, score in items.items() if score is None]
     known = sum(score for score in items.values() if score is not None)
     if len(blank) == 1 and total is not None and 0 <= total - known <= MAX_ITEM_SCORE:
         items[blank[0]] = total - known
-        odd.append(OddityCode.ITEM_RECOVERED)
+        odd.append(IssueCode.ITEM_RECOVERED)
         return total
     if blank:
-        odd.append(OddityCode.ITEMS_BLANK)
+        odd.append(IssueCode.ITEMS_BLANK)
     if total is None:
         return None if blank else known
     if known <= total <= known + MAX_ITEM_SCORE * len(blank):
         return total
-    odd.append(OddityCode.TOTAL_NOT_SUM)
+    odd.append(IssueCode.TOTAL_NOT_SUM)
     return None
 
 
-def _is_blank(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value.strip().casefold() in _BLANK)
-
-
-def _agree(one: object, other: object) -> bool:
-    """Compare as numbers where both are: `2` and `2.0` are the same score."""
-    try:
-        return float(str(one)) == float(str(other))
-    except ValueError:
-        return str(one).strip() == str(other).strip()
-
-
-def _scores(given: Sequence[object]) -> dict[Item, int | None]:
+def _scores(given: Sequence[object], options: LabelOptions) -> dict[Item, int | None]:
     """Return all eight scores, none where all are blank."""
-    scores = [_number(value, MAX_ITEM_SCORE) for value in given]
+    scores = [_item(value, options) for value in given]
     return {} if set(scores) == {None} else dict(zip(Item, scores, strict=True))
 
 
-def _number(value: object, highest: int) -> int | None:
-    if _is_blank(value):
+def _item(value: object, options: LabelOptions) -> int | None:
+    """Return the score of an answer, in words or as a number; words decide where both are there."""
+    answer = _in_words(value)
+    if answer is not None:
+        return answer
+    if options.codes is LabelCodes.FROM_1:
+        number = _number(value, range(1, MAX_ITEM_SCORE + 2), options)
+        return None if number is None else number - 1
+    return _number(value, range(MAX_ITEM_SCORE + 1), options)
+
+
+def _in_words(value: object) -> int | None:
+    """Return the score of an answer such as `2 - More than half the days`; `None` for a number."""
+    written = value if isinstance(value, str) else ""
+    score = _ANSWERS.get(plain_name(_CODE.sub("", written)))
+    codes = {int(code) for code in _CODE.findall(written)}
+    # A survey may code its answers from 1 and write their words as well.
+    if score is not None and codes - {score, score + 1}:
+        raise _Unusable(IssueCode.VALUE_UNREADABLE)
+    return score
+
+
+def _total(value: object, items: Mapping[Item, int | None], options: LabelOptions) -> int | None:
+    """Return the total; where answers are coded from 1 it may be the sum of these codes."""
+    is_from_1 = options.codes is LabelCodes.FROM_1
+    if not (is_from_1 and items):
+        return _number(value, range(MAX_TOTAL_SCORE + 1), options)
+    total = _number(value, range(MAX_TOTAL_SCORE + len(Item) + 1), options)
+    scores = [score for score in items.values() if score is not None]
+    if len(scores) < len(Item):
+        return None
+    return sum(scores) if total == sum(scores) + len(Item) else total
+
+
+def _number(value: object, wanted: range, options: LabelOptions) -> int | None:
+    if is_blank(value):
         return None
     if isinstance(value, bool):
-        written = str(int(value)) if highest == 1 else ""
+        written = str(int(value)) if len(wanted) == len(range(2)) else ""
     else:
-        written = str(value).strip() if isinstance(value, str | int | float) else ""
+        written = _unquoted(value) if isinstance(value, str | int | float) else ""
+        if isinstance(value, str) and is_blank(written):
+            return None
     if not _WHOLE.fullmatch(written):
-        raise _Unusable(OddityCode.VALUE_UNREADABLE)
-    number = int(written.partition(".")[0])
-    if not 0 <= number <= highest:
-        raise _Unusable(OddityCode.VALUE_OUT_OF_RANGE)
-    return number
+        raise _Unusable(IssueCode.VALUE_UNREADABLE)
+    number = int(re.split("[.,]", written)[0])
+    if number in wanted:
+        return number
+    if number in options.missing:
+        return None
+    raise _Unusable(IssueCode.VALUE_OUT_OF_RANGE)
+
+
+def _unquoted(value: object) -> str:
+    written = str(value).strip()
+    found = _QUOTED.fullmatch(written)
+    return written if found is None else (found[1] or found[2] or "").strip()
+
+
+def item_numbers(given: Mapping[str, object]) -> Iterator[int]:
+    """Yield the numbers, whatever they stand for, that are given for items."""
+    for name in (*Item, *SECOND_ITEMS.values()):
+        value = given.get(name)
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            written = _unquoted(value)
+            if _WHOLE.fullmatch(written):
+                yield int(re.split("[.,]", written)[0])
+
+
+def seems_coded_from_1(people: Mapping[str, Sequence[Mapping[str, object]]]) -> bool:
+    """Tell a file of several people of whom none has an item of 0, or one has a 4.
+
+    `people`: identifier → what rows say of them.
+    """
+    numbers = {
+        who: {number for row in rows for number in item_numbers(row) if 0 <= number <= 4}
+        for who, rows in people.items()
+    }
+    given = [found for found in numbers.values() if found]
+    every = set().union(*given)
+    return len(given) >= _LEAST_PEOPLE and (0 not in every or MAX_ITEM_SCORE + 1 in every)
+
+
+def missing_codes(rows: Iterable[Mapping[str, object]], options: LabelOptions) -> list[int]:
+    """Return the numbers outside of any coding of items that `--missing` may be meant for."""
+    numbers = {number for row in rows for number in item_numbers(row)}
+    return sorted(
+        number
+        for number in numbers - options.missing
+        if not 0 <= number <= MAX_ITEM_SCORE + 1 and abs(number) <= 9_999
+    )

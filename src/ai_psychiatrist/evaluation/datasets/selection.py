@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, Labels
-from ai_psychiatrist.evaluation.datasets.identifiers import identifier_of
-from ai_psychiatrist.evaluation.datasets.table_headers import possible_headers
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.datasets.label_tables import headers_of
+from ai_psychiatrist.evaluation.datasets.names import identifier_of
 from ai_psychiatrist.evaluation.datasets.texts import content_of
+from ai_psychiatrist.services.transcripts.encoding import decode_text
+from ai_psychiatrist.services.transcripts.utterances import FileRefused
 
 _FIELD: Final = "--split"
 _DIGEST_LENGTH: Final = 16
@@ -58,18 +60,14 @@ def selected(dataset: Dataset, selection: Selection) -> Dataset:
     units = tuple(
         unit
         for unit in dataset.units
-        if unit.unit_id in wanted and (not selection.has_items or has_all_items(unit.labels))
+        if unit.unit_id in wanted
+        and (not selection.has_items or (unit.labels is not None and unit.labels.has_all_items))
     )
     if not units:
         raise InputError("no unit is left of the dataset", field=_FIELD)
     ids = "\0".join(unit.unit_id for unit in units)
     digest = hashlib.sha256(ids.encode()).hexdigest()[:_DIGEST_LENGTH]
     return replace(dataset, units=units, selection=digest)
-
-
-def has_all_items(labels: Labels | None) -> bool:
-    """Return whether all eight item scores are known."""
-    return labels is not None and bool(labels.items) and None not in labels.items.values()
 
 
 def units_of_split(units: Sequence[SplitUnit], split: str | None) -> set[str]:
@@ -107,10 +105,11 @@ def _of_file(units: Iterable[SplitUnit], participants: set[str]) -> set[str]:
 def _participants(path: Path) -> set[str]:
     """Read the first column; a header is known by its end, as in `Participant_ID`."""
     try:
-        lines = content_of(path).decode("utf-8-sig").splitlines()
-        separator, _ = next(possible_headers(lines[0] if lines else ""), (",", []))
+        lines = decode_text(content_of(path)).text.splitlines()
+        header = next(headers_of(lines[0] if lines else ""), None)
+        separator = "," if header is None else header.separator
         cells = [row[0] for row in csv.reader(lines, delimiter=separator) if row]
-    except (UnicodeDecodeError, csv.Error):
+    except (FileRefused, csv.Error):
         raise InputError(f"{path.name!r} is no list of participants", field=_FIELD) from None
     if cells and cells[0].strip().casefold().endswith("id"):
         cells = cells[1:]

@@ -7,10 +7,9 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.evaluation.datasets.file_names import SPEAKERS_FILE
-from ai_psychiatrist.evaluation.datasets.table_headers import possible_headers
+from ai_psychiatrist.evaluation.datasets.label_tables import headers_of
+from ai_psychiatrist.evaluation.datasets.names import SPEAKERS_FILE, UnitNames
 from ai_psychiatrist.evaluation.datasets.texts import UnitRoles
-from ai_psychiatrist.evaluation.datasets.unit_names import UnitNames
 from ai_psychiatrist.services.transcripts.encoding import decode_text
 from ai_psychiatrist.services.transcripts.speaker_labels import given_roles, label_key
 from ai_psychiatrist.services.transcripts.utterances import FileRefused
@@ -67,10 +66,10 @@ def _rows(content: bytes) -> Iterator[tuple[int, list[str]]]:
 
 def _header(line: str) -> tuple[str, list[str]]:
     with suppress(csv.Error):
-        for separator, columns in possible_headers(line):
-            names = [column.strip().strip('"').casefold() for column in columns]
+        for header in headers_of(line):
+            names = [column.strip().strip('"').casefold() for column in header.names]
             if all(names.count(column) == 1 for column in _COLUMNS):
-                return separator, names
+                return header.separator, names
     raise _broken(1, f"the header has to be {','.join(_COLUMNS)}")
 
 

@@ -13,7 +13,6 @@ import orjson
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Severity, severity_of
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.datasets.selection import has_all_items
 from ai_psychiatrist.infrastructure.private_files import make_folder, write_whole, writing_to
 
 _FIELD: Final = "--part"
@@ -69,7 +68,7 @@ def drawn_splits(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> Sp
 def _totals(dataset: Dataset) -> dict[str, int]:
     totals: dict[str, int] = {}
     for unit in dataset.units:
-        if unit.labels is None or not has_all_items(unit.labels):
+        if unit.labels is None or not unit.labels.has_all_items:
             continue
         who = unit.unit_id if unit.participant_id is None else str(unit.participant_id)
         total = sum(score or 0 for score in unit.labels.items.values())

@@ -2,32 +2,38 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown, TranscriptUnreadable
-from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit
-from ai_psychiatrist.evaluation.datasets.oddities import Oddity, OddityCode
+from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
+from ai_psychiatrist.evaluation.datasets.dataset import (
+    Dataset,
+    DatasetKind,
+    DatasetUnit,
+    SpeakerFilter,
+)
+from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
-from ai_psychiatrist.evaluation.datasets.speaker_filter import filtered
 from ai_psychiatrist.infrastructure.given_files import (
     open_regular,
     read_at_most,
     read_regular,
     reason_of,
 )
+from ai_psychiatrist.services.transcripts.lines import on_one_line
+from ai_psychiatrist.services.transcripts.rendering import rendered
 from ai_psychiatrist.services.transcripts.speaker_labels import EVERYBODY, Roles, label_key
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
-from ai_psychiatrist.services.transcripts.utterances import FileFault
+from ai_psychiatrist.services.transcripts.utterances import FileFault, Utterance
 
 MOST_BYTES: Final = 1 << 25
 """Bound on one file of a dataset that is read whole."""
 
 _CHECK_BYTES: Final = 16
-_BEGINNING_BYTES: Final = 1 << 14
+_OWN_LABEL: Final = "Participant"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +56,14 @@ class TextSource:
     start: int = 0
     """In bytes; `length` is `None` for the whole file."""
     length: int | None = None
+    cell: bytes | None = field(default=None, repr=False)
+    """The content itself, where it is a cell of a table."""
     roles: UnitRoles = UnitRoles()
 
     def content(self) -> bytes:
         """Read the bytes again. Raises `TranscriptUnreadable` when they are not the same."""
+        if self.cell is not None:
+            return self.cell
         try:
             with open_regular(self.path) as file:
                 file.seek(self.start)
@@ -77,7 +87,7 @@ class TextSource:
 
     def _with_roles(self, content: bytes, options: ReadingOptions) -> Transcript:
         # The name of a file that holds this unit alone is a hint at its form.
-        name = self.path.name if self.length is None else ""
+        name = self.path.name if self.length is None and self.cell is None else ""
         shared = self.roles.shared
 
         def read(roles: Roles) -> Transcript:
@@ -92,30 +102,55 @@ class TextSource:
             if there == shared:
                 raise
         transcript = read(there)
-        # The error tells the first labels alone.
-        told = [turn.label for turn in transcript.turns if turn.label is not None]
-        missed = _among(shared, told)
+        # The error names the first labels alone.
+        found = [turn.label for turn in transcript.turns if turn.label is not None]
+        missed = _among(shared, found)
         return transcript if set(missed) <= set(there) else read(missed)
 
 
-class Texts:
-    """All units of a dataset and what is odd about them, gathered while its files are read."""
+def _among(roles: Roles, labels: Iterable[str]) -> Roles:
+    there = {EVERYBODY, *map(label_key, labels)}
+    return tuple(role for role in roles if label_key(role[0]) in there)
 
-    def __init__(self, options: ReadingOptions) -> None:
-        self.options = options
-        self.oddities: list[Oddity] = []
-        self.sources: dict[str, TextSource | None] = {}
-        """`None` for a unit that cannot be read."""
+
+class FileDigest:
+    """A digest over files in the order in which they are added."""
+
+    def __init__(self) -> None:
         self._digest = hashlib.sha256()
+        self.is_empty = True
 
-    def digest(self, name: str, content: bytes | None) -> None:
-        """Take in one file, `None` for an unreadable one; the order of the calls counts."""
+    def add(self, name: str, content: bytes | None) -> None:
+        """Take in one file, `None` for an unreadable one."""
         length = None if content is None else len(content)
         self._digest.update(json.dumps([name, length]).encode())
         self._digest.update(hashlib.sha256(content or b"").digest())
+        self.is_empty = False
+
+    def whole(self, options: object) -> str:
+        """Return the digest over the files and the options of their reading; hexadecimal."""
+        digest = self._digest.copy()
+        digest.update(json.dumps(options, sort_keys=True).encode())
+        return digest.hexdigest()
+
+
+class Texts:
+    """All units of a dataset and their issues, gathered while its files are read."""
+
+    def __init__(self, options: ReadingOptions) -> None:
+        self.options = options
+        self.issues: list[DataIssue] = []
+        self.sources: dict[str, TextSource | None] = {}
+        """`None` for a unit that cannot be read."""
+        self.digest = FileDigest()
+        self.labels_digest = FileDigest()
+
+    def note(self, where: str, code: IssueCode, line: int | None = None, count: int = 1) -> None:
+        """Add an issue."""
+        self.issues.append(DataIssue(where=where, code=code, line=line, count=count))
 
     def reading(self, source: TextSource, content: bytes) -> Transcript | InputError:
-        """Read the whole transcript of a unit, or tell why it cannot be used."""
+        """Read the whole transcript of a unit, or return why it cannot be used."""
         try:
             return source.transcript(content, self.options)
         except InputError as error:
@@ -133,21 +168,22 @@ class Texts:
         """Take in one unit; `line`: of the unit, in a file of several."""
         if isinstance(reading, Transcript):
             self.sources[unit_id] = source
-            self.oddities += _oddities_of(reading, where, line)
+            self.issues += _issues_of(reading, where, line)
         else:
             self.sources[unit_id] = None
-            self.oddities.append(_refusal(reading, where, line))
+            self.issues.append(_refusal(reading, where, line))
 
-    def dataset(self, path: Path, kind: DatasetKind, units: Iterable[DatasetUnit]) -> Dataset:
+    def dataset(self, path: Path, kind: DatasetKind, units: Sequence[DatasetUnit]) -> Dataset:
         """Return the dataset of all that was added."""
-        whole = self._digest.copy()
-        whole.update(json.dumps(self.options.digested(kind), sort_keys=True).encode())
+        reading, labels = self.options.digested(kind), self.labels_digest
         return Dataset(
             kind=kind,
             path=path,
             units=tuple(units),
-            oddities=tuple(self.oddities),
-            digest=whole.hexdigest(),
+            issues=tuple(self.issues),
+            digest=self.digest.whole(reading),
+            labels_digest="" if labels.is_empty else labels.whole(self.options.scores.digested()),
+            reading=FileDigest().whole(reading),
             speakers=self.options.speakers,
             unreadable=frozenset(at for at, source in self.sources.items() if source is None),
             transcript=self._transcript,
@@ -166,31 +202,62 @@ class Texts:
         return filtered(source.transcript(source.content(), self.options), self.options.speakers)
 
 
-def _oddities_of(transcript: Transcript, where: str, line: int | None) -> Iterator[Oddity]:
+def _issues_of(transcript: Transcript, where: str, line: int | None) -> Iterator[DataIssue]:
     notes = transcript.source.notes
     for note in notes:
         at = note.line if line is None else line
-        yield Oddity(where=where, code=OddityCode(note.code), line=at, count=note.count)
+        yield DataIssue(where=where, code=IssueCode(note.code), line=at, count=note.count)
     others = sum(turn.speaker is Speaker.OTHER for turn in transcript.turns)
-    if others and OddityCode.SPEAKER_UNKNOWN not in [note.code for note in notes]:
-        yield Oddity(where=where, code=OddityCode.SPEAKER_OTHER, line=line, count=others)
+    if others and IssueCode.SPEAKER_UNKNOWN not in [note.code for note in notes]:
+        yield DataIssue(where=where, code=IssueCode.SPEAKER_OTHER, line=line, count=others)
 
 
-def _refusal(error: InputError, where: str, line: int | None) -> Oddity:
+def _refusal(error: InputError, where: str, line: int | None) -> DataIssue:
     """Return why a unit has no transcript, with the labels that were found in it."""
     if not isinstance(error, TranscriptUnreadable):
-        return Oddity(where=where, code=OddityCode.SPEAKERS_MISNAMED, line=line)
-    return Oddity(
+        return DataIssue(where=where, code=IssueCode.SPEAKERS_MISNAMED, line=line)
+    return DataIssue(
         where=where,
-        code=OddityCode(error.fault),
+        code=IssueCode(error.fault),
         line=error.line if line is None else line,
         labels=error.labels if isinstance(error, SpeakersUnknown) else (),
     )
 
 
-def _among(roles: Roles, labels: Iterable[str]) -> Roles:
-    there = {EVERYBODY, *map(label_key, labels)}
-    return tuple(role for role in roles if label_key(role[0]) in there)
+def filtered(transcript: Transcript, speakers: SpeakerFilter) -> Transcript:
+    """Return a transcript of the turns that are kept; as it is where all words are one person's."""
+    if speakers is SpeakerFilter.BOTH or transcript.speakers_assumed:
+        return transcript
+    spoken = [turn for turn in transcript.turns if transcript.words(turn).strip()]
+    kept = list(_kept(spoken, speakers))
+    return rendered(
+        [_utterance(transcript, turn) for turn in kept],
+        {label: turn.speaker for turn in kept if (label := _label(turn)) is not None},
+        replace(transcript.source, is_rendered=True),
+    )
+
+
+def _kept(turns: Sequence[Turn], speakers: SpeakerFilter) -> Iterator[Turn]:
+    for at, turn in enumerate(turns):
+        is_next_to_answer = at + 1 < len(turns) and turns[at + 1].speaker is Speaker.PARTICIPANT
+        if turn.speaker is Speaker.PARTICIPANT or (
+            speakers is SpeakerFilter.QUESTION_CONTEXT and is_next_to_answer
+        ):
+            yield turn
+
+
+def _utterance(transcript: Transcript, turn: Turn) -> Utterance:
+    return Utterance(
+        label=_label(turn),
+        words=on_one_line(transcript.words(turn)),
+        start_seconds=turn.start_seconds,
+        end_seconds=turn.end_seconds,
+    )
+
+
+def _label(turn: Turn) -> str | None:
+    """Return the turn's label; a participant who is given all words has none in the file."""
+    return _OWN_LABEL if turn.label is None and turn.speaker is Speaker.PARTICIPANT else turn.label
 
 
 def check_of(content: bytes) -> bytes:
@@ -205,12 +272,3 @@ def content_of(path: Path) -> bytes:
     except OSError as error:
         msg = f"{path.name!r} cannot be read: {reason_of(error)}"
         raise InputError(msg, field="PATH") from None
-
-
-def beginning_of(path: Path) -> bytes:
-    """Read the first bytes of a file, enough for a header; none when that cannot be done."""
-    try:
-        with open_regular(path) as file:
-            return file.read(_BEGINNING_BYTES)
-    except OSError:
-        return b""

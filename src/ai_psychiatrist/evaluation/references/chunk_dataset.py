@@ -36,7 +36,7 @@ def chunk_dataset(references: References, folder: Path) -> Dataset:
         kind=DatasetKind.TEXT,
         path=folder,
         units=tuple(DatasetUnit(unit_id=str(chunk), labels=None) for chunk in chunks_read),
-        oddities=(),
+        issues=(),
         digest=references.artefact.manifest.files["chunks.jsonl"],
         speakers=SpeakerFilter.BOTH,
         transcript=transcript,

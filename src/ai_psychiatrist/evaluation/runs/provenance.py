@@ -30,6 +30,8 @@ _MUST_AGREE: Final = (
     "reader",
     "settings",
 )
+_MAY_GROW: Final = frozenset({"digest", "units", "not_read", "selection"})
+"""What of a dataset is another one once an interview was added or corrected."""
 _SEVERAL: Final = ("addresses", "weights", "served_models")
 """Name → values of which each may be met again; what only one of two records knows is no change."""
 _MAY_CHANGE: Final = ("version", "git_commit", "prompts", "contracts", "calls", *_SEVERAL)
@@ -80,6 +82,7 @@ def dataset_record(dataset: Dataset, *, concerns_depression: bool | None) -> dic
             "name": dataset.path.name,
             "kind": dataset.kind,
             "digest": dataset.digest,
+            "reading": dataset.reading,
             "speakers": dataset.speakers.value,
             "units": len(dataset.units),
             "not_read": dataset.not_read,
@@ -126,6 +129,8 @@ def gone_on_with(
 ) -> dict[str, object]:
     """Return the record of a run that goes on, with the change that was accepted, if there is one.
 
+    Interviews and labels may have been added or corrected; the dataset stays as it was recorded.
+
     Raises `ArtifactMismatch` when the run was begun with other inputs, or, unless that is accepted,
     under another version, with other prompts, rules, calls or servers.
     """
@@ -134,7 +139,8 @@ def gone_on_with(
     last["served_models"] = all_of([one.get("served_models") for one in served])
     others = before.get("other_served_models")
     now = dict(now) | {"served_models": all_of([last["served_models"], others])}
-    other = [name for name in _MUST_AGREE if _is_other(name, last, now)]
+    fixed = [record | {"dataset": _fixed_dataset(record)} for record in (last, now)]
+    other = [name for name in _MUST_AGREE if _is_other(name, *fixed)]
     changed = [name for name in _MAY_CHANGE if _is_other(name, last, now)]
     if other or (changed and not accepts_changed):
         parts = begun_otherwise(last, now, names=[*other, *changed])
@@ -149,6 +155,15 @@ def gone_on_with(
     kept = [name for name in _MAY_CHANGE if name != "served_models" or name in changed]
     change = {name: now[name] for name in kept if name in now}
     return dict(before) | {_CHANGES: [*changes_of(before), change]}
+
+
+def _fixed_dataset(record: Mapping[str, object]) -> object:
+    """Return what a run's dataset keeps when interviews are added; a shard's changes in nothing."""
+    dataset = record.get("dataset")
+    if not isinstance(dataset, Mapping) or "shard" in record:
+        return dataset
+    fixed = {name: value for name, value in dataset.items() if name not in _MAY_GROW}
+    return fixed | {"is_selection": "selection" in dataset}
 
 
 def begun_otherwise(

@@ -125,7 +125,9 @@ def _listed(run: RunFolder) -> ListedRun:
     )
 
 
-def refuse_incomparable(first: RunFolder, second: RunFolder) -> None:
+def refuse_incomparable(
+    first: RunFolder, second: RunFolder, *, has_own_labels: bool = True
+) -> None:
     """Raise `ArtifactMismatch` that says in what two runs differ beside what was to be compared.
 
     Datasets and texts are told by their digests, texts and labels unit by unit; that both have the
@@ -134,7 +136,7 @@ def refuse_incomparable(first: RunFolder, second: RunFolder) -> None:
     differences = [
         *_datasets(first, second),
         *_shards(first, second),
-        *_units(first, second),
+        *_units(first, second, has_own_labels=has_own_labels),
     ]
     if differences:
         msg = (
@@ -167,7 +169,7 @@ def _shards(first: RunFolder, second: RunFolder) -> Iterator[str]:
             )
 
 
-def _units(first: RunFolder, second: RunFolder) -> Iterator[str]:
+def _units(first: RunFolder, second: RunFolder, *, has_own_labels: bool) -> Iterator[str]:
     one, other = read_units(first.units), read_units(second.units)
     labels, other_labels = read_labels(first.labels), read_labels(second.labels)
     # Runs of an earlier version list no units.
@@ -181,5 +183,5 @@ def _units(first: RunFolder, second: RunFolder) -> Iterator[str]:
     if texts:
         yield f"the texts of {texts} of {len(shared)} shared units differ"
     differing = sum(labels.get(unit) != other_labels.get(unit) for unit in shared)
-    if differing:
+    if differing and has_own_labels:
         yield f"the labels of {differing} of {len(shared)} shared units differ"

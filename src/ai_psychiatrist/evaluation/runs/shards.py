@@ -17,13 +17,14 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetUnit, Labels
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
 from ai_psychiatrist.evaluation.runs.cost_file import write_merged_cost
+from ai_psychiatrist.evaluation.runs.kept_labels import keep_labels, labels_digest_of
 from ai_psychiatrist.evaluation.runs.provenance import OF_ONE_RUN, all_of, begun_otherwise
 from ai_psychiatrist.evaluation.runs.results import write_results
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
 from ai_psychiatrist.evaluation.runs.session import RunState, state_of
 from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.infrastructure.digests import keyed_digest, using_installation_key
 from ai_psychiatrist.infrastructure.given_files import open_regular
 from ai_psychiatrist.infrastructure.private_files import make_folders, write_whole
@@ -179,9 +180,10 @@ def _merged(
                 part.run.close()
         units = {unit_id: unit for part in parts for unit_id, unit in part.units.items()}
         write_units(out.units, (units[unit_id] for unit_id in run.units.ids()))
-        _write_files(out, parts)
+        labels = _write_files(out, parts)
         write_results(out, run)
         record = _record(parts) | ({"missing_shards": missing} if missing else {})
+        record = keep_labels(out, record, labels, labels_digest_of(parts[0].terms))
         # Last, because a folder with this file is a run.
         write_json(out.run, record)
         return replace(state_of(out, run), waiting_calls=run.batches.waiting_calls())
@@ -223,7 +225,9 @@ def _naming(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {error}", field=_FIELD) from None
 
 
-def _faults(parts: Sequence[_Part], missing: Sequence[str], *, is_partial: bool) -> Iterator[str]:
+def _faults(  # noqa: C901  one reason after the other
+    parts: Sequence[_Part], missing: Sequence[str], *, is_partial: bool
+) -> Iterator[str]:
     """Yield why parts, in the order of their numbers, make no whole run, and what to do."""
     for part in parts:
         terms = begun_otherwise(parts[0].terms, part.terms, names=(*OF_ONE_RUN, *_OF_THE_LEDGER))
@@ -241,6 +245,8 @@ def _faults(parts: Sequence[_Part], missing: Sequence[str], *, is_partial: bool)
                 f"{one} has {len(before.units)} units and {other} has {len(part.units)}: they were "
                 "not dealt from as many; begin all with the same --limit"
             )
+    if len({labels_digest_of(part.terms) for part in parts}) > 1:
+        yield "the shards have other labels; go on with each (--resume) to renew them"
     if missing and not is_partial:
         named = ", ".join(missing)
         yield f"shards are missing: {named}; name their folders too, or add --partial"
@@ -278,8 +284,8 @@ def _append(run: RunStore, part: _Part) -> None:
         append_rows(run.rows, part.run.rows, number_of=part.shard.place, digest_of=digest_of)
 
 
-def _write_files(out: RunFolder, parts: Sequence[_Part]) -> None:
-    """Write the files that are not results: labels, times, costs, contracts, certificates."""
+def _write_files(out: RunFolder, parts: Sequence[_Part]) -> dict[str, Labels]:
+    """Write times, costs, contracts and certificates; return the labels of all."""
     labels: dict[str, Labels] = {}
     sessions: list[object] = []
     for part in parts:
@@ -288,7 +294,6 @@ def _write_files(out: RunFolder, parts: Sequence[_Part]) -> None:
         if part.folder.timings.exists():
             told = all_of([read_json_file(part.folder.timings, missing="")]).get("sessions", [])
             sessions += [one | {"shard": str(part.shard)} for one in told if isinstance(one, dict)]
-    write_labels(out.labels, labels)
     write_json(out.timings, {"sessions": sessions})
     write_merged_cost([part.folder for part in parts], out)
     first = parts[0].folder
@@ -301,6 +306,7 @@ def _write_files(out: RunFolder, parts: Sequence[_Part]) -> None:
                 make_folders(target.parent)
                 with open_regular(source) as file:
                     write_whole(target, file)
+    return labels
 
 
 def _record(parts: Sequence[_Part]) -> dict[str, object]:

@@ -10,6 +10,8 @@ from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks, task_lines
 from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER, JUDGES, OPTIONAL_AGENTS
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
+from ai_psychiatrist.evaluation.runs.corrections import corrected_texts, require_units, with_texts
+from ai_psychiatrist.evaluation.runs.kept_labels import keep_labels
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes, write_json
 from ai_psychiatrist.evaluation.runs.shards import Shard
@@ -17,7 +19,6 @@ from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.unit import source_bytes, unit_source
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
 from ai_psychiatrist.evaluation.runs.variants import Variant
-from ai_psychiatrist.evaluation.scores.labels_file import write_labels
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.private_files import write_whole
 from ai_psychiatrist.pipelines.run_folder import (
@@ -99,7 +100,8 @@ def open_run(request: EvaluationRequest) -> RunStore:
     ledger = _resumed(request) if request.options.is_resumed else _created(request)
     try:
         use_prompt_key(ledger)
-        digests = dict(_add_units(ledger, request.dataset, wanted))
+        ledger, digests = _with_corrections(ledger, request)
+        digests |= dict(_add_units(ledger, request.dataset, wanted))
         _write_units(ledger, request, digests)
         request.place.keep_files(ledger, request.folder.begun_files())
     except BaseException:
@@ -160,12 +162,34 @@ def _resumed(request: EvaluationRequest) -> RunStore:
     before = folder.require_run()
     record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
     ledger = request.place.open(folder.path, drops_raw=not request.options.keeps_raw)
-    if record != before:
-        changes = len(changes_of(record))
+    changes = len(changes_of(record))
+    if changes > len(changes_of(before)):
         keep_pipeline(folder.change(changes), request.contract)
         _keep_tasks(folder.prompts(changes), request.tasks)
+    if record != before:
         write_json(folder.run, record)
     return ledger
+
+
+def _with_corrections(
+    ledger: RunStore, request: EvaluationRequest
+) -> tuple[RunStore, dict[str, str | None]]:
+    """Return the run's store with the texts of today, and the digests of those that are others.
+
+    A run whose files of interviews are as they were is not compared text by text.
+    """
+    dataset, folder = request.dataset, request.folder
+    require_units(dataset, ledger.units.ids())
+    known = folder.require_run().get("dataset")
+    if not isinstance(known, dict) or known.get("digest") == dataset.digest:
+        return ledger, {}
+    texts = corrected_texts(dataset, read_units(folder.units))
+    renewed = with_texts(ledger, request.place, texts) if texts else ledger
+    digests = {
+        unit: text_digest(unit, text.decode("utf-8", "surrogatepass"))
+        for unit, text in texts.items()
+    }
+    return renewed, {**digests}
 
 
 def _keep_tasks(path: Path, tasks: Tasks) -> None:
@@ -210,15 +234,20 @@ def _write_units(
     write_units(
         folder.units,
         (
-            before.get(unit.unit_id)
-            or RunUnit(
+            RunUnit(
                 unit_id=unit.unit_id,
                 participant_id=unit.participant_id,
                 split=unit.split,
                 text_digest=digests.get(unit.unit_id),
             )
+            if unit.unit_id in digests
+            else before[unit.unit_id]
             for unit in units
         ),
     )
     labels = {unit.unit_id: unit.labels for unit in units if unit.labels is not None}
-    write_labels(folder.labels, labels)
+    record = folder.require_run()
+    now = record | {"dataset": request.record["dataset"]}
+    kept = keep_labels(folder, now, labels, request.dataset.labels_digest)
+    if kept != record:
+        write_json(folder.run, kept)

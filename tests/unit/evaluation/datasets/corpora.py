@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import IssueCode
 
 ITEMS = (
     "PHQ8_NoInterest,PHQ8_Depressed,PHQ8_Sleep,PHQ8_Tired,PHQ8_Appetite,PHQ8_Failure,"
@@ -40,9 +40,9 @@ def session(number: int, content: str | bytes = PLAIN) -> dict[str, str | bytes]
     return {f"{number}_P/{number}_TRANSCRIPT.csv": content}
 
 
-def found(dataset: Dataset) -> dict[OddityCode, list[str]]:
+def found(dataset: Dataset) -> dict[IssueCode, list[str]]:
     """Return code → places."""
-    places: dict[OddityCode, list[str]] = {}
-    for oddity in dataset.oddities:
+    places: dict[IssueCode, list[str]] = {}
+    for oddity in dataset.issues:
         places.setdefault(oddity.code, []).append(oddity.where)
     return places

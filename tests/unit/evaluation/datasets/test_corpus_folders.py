@@ -15,8 +15,9 @@ from tests.unit.evaluation.datasets.corpora import (
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.oddities import Cost, OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
+from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 E_DAIC_HEADER = "Start_Time,End_Time,Text,Confidence"
@@ -58,7 +59,7 @@ def test_test_files_without_and_with_scores_are_joined(tmp_path: Path) -> None:
     assert first.labels is not None
     assert (first.labels.items, first.labels.total, first.split) == ({}, 12, "test")
     assert (second.labels, second.split) == (None, "test")
-    assert found(dataset) == {OddityCode.LABEL_WITHOUT_SCORES: ["301"]}
+    assert found(dataset) == {IssueCode.LABEL_WITHOUT_SCORES: ["301"]}
 
 
 def test_units_are_all_rows_and_all_transcripts(tmp_path: Path) -> None:
@@ -66,9 +67,9 @@ def test_units_are_all_rows_and_all_transcripts(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, session(300) | session(1000) | labels))
     assert [unit.unit_id for unit in dataset.units] == ["300", "302", "1000"]
     assert found(dataset) == {
-        OddityCode.TRANSCRIPT_MISSING: ["302"],
-        OddityCode.LABEL_MISSING: ["1000"],
-        OddityCode.ID_OUTSIDE_CORPUS: ["1000"],
+        IssueCode.TRANSCRIPT_MISSING: ["302"],
+        IssueCode.LABEL_MISSING: ["1000"],
+        IssueCode.ID_OUTSIDE_CORPUS: ["1000"],
     }
     assert dataset.unreadable == {"302"}
     with pytest.raises(TranscriptUnreadable, match="'302' has no transcript"):
@@ -80,71 +81,71 @@ def test_units_are_all_rows_and_all_transcripts(tmp_path: Path) -> None:
     [
         pytest.param(
             {"300_P/300_TRANSCRIPT.csv": b"\x00\x05\x16\x07\x00\x02"},
-            OddityCode.APPLE_DOUBLE_AS_TRANSCRIPT,
+            IssueCode.APPLE_DOUBLE_AS_TRANSCRIPT,
             Cost.UNIT,
             id="stub_taken_for_a_transcript",
         ),
         pytest.param(
-            session(300, b"\x00\x01\xff\xfe\x00"), OddityCode.NOT_TEXT, Cost.UNIT, id="not_text"
+            session(300, b"\x00\x01\xff\xfe\x00"), IssueCode.NOT_TEXT, Cost.UNIT, id="not_text"
         ),
-        pytest.param(session(300, "a,b\n"), OddityCode.UNKNOWN_FORM, Cost.UNIT, id="header"),
+        pytest.param(session(300, "a,b\n"), IssueCode.UNKNOWN_FORM, Cost.UNIT, id="header"),
         pytest.param(
-            session(300, PLAIN + "and then i cried\n"), OddityCode.BROKEN_ROW, Cost.UNIT, id="row"
+            session(300, PLAIN + "and then i cried\n"), IssueCode.BROKEN_ROW, Cost.UNIT, id="row"
         ),
         pytest.param(
             session(300, daic(("Ellie", "a"), ("Participant", "c"), ("Zoltan", "b"))),
-            OddityCode.SPEAKER_UNKNOWN,
+            IssueCode.SPEAKER_UNKNOWN,
             Cost.NOTHING,
             id="unknown_speaker",
         ),
         pytest.param(
-            session(300, daic(("Ellie", "a"))), OddityCode.SPEAKERS_UNKNOWN, Cost.UNIT, id="ellie"
+            session(300, daic(("Ellie", "a"))), IssueCode.SPEAKERS_UNKNOWN, Cost.UNIT, id="ellie"
         ),
-        pytest.param(session(300, daic()), OddityCode.NO_WORDS, Cost.UNIT, id="no_words"),
+        pytest.param(session(300, daic()), IssueCode.NO_WORDS, Cost.UNIT, id="no_words"),
         pytest.param(
             session(300) | {"300_TRANSCRIPT.csv": PLAIN + "9\t9\tEllie\tbye\n"},
-            OddityCode.TRANSCRIPTS_DIFFER,
+            IssueCode.TRANSCRIPTS_DIFFER,
             Cost.UNIT,
             id="two_that_differ",
         ),
         pytest.param(
             session(300) | {"300_TRANSCRIPT.csv": PLAIN},
-            OddityCode.TRANSCRIPT_REPEATED,
+            IssueCode.TRANSCRIPT_REPEATED,
             Cost.NOTHING,
             id="two_that_agree",
         ),
         pytest.param(
             session(300) | {"__MACOSX/300_P/._300_TRANSCRIPT.csv": b"\x00\x05\x16\x07"},
-            OddityCode.APPLE_DOUBLE,
+            IssueCode.APPLE_DOUBLE,
             Cost.NOTHING,
             id="stub_beside",
         ),
         pytest.param(
             {"301_P/300_TRANSCRIPT.csv": PLAIN},
-            OddityCode.FOLDER_NAME_DIFFERS,
+            IssueCode.FOLDER_NAME_DIFFERS,
             Cost.NOTHING,
             id="folder_of_another",
         ),
-        pytest.param(session(342), OddityCode.ID_OUTSIDE_CORPUS, Cost.NOTHING, id="never_given"),
+        pytest.param(session(342), IssueCode.ID_OUTSIDE_CORPUS, Cost.NOTHING, id="never_given"),
         pytest.param(
-            session(300) | {"301_P.tar.gz": b""}, OddityCode.ARCHIVE, Cost.UNIT, id="archive"
+            session(300) | {"301_P.tar.gz": b""}, IssueCode.ARCHIVE, Cost.UNIT, id="archive"
         ),
         pytest.param(
             session(300) | {"300_P.zip": b"", "notes.csv": "a,b\n1,2\n"},
-            OddityCode.NOT_A_LABEL_FILE,
+            IssueCode.NOT_A_LABEL_FILE,
             Cost.NOTHING,
             id="table_of_something_else",
         ),
     ],
 )
 def test_oddity_of_a_file_is_listed_with_its_cost(
-    tmp_path: Path, files: dict[str, str | bytes], code: OddityCode, cost: Cost
+    tmp_path: Path, files: dict[str, str | bytes], code: IssueCode, cost: Cost
 ) -> None:
     dataset = open_dataset(write(tmp_path, files))
-    (oddity,) = (odd for odd in dataset.oddities if odd.code is not OddityCode.NO_LABELS)
+    (oddity,) = (odd for odd in dataset.issues if odd.code is not IssueCode.NO_LABELS)
     assert (oddity.code, oddity.code.cost) == (code, cost)
     assert "cried" not in repr(dataset)
-    is_lost = cost is Cost.UNIT and code is not OddityCode.ARCHIVE
+    is_lost = cost is Cost.UNIT and code is not IssueCode.ARCHIVE
     assert dataset.unreadable == ({"300"} if is_lost else set())
     if is_lost:
         with pytest.raises(TranscriptUnreadable) as caught:
@@ -155,19 +156,19 @@ def test_oddity_of_a_file_is_listed_with_its_cost(
 @pytest.mark.parametrize(
     ("rows", "code"),
     [
-        pytest.param([f"300,{ZEROS}", ",1,1"], OddityCode.ROW_WITHOUT_ID, id="no_id"),
-        pytest.param([f"300,{ZEROS}", "mean,1"], OddityCode.ROW_WITHOUT_ID, id="word_as_id"),
-        pytest.param([f"300,{ZEROS}", f"300,{ZEROS}"], OddityCode.ROW_REPEATED, id="repeated"),
+        pytest.param([f"300,{ZEROS}", ",1,1"], IssueCode.ROW_WITHOUT_ID, id="no_id"),
+        pytest.param([f"300,{ZEROS}", "mean,1"], IssueCode.ROW_WITHOUT_ID, id="word_as_id"),
+        pytest.param([f"300,{ZEROS}", f"300,{ZEROS}"], IssueCode.ROW_REPEATED, id="repeated"),
         pytest.param(
-            [f"300,{ZEROS}", "300,0,1,1,1,0,0,0,0,0,0,0"], OddityCode.LABELS_DIFFER, id="differ"
+            [f"300,{ZEROS}", "300,0,1,1,1,0,0,0,0,0,0,0"], IssueCode.LABELS_DIFFER, id="differ"
         ),
-        pytest.param([f"300,{ZEROS},9"], OddityCode.ROW_BROKEN, id="too_many_columns"),
-        pytest.param(["300,0,4,0,4,0,0,0,0,0,0,0"], OddityCode.VALUE_OUT_OF_RANGE, id="four"),
-        pytest.param(["300,0,1,0,0,0,,0,0,0,0,0"], OddityCode.ITEM_RECOVERED, id="recovered"),
-        pytest.param(["300.0,0,9,0,0,0,0,0,0,0,0,0"], OddityCode.TOTAL_NOT_SUM, id="sum"),
+        pytest.param([f"300,{ZEROS},9"], IssueCode.ROW_BROKEN, id="too_many_columns"),
+        pytest.param(["300,0,4,0,4,0,0,0,0,0,0,0"], IssueCode.VALUE_OUT_OF_RANGE, id="four"),
+        pytest.param(["300,0,1,0,0,0,,0,0,0,0,0"], IssueCode.ITEM_RECOVERED, id="recovered"),
+        pytest.param(["300.0,0,9,0,0,0,0,0,0,0,0,0"], IssueCode.TOTAL_NOT_SUM, id="sum"),
     ],
 )
-def test_oddity_of_a_label_row_is_listed(tmp_path: Path, rows: list[str], code: OddityCode) -> None:
+def test_oddity_of_a_label_row_is_listed(tmp_path: Path, rows: list[str], code: IssueCode) -> None:
     labels = {"train_split.csv": "\n".join([AVEC_2017, *rows])}
     dataset = open_dataset(write(tmp_path, session(300) | labels))
     assert code in found(dataset)
@@ -180,14 +181,20 @@ def test_unit_in_two_splits_has_none(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, session(300) | files))
     assert dataset.units[0].split is None
     assert dataset.units[0].labels is not None
-    assert found(dataset) == {OddityCode.IN_TWO_SPLITS: ["300"]}
+    assert found(dataset) == {IssueCode.IN_TWO_SPLITS: ["300"]}
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
-def test_label_file_in_another_encoding_is_refused_by_name(tmp_path: Path, encoding: str) -> None:
+def test_label_file_in_another_encoding_is_read(tmp_path: Path, encoding: str) -> None:
     content = f"{AVEC_2017}\n300,{ZEROS}\n".encode(encoding)
-    with pytest.raises(InputError, match=r"dev_split\.csv.*UTF-8"):
-        open_dataset(write(tmp_path, session(300) | {"dev_split.csv": content}))
+    dataset = open_dataset(write(tmp_path, session(300) | {"dev_split.csv": content}))
+    assert dataset.units[0].labels is not None
+
+
+def test_label_file_that_is_no_text_is_refused_by_name(tmp_path: Path) -> None:
+    content = b"PK\x03\x04" + bytes(range(256))
+    with pytest.raises(InputError, match=r"labels\.csv.*not text"):
+        open_dataset(write(tmp_path, session(300) | {"labels.csv": content}))
 
 
 def test_label_file_that_is_no_table_is_refused_by_name(tmp_path: Path) -> None:
@@ -230,12 +237,12 @@ def test_e_daic_is_the_participants_words_alone(tmp_path: Path) -> None:
     (unit,) = dataset.units
     assert unit.labels is not None
     assert (unit.labels.items[Item.SLEEP], unit.labels.total, unit.split) == (2, 2, "train")
-    assert dataset.oddities == ()
+    assert dataset.issues == ()
 
 
 def test_kind_that_is_asked_for_refuses_files_of_the_other(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, session(300)), kind="e-daic")
-    assert OddityCode.WRONG_HEADER in found(dataset)
+    assert IssueCode.WRONG_HEADER in found(dataset)
 
 
 def test_file_that_changed_since_is_not_read(tmp_path: Path) -> None:
@@ -255,10 +262,14 @@ def test_digest_tells_bytes_names_and_options_apart(tmp_path: Path) -> None:
         open_dataset(one, speakers=SpeakerFilter.PARTICIPANT_ONLY).digest,
         open_dataset(write(tmp_path / "a", session(301) | labels)).digest,
         open_dataset(write(tmp_path / "b", session(300, PLAIN + "\n") | labels)).digest,
-        open_dataset(write(tmp_path / "c", session(300) | other_labels)).digest,
     ]
     assert open_dataset(same).digest == digests[0]
     assert len(set(digests)) == len(digests)
+    relabelled = open_dataset(write(tmp_path / "c", session(300) | other_labels))
+    assert relabelled.digest == digests[0]
+    assert relabelled.labels_digest != open_dataset(one).labels_digest
+    recoded = open_dataset(one, scores=LabelOptions.read(label_codes="0-3"))
+    assert recoded.labels_digest != open_dataset(one).labels_digest
 
 
 def test_rendered_text_reads_back_as_the_same_turns(tmp_path: Path) -> None:

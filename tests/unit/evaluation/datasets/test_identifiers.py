@@ -1,6 +1,6 @@
 import pytest
 
-from ai_psychiatrist.evaluation.datasets.identifiers import LONGEST, identifier_of, split_name
+from ai_psychiatrist.evaluation.datasets.names import LONGEST, identifier_of, split_name
 
 
 @pytest.mark.parametrize(

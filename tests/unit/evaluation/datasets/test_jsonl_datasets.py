@@ -7,7 +7,7 @@ from tests.unit.evaluation.datasets.corpora import found
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
@@ -110,21 +110,21 @@ def test_participants_are_named_by_a_number_or_a_short_text(
 def test_items_of_another_form_make_the_label_unusable(tmp_path: Path, items: object) -> None:
     dataset = opened(tmp_path, {"id": "a", "text": TALK, "items": items, "total": 3})
     assert dataset.units[0].labels is None
-    assert OddityCode.VALUE_UNREADABLE in found(dataset)
+    assert IssueCode.VALUE_UNREADABLE in found(dataset)
 
 
 @pytest.mark.parametrize(
     ("speaker", "shown", "code"),
     [
-        pytest.param("Guest_family", "Other Speaker", OddityCode.SPEAKER_OTHER, id="family"),
-        pytest.param("Guest_family_2", "Other Speaker", OddityCode.SPEAKER_OTHER, id="second"),
-        pytest.param("patient_guest", "Other Speaker", OddityCode.SPEAKER_OTHER, id="guest"),
+        pytest.param("Guest_family", "Other Speaker", IssueCode.SPEAKER_OTHER, id="family"),
+        pytest.param("Guest_family_2", "Other Speaker", IssueCode.SPEAKER_OTHER, id="second"),
+        pytest.param("patient_guest", "Other Speaker", IssueCode.SPEAKER_OTHER, id="guest"),
         pytest.param("guest_clinician", "Interviewer", None, id="clinician"),
-        pytest.param("Zoltan", "Interviewer", OddityCode.INTERVIEWER_ASSUMED, id="unknown"),
+        pytest.param("Zoltan", "Interviewer", IssueCode.INTERVIEWER_ASSUMED, id="unknown"),
     ],
 )
 def test_nobody_else_is_taken_for_the_participant(
-    tmp_path: Path, speaker: str, shown: str, code: OddityCode | None
+    tmp_path: Path, speaker: str, shown: str, code: IssueCode | None
 ) -> None:
     dataset = opened(tmp_path, turns(("patient", "hm"), (speaker, "she is sad"), total=3))
     transcript = dataset.transcript("a")
@@ -150,43 +150,43 @@ def test_line_break_in_words_starts_no_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "where"),
     [
-        pytest.param("{oops secret", OddityCode.LINE_UNREADABLE, "talks.jsonl", id="no_json"),
-        pytest.param('["secret"]', OddityCode.LINE_UNREADABLE, "talks.jsonl", id="no_object"),
-        pytest.param('{"id": "b"}', OddityCode.LINE_UNREADABLE, "talks.jsonl", id="no_talk"),
+        pytest.param("{oops secret", IssueCode.LINE_UNREADABLE, "talks.jsonl", id="no_json"),
+        pytest.param('["secret"]', IssueCode.LINE_UNREADABLE, "talks.jsonl", id="no_object"),
+        pytest.param('{"id": "b"}', IssueCode.LINE_UNREADABLE, "talks.jsonl", id="no_talk"),
         pytest.param(
             '{"id": "b", "turns": [{"speaker": 1, "text": "secret"}]}',
-            OddityCode.LINE_UNREADABLE,
+            IssueCode.LINE_UNREADABLE,
             "talks.jsonl",
             id="speaker_is_a_number",
         ),
         pytest.param(
-            json.dumps({"id": "a", "text": TALK}), OddityCode.ID_REPEATED, "a", id="repeated"
+            json.dumps({"id": "a", "text": TALK}), IssueCode.ID_REPEATED, "a", id="repeated"
         ),
         pytest.param(
             json.dumps({"id": "b", "text": TALK, "participant_id": ["secret"]}),
-            OddityCode.PARTICIPANT_UNUSABLE,
+            IssueCode.PARTICIPANT_UNUSABLE,
             "b",
             id="participant_is_a_list",
         ),
-        pytest.param(json.dumps({"text": TALK}), OddityCode.ID_MISSING, "line-2", id="no_id"),
+        pytest.param(json.dumps({"text": TALK}), IssueCode.ID_MISSING, "line-2", id="no_id"),
         pytest.param(
             '{"id": "b", "turns": [{"speaker": "doctor", "text": "secret"}]}',
-            OddityCode.SPEAKERS_UNKNOWN,
+            IssueCode.SPEAKERS_UNKNOWN,
             "b",
             id="no_participant",
         ),
-        pytest.param('{"id": "b", "turns": []}', OddityCode.NO_WORDS, "b", id="no_turns"),
-        pytest.param('{"id": "b", "text": " "}', OddityCode.NO_WORDS, "b", id="blank_text"),
+        pytest.param('{"id": "b", "turns": []}', IssueCode.NO_WORDS, "b", id="no_turns"),
+        pytest.param('{"id": "b", "text": " "}', IssueCode.NO_WORDS, "b", id="blank_text"),
         pytest.param(
-            '{"id": "b", "text": "secret"}', OddityCode.SPEAKERS_ASSUMED, "b", id="no_labels"
+            '{"id": "b", "text": "secret"}', IssueCode.SPEAKERS_ASSUMED, "b", id="no_labels"
         ),
     ],
 )
 def test_odd_line_is_listed_with_its_number(
-    tmp_path: Path, line: str, code: OddityCode, where: str
+    tmp_path: Path, line: str, code: IssueCode, where: str
 ) -> None:
     dataset = opened(tmp_path, {"id": "a", "text": TALK}, line)
-    (oddity,) = (odd for odd in dataset.oddities if odd.code is not OddityCode.NO_LABELS)
+    (oddity,) = (odd for odd in dataset.issues if odd.code is not IssueCode.NO_LABELS)
     assert (oddity.code, oddity.where, oddity.line) == (code, where, 2)
     assert dataset.transcript("a").text == TALK
     assert "secret" not in repr(dataset)
@@ -203,8 +203,8 @@ def test_unit_without_participant_is_kept_and_has_no_text(tmp_path: Path) -> Non
 
 def test_missing_labels_are_told_by_unit_once_others_have_some(tmp_path: Path) -> None:
     first, second = {"id": "a", "text": TALK, "total": 3}, {"id": "b", "text": TALK}
-    assert found(opened(tmp_path, second)) == {OddityCode.NO_LABELS: ["."]}
-    assert found(opened(tmp_path, first, second)) == {OddityCode.LABEL_MISSING: ["b"]}
+    assert found(opened(tmp_path, second)) == {IssueCode.NO_LABELS: ["."]}
+    assert found(opened(tmp_path, first, second)) == {IssueCode.LABEL_MISSING: ["b"]}
 
 
 def test_lines_between_blank_ones_are_read_at_their_place(tmp_path: Path) -> None:
@@ -241,12 +241,12 @@ def test_public_conversations_are_all_accounted_for(public_data: Path) -> None:
     dataset = open_dataset(public_data / "transcripts" / "conversations.jsonl")
     assert len(dataset.units) == 422
     assert set(found(dataset)) == {
-        OddityCode.NO_LABELS,
-        OddityCode.SPEAKER_OTHER,
-        OddityCode.SPEAKERS_UNKNOWN,
-        OddityCode.WORDS_SET_ASIDE,
+        IssueCode.NO_LABELS,
+        IssueCode.SPEAKER_OTHER,
+        IssueCode.SPEAKERS_UNKNOWN,
+        IssueCode.WORDS_SET_ASIDE,
     }
-    assert set(found(dataset)[OddityCode.SPEAKERS_UNKNOWN]) == dataset.unreadable
+    assert set(found(dataset)[IssueCode.SPEAKERS_UNKNOWN]) == dataset.unreadable
     for unit in dataset.units:
         if unit.unit_id not in dataset.unreadable:
             assert not parse_transcript(dataset.transcript(unit.unit_id).text).speakers_assumed
@@ -254,6 +254,6 @@ def test_public_conversations_are_all_accounted_for(public_data: Path) -> None:
 
 def test_public_interviews_with_scores_are_whole(public_data: Path) -> None:
     dataset = open_dataset(public_data / "scores" / "synthetic_interviews_phq8.jsonl")
-    assert dataset.oddities == ()
+    assert dataset.issues == ()
     totals = [unit.labels.total for unit in dataset.units if unit.labels]
     assert (len(totals), totals[0], totals[-1]) == (10, 0, 24)

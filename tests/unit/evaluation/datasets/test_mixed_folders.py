@@ -8,7 +8,7 @@ from tests.unit.evaluation.datasets.corpora import AVEC_2017, PLAIN, ZEROS, foun
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind
-from ai_psychiatrist.evaluation.datasets.oddities import Cost, OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 
 TALK = "Therapist: how are you\nClient: fine"
@@ -68,7 +68,7 @@ def test_file_of_several_interviews_in_a_folder_is_a_unit_without_a_text(tmp_pat
     lines = '{"id": "a", "text": "P: hi"}\n{"id": "b", "text": "P: hi"}\n'
     dataset = open_dataset(write(tmp_path, {"a.txt": TALK, "b.jsonl": lines}))
     assert dataset.unreadable == {"b"}
-    assert found(dataset)[OddityCode.SEVERAL_INTERVIEWS] == ["b.jsonl"]
+    assert found(dataset)[IssueCode.SEVERAL_INTERVIEWS] == ["b.jsonl"]
     assert len(open_dataset(tmp_path / "b.jsonl").units) == 2
 
 
@@ -79,8 +79,8 @@ def test_file_of_several_interviews_in_a_folder_is_a_unit_without_a_text(tmp_pat
 def test_document_in_another_form_is_named_and_counted(tmp_path: Path, name: str) -> None:
     dataset = open_dataset(write(tmp_path, {"b.txt": TALK, name: "x"}))
     assert [unit.unit_id for unit in dataset.units] == ["b"]
-    assert found(dataset)[OddityCode.OTHER_FORM] == [name]
-    assert dataset.not_read == {OddityCode.OTHER_FORM: 1}
+    assert found(dataset)[IssueCode.OTHER_FORM] == [name]
+    assert dataset.not_read == {IssueCode.OTHER_FORM: 1}
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_file_that_is_no_interview_by_its_name_is_named_at_no_cost(
     tmp_path: Path, name: str
 ) -> None:
     dataset = open_dataset(write(tmp_path, {"b.txt": TALK, name: "a sentence of four words"}))
-    (oddity,) = (odd for odd in dataset.oddities if odd.code is not OddityCode.NO_LABELS)
+    (oddity,) = (odd for odd in dataset.issues if odd.code is not IssueCode.NO_LABELS)
     assert (oddity.where, oddity.code, oddity.code.cost) == (
         name,
-        OddityCode.OTHER_FILE,
+        IssueCode.OTHER_FILE,
         Cost.NOTHING,
     )
     assert [unit.unit_id for unit in dataset.units] == ["b"]
@@ -117,15 +117,15 @@ def test_files_in_a_folder_of_no_session_are_counted_as_not_read(
     tmp_path: Path, files: dict[str, str | bytes], where: str, count: int
 ) -> None:
     dataset = open_dataset(write(tmp_path, session(300) | files))
-    assert found(dataset)[OddityCode.SUBFOLDER] == [where]
-    assert dataset.not_read == {OddityCode.SUBFOLDER: count}
+    assert found(dataset)[IssueCode.SUBFOLDER] == [where]
+    assert dataset.not_read == {IssueCode.SUBFOLDER: count}
 
 
 @pytest.mark.parametrize("folder", ["300_P", "300_P/features", ".git", "__MACOSX"])
 def test_what_lies_beside_a_transcript_costs_nothing(tmp_path: Path, folder: str) -> None:
     beside = {f"{folder}/notes.txt": "x", f"{folder}/300_GAZE.txt": "x"}
     dataset = open_dataset(write(tmp_path, session(300) | beside))
-    assert found(dataset)[OddityCode.OTHER_FILE] == [folder]
+    assert found(dataset)[IssueCode.OTHER_FILE] == [folder]
     assert dataset.not_read == {}
 
 
@@ -153,7 +153,7 @@ def test_labels_are_joined_with_sessions_and_files(tmp_path: Path) -> None:
         ["300", "a", "b", "z"], True
     )
     assert dataset.unreadable == {"z"}
-    assert found(dataset) == {OddityCode.TRANSCRIPT_MISSING: ["z"]}
+    assert found(dataset) == {IssueCode.TRANSCRIPT_MISSING: ["z"]}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_table_without_a_known_column_is_lost_only_where_it_may_hold_speech(
 ) -> None:
     dataset = open_dataset(write(tmp_path, {"a.txt": TALK, "b.csv": content}))
     assert dataset.unreadable == unreadable
-    assert (OddityCode.NOT_A_LABEL_FILE in found(dataset)) is not bool(unreadable)
+    assert (IssueCode.NOT_A_LABEL_FILE in found(dataset)) is not bool(unreadable)
 
 
 def test_table_with_identifiers_and_words_is_never_taken_for_labels(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_table_with_identifiers_and_words_is_never_taken_for_labels(tmp_path: Pa
 def test_kind_that_is_asked_for_leaves_out_what_is_named(tmp_path: Path) -> None:
     folder = write(tmp_path, session(300) | {"a.txt": TALK})
     corpus, texts = open_dataset(folder, kind="daic-woz"), open_dataset(folder, kind="text")
-    assert (corpus.kind, corpus.not_read) == (DatasetKind.DAIC_WOZ, {OddityCode.NOT_OF_KIND: 1})
-    assert (texts.kind, texts.not_read) == (DatasetKind.TEXT, {OddityCode.SUBFOLDER: 1})
+    assert (corpus.kind, corpus.not_read) == (DatasetKind.DAIC_WOZ, {IssueCode.NOT_OF_KIND: 1})
+    assert (texts.kind, texts.not_read) == (DatasetKind.TEXT, {IssueCode.SUBFOLDER: 1})
     assert [unit.unit_id for unit in texts.units] == ["a"]
 
 

@@ -9,7 +9,7 @@ from tests.unit.evaluation.datasets.corpora import daic, found, session, write
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
@@ -26,7 +26,7 @@ def participant(dataset: Dataset, unit_id: str) -> list[str]:
 
 def test_labels_that_nobody_knows_are_listed_and_the_unit_is_refused(tmp_path: Path) -> None:
     dataset = open_dataset(write(tmp_path, {"a.txt": FIRST_NAMES, "b.txt": KNOWN}))
-    (oddity,) = (odd for odd in dataset.oddities if odd.code is OddityCode.SPEAKERS_UNKNOWN)
+    (oddity,) = (odd for odd in dataset.issues if odd.code is IssueCode.SPEAKERS_UNKNOWN)
     assert (oddity.where, oddity.labels) == ("a.txt", ("Tom", "Anna"))
     assert "--participant LABEL" in oddity.code.action
     assert "Anna" not in repr(dataset)
@@ -87,7 +87,7 @@ def test_row_of_every_file_counts_where_its_label_is_beyond_those_that_are_told(
 def test_row_whose_label_is_not_in_its_file_is_that_units_error(tmp_path: Path) -> None:
     files = {"a.txt": KNOWN, "b.txt": KNOWN, "speakers.csv": "file,label,role\na,Zoe,participant\n"}
     dataset = open_dataset(write(tmp_path, files))
-    assert found(dataset)[OddityCode.SPEAKERS_UNKNOWN] == ["a.txt"]
+    assert found(dataset)[IssueCode.SPEAKERS_UNKNOWN] == ["a.txt"]
     assert dataset.unreadable == {"a"}
 
 
@@ -143,7 +143,7 @@ def test_line_of_an_interview_may_say_who_is_who(tmp_path: Path) -> None:
 def test_line_of_speakers_that_cannot_be_used_costs_the_unit(tmp_path: Path) -> None:
     text = f"speakers: Anna = boss\n{FIRST_NAMES}"
     dataset = open_dataset(write(tmp_path, {"a.txt": text, "b.txt": KNOWN}))
-    assert found(dataset)[OddityCode.SPEAKERS_MISNAMED] == ["a.txt"]
+    assert found(dataset)[IssueCode.SPEAKERS_MISNAMED] == ["a.txt"]
     assert dataset.unreadable == {"a"}
 
 

@@ -10,7 +10,7 @@ from tests.unit.evaluation.datasets.corpora import found
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, Labels
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
     CorpusKind,
@@ -68,26 +68,26 @@ def test_more_units_change_no_interview(daic_woz: Path, tmp_path: Path) -> None:
 def test_every_quirk_is_there_and_found(daic_woz: Path) -> None:
     places = found(open_dataset(daic_woz))
     assert {
-        OddityCode.TRANSCRIPT_MISSING: ["307"],
-        OddityCode.LABEL_MISSING: ["308"],
-        OddityCode.ITEMS_BLANK: ["304"],
-        OddityCode.TOTAL_NOT_SUM: ["305"],
-        OddityCode.VALUE_OUT_OF_RANGE: ["306"],
-        OddityCode.ITEM_RECOVERED: ["319"],
-        OddityCode.BINARY_NOT_TOTAL: ["409"],
-        OddityCode.CODED_LINE: ["301_P/301_TRANSCRIPT.csv"],
-        OddityCode.SPEAKER_SPELLING: ["302_P/302_TRANSCRIPT.csv"],
-        OddityCode.APPLE_DOUBLE: ["__MACOSX/300_P/._300_TRANSCRIPT.csv"],
-        OddityCode.INTERRUPTION: ["373_P/373_TRANSCRIPT.csv", "444_P/444_TRANSCRIPT.csv"],
-        OddityCode.NO_INTERVIEWER: [f"{at}_P/{at}_TRANSCRIPT.csv" for at in (451, 458, 480)],
+        IssueCode.TRANSCRIPT_MISSING: ["307"],
+        IssueCode.LABEL_MISSING: ["308"],
+        IssueCode.ITEMS_BLANK: ["304"],
+        IssueCode.TOTAL_NOT_SUM: ["305"],
+        IssueCode.VALUE_OUT_OF_RANGE: ["306"],
+        IssueCode.ITEM_RECOVERED: ["319"],
+        IssueCode.BINARY_NOT_TOTAL: ["409"],
+        IssueCode.CODED_LINE: ["301_P/301_TRANSCRIPT.csv"],
+        IssueCode.SPEAKER_SPELLING: ["302_P/302_TRANSCRIPT.csv"],
+        IssueCode.APPLE_DOUBLE: ["__MACOSX/300_P/._300_TRANSCRIPT.csv"],
+        IssueCode.INTERRUPTION: ["373_P/373_TRANSCRIPT.csv", "444_P/444_TRANSCRIPT.csv"],
+        IssueCode.NO_INTERVIEWER: [f"{at}_P/{at}_TRANSCRIPT.csv" for at in (451, 458, 480)],
     }.items() <= places.items()
     assert {
-        OddityCode.SYNC_MARK,
-        OddityCode.SMALL_TALK,
-        OddityCode.SCRUBBED,
-        OddityCode.UNRECOGNISED_WORDS,
-        OddityCode.NONVERBAL,
-        OddityCode.BLANK_WORDS,
+        IssueCode.SYNC_MARK,
+        IssueCode.SMALL_TALK,
+        IssueCode.SCRUBBED,
+        IssueCode.UNRECOGNISED_WORDS,
+        IssueCode.NONVERBAL,
+        IssueCode.BLANK_WORDS,
     } <= set(places)
 
 

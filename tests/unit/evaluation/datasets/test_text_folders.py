@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from tests.unit.evaluation.datasets.corpora import found, write
 
-from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
+from ai_psychiatrist.domain.errors import TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.oddities import OddityCode
+from ai_psychiatrist.evaluation.datasets.issues import IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 
 TALK = "Therapist: how are you\r\nClient: fine\nreally fine\nTherapist: good"
@@ -33,8 +33,8 @@ def test_plain_text_stays_exactly_as_it_is(tmp_path: Path) -> None:
     assert [unit.unit_id for unit in dataset.units] == ["a", "b"]
     assert dataset.transcript("b").text == TALK
     assert found(dataset) == {
-        OddityCode.SPEAKERS_ASSUMED: ["a.TXT"],
-        OddityCode.NO_LABELS: ["."],
+        IssueCode.SPEAKERS_ASSUMED: ["a.TXT"],
+        IssueCode.NO_LABELS: ["."],
     }
 
 
@@ -61,8 +61,8 @@ def test_labels_are_joined_by_name(tmp_path: Path, unit_id: str) -> None:
     assert first.labels is not None
     assert (first.unit_id, first.labels.total, first.participant_id) == ("a", 3, None)
     assert found(dataset) == {
-        OddityCode.LABEL_MISSING: ["b"],
-        OddityCode.TRANSCRIPT_MISSING: ["z"],
+        IssueCode.LABEL_MISSING: ["b"],
+        IssueCode.TRANSCRIPT_MISSING: ["z"],
     }
 
 
@@ -93,9 +93,10 @@ def test_a_second_rater_has_columns_of_the_items_with_that_ending(tmp_path: Path
     }
 
 
-def test_labels_without_a_column_of_units_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no column 'unit_id'"):
-        open_dataset(write(tmp_path, {"a.txt": TALK, "labels.csv": "name,total\na,3\n"}))
+def test_labels_without_a_column_of_units_are_named_and_not_used(tmp_path: Path) -> None:
+    dataset = open_dataset(write(tmp_path, {"a.txt": TALK, "labels.csv": "name,total\na,3\n"}))
+    assert IssueCode.IDENTIFIER_MISSING in found(dataset)
+    assert (dataset.is_whole, dataset.labelled) == (False, [])
 
 
 def test_files_of_one_stem_keep_their_endings(tmp_path: Path) -> None:
@@ -108,21 +109,19 @@ def test_files_of_one_stem_keep_their_endings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "code"),
     [
-        ({"sub/b.txt": TALK}, OddityCode.SUBFOLDER),
-        ({"notes.pdf": b"%PDF"}, OddityCode.OTHER_FORM),
-        ({"._a.txt": b"\x00\x05\x16\x07"}, OddityCode.APPLE_DOUBLE),
-        ({"b.txt": b"\x00\x01\xff"}, OddityCode.NOT_TEXT),
-        ({"b.txt": " \n"}, OddityCode.NO_WORDS),
-        ({"b.txt": "Doctor: hm"}, OddityCode.SPEAKERS_UNKNOWN),
-        ({"b.vtt": "no subtitles"}, OddityCode.SUBTITLES_REFUSED),
-        ({"b.vtt": cues()}, OddityCode.NO_WORDS),
+        ({"sub/b.txt": TALK}, IssueCode.SUBFOLDER),
+        ({"notes.pdf": b"%PDF"}, IssueCode.OTHER_FORM),
+        ({"._a.txt": b"\x00\x05\x16\x07"}, IssueCode.APPLE_DOUBLE),
+        ({"b.txt": b"\x00\x01\xff"}, IssueCode.NOT_TEXT),
+        ({"b.txt": " \n"}, IssueCode.NO_WORDS),
+        ({"b.txt": "Doctor: hm"}, IssueCode.SPEAKERS_UNKNOWN),
+        ({"b.vtt": "no subtitles"}, IssueCode.SUBTITLES_REFUSED),
+        ({"b.vtt": cues()}, IssueCode.NO_WORDS),
     ],
 )
-def test_odd_file_is_listed(
-    tmp_path: Path, files: dict[str, str | bytes], code: OddityCode
-) -> None:
+def test_odd_file_is_listed(tmp_path: Path, files: dict[str, str | bytes], code: IssueCode) -> None:
     dataset = open_dataset(write(tmp_path, {"a.txt": TALK} | files))
-    assert list(found(dataset)) == [code, OddityCode.NO_LABELS]
+    assert list(found(dataset)) == [code, IssueCode.NO_LABELS]
     assert found(dataset)[code] == [next(iter(files)).split("/")[0]]
     for unit_id in dataset.unreadable:
         with pytest.raises(TranscriptUnreadable):
@@ -164,7 +163,7 @@ def test_unknown_voice_is_not_the_participant_and_is_not_named(tmp_path: Path) -
     dataset = open_dataset(write(tmp_path, {"a.vtt": content}))
     transcript = dataset.transcript("a")
     assert [transcript.words(turn) for turn in transcript.participant_turns()] == ["no"]
-    assert found(dataset)[OddityCode.INTERVIEWER_ASSUMED] == ["a.vtt"]
+    assert found(dataset)[IssueCode.INTERVIEWER_ASSUMED] == ["a.vtt"]
     assert "Bingham" not in repr(dataset)
 
 
@@ -173,7 +172,7 @@ def test_words_that_belong_to_no_cue_are_told_by_line(tmp_path: Path) -> None:
         cues("Patient: one") + "\n\nlost\n\nNOTE\nnot spoken\n\n00:08.000 --> 00:09.000\ntwo\n"
     )
     dataset = open_dataset(write(tmp_path, {"a.vtt": content}))
-    (oddity,) = (odd for odd in dataset.oddities if odd.code is OddityCode.WORDS_WITHOUT_TIMES)
+    (oddity,) = (odd for odd in dataset.issues if odd.code is IssueCode.WORDS_WITHOUT_TIMES)
     assert (oddity.where, oddity.line, oddity.count) == ("a.vtt", 6, 1)
     text = dataset.transcript("a").text
     assert "one" in text
@@ -192,7 +191,7 @@ def test_public_subtitles_are_all_accounted_for(public_data: Path) -> None:
     dataset = open_dataset(folder)
     files = [path for path in folder.iterdir() if path.suffix in {".vtt", ".srt", ".sbv"}]
     assert len(dataset.units) == len(files)
-    codes = (OddityCode.SUBTITLES_REFUSED, OddityCode.NO_WORDS, OddityCode.SPEAKERS_UNKNOWN)
+    codes = (IssueCode.SUBTITLES_REFUSED, IssueCode.NO_WORDS, IssueCode.SPEAKERS_UNKNOWN)
     lost = [name for code in codes for name in found(dataset)[code]]
     assert len(lost) == len(dataset.unreadable) == 33
     for unit in dataset.units:
@@ -212,9 +211,9 @@ def test_what_is_no_file_in_a_folder_is_listed_and_never_waited_for(tmp_path: Pa
         file.truncate(1 << 34)
     dataset = open_dataset(folder)
     assert found(dataset) == {
-        OddityCode.NOT_TEXT: ["b.txt", "f.txt"],
-        OddityCode.LINK_LEADS_OUT: ["c.txt", "d.txt"],
-        OddityCode.NOT_A_LABEL_FILE: ["labels.csv"],
-        OddityCode.NO_LABELS: ["."],
+        IssueCode.NOT_TEXT: ["b.txt", "f.txt"],
+        IssueCode.LINK_LEADS_OUT: ["c.txt", "d.txt"],
+        IssueCode.NOT_A_LABEL_FILE: ["labels.csv"],
+        IssueCode.NO_LABELS: ["."],
     }
     assert dataset.transcript("e").text == TALK

@@ -25,7 +25,7 @@ class UnitQuirk(StrEnum):
     TWO_BLANK_ITEMS = "two blank items, not recoverable"
     TOTAL_NOT_SUM = "a total that is not the sum of the items"
     BINARY_NOT_TOTAL = "a binary label that contradicts the total"
-    ITEM_OF_FOUR = "an item of 4"
+    ITEM_OF_FIVE = "an item of 5"
 
 
 TRANSCRIPT_QUIRKS: Final = frozenset(
@@ -57,7 +57,7 @@ _QUIRKS: Final[Mapping[int, UnitQuirk]] = {
     303: UnitQuirk.WORDS_LIKE_BLANKS,
     304: UnitQuirk.TWO_BLANK_ITEMS,
     305: UnitQuirk.TOTAL_NOT_SUM,
-    306: UnitQuirk.ITEM_OF_FOUR,
+    306: UnitQuirk.ITEM_OF_FIVE,
     307: UnitQuirk.NO_TRANSCRIPT,
     308: UnitQuirk.NO_LABEL,
 }

@@ -93,6 +93,6 @@ def _values(unit: MadeUpParticipant) -> dict[str, object]:
         values[Item.SLEEP] = ""
     if quirk is UnitQuirk.TWO_BLANK_ITEMS:
         values[Item.MOVING] = ""
-    if quirk is UnitQuirk.ITEM_OF_FOUR:
-        values[Item.TIRED] = 4
+    if quirk is UnitQuirk.ITEM_OF_FIVE:
+        values[Item.TIRED] = 5
     return values

@@ -6,7 +6,7 @@ from typing import Final, Self
 
 
 class Cost(StrEnum):
-    """What is lost by an oddity."""
+    """What is lost by an issue."""
 
     NOTHING = "nothing"
     LABEL = "label"
@@ -34,7 +34,7 @@ def _not_read(code: str, action: str) -> tuple[str, str, Cost, bool]:
     return code, action, Cost.UNIT, True
 
 
-class OddityCode(StrEnum):
+class IssueCode(StrEnum):
     """What is odd, what is done about it, and what that costs."""
 
     action: str
@@ -127,10 +127,36 @@ class OddityCode(StrEnum):
 
     NO_LABELS = "no_labels", "units kept without labels: there is no label file"
     LABEL_MISSING = _no_label("label_missing", "in no label file")
+    COLUMNS_UNKNOWN = "columns_unknown", "columns of label files that are not used"
+    SCORES_UNKNOWN = "scores_unknown", "file not used: no column of scores is known", Cost.LABEL
+    IDENTIFIER_MISSING = (
+        "identifier_missing",
+        "file not used: scores, but no known column of identifiers",
+        Cost.LABEL,
+    )
+    CODES_UNCLEAR = (
+        "codes_unclear",
+        "labels of the file not used: no item is 0, or one is 4, as if coded from 1",
+        Cost.LABEL,
+    )
+    OCCASIONS = (
+        "occasions",
+        "labels of the file not used: units have scores on several occasions",
+        Cost.LABEL,
+    )
+    IDS_NEARLY_MATCH = (
+        "ids_nearly_match",
+        "units kept apart: identifiers of labels and transcripts differ in their spelling",
+        Cost.LABEL,
+    )
+    TEXTS_IN_TABLE = (
+        "texts_in_table",
+        "labels read; a column of the label file holds texts, which are not",
+    )
     LABEL_WITHOUT_SCORES = "label_without_scores", "unit kept without label: no scores given"
     NOT_A_LABEL_FILE = "not_a_label_file", "not read: no column of scores, none of words"
     ROW_WITHOUT_ID = "row_without_id", "row left out", Cost.LABEL
-    ROW_BROKEN = _no_label("row_broken", "more columns than the header")
+    ROW_BROKEN = _no_label("row_broken", "more or fewer columns than the header")
     ROW_REPEATED = "row_repeated", "the rows agree and are joined"
     LABELS_DIFFER = _no_label("labels_differ", "label files contradict each other")
     IN_TWO_SPLITS = "in_two_splits", "unit kept without a split", Cost.LABEL
@@ -143,15 +169,17 @@ class OddityCode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Oddity:
+class DataIssue:
     """One thing that is odd about one file or unit."""
 
     where: str
     """A unit's identifier, or a file's name relative to the dataset; never text of a transcript."""
-    code: OddityCode
+    code: IssueCode
     line: int | None = None
     """The first line concerned, from 1."""
     count: int = 1
     """How many rows of the file, or files of the folder, are concerned."""
     labels: tuple[str, ...] = field(default=(), repr=False)
-    """Of speakers, as found: names maybe, so for whoever checks the dataset and nobody else."""
+    """Of speakers, as found: they may be names, so they are shown in the check alone."""
+    hint: str | None = None
+    """What to do about it, where that depends on the file."""

@@ -1,0 +1,327 @@
+"""Label files as REDCap, Qualtrics, SPSS and spreadsheets of several languages write them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.evaluation.datasets.corpora import found, write
+
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind
+from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
+from ai_psychiatrist.evaluation.datasets.options import LabelOptions
+
+TALK = "Doctor: hi\nPatient: i sleep badly\n"
+SERIES = ",".join(f"phq8_{number}" for number in range(1, 9))
+ITEMS = {"1": "01230123", "2": "00000000", "3": "33333333"}
+"""Unit → its true items, in every file here."""
+
+
+def rows(*names: str, separator: str = ",") -> str:
+    """Return rows of the true items under these identifiers."""
+    return "".join(
+        f"{separator.join([name, *items])}\n"
+        for name, items in zip(names, ITEMS.values(), strict=True)
+    )
+
+
+def opened(folder: Path, labels: str | bytes, name: str = "labels.csv", **given: Any) -> Dataset:
+    texts: dict[str, str | bytes] = {f"{unit}.txt": TALK for unit in ITEMS}
+    write(folder, {**texts, name: labels})
+    return open_dataset(folder, scores=LabelOptions.read(**given))
+
+
+def items_of(dataset: Dataset) -> dict[str, str]:
+    return {
+        unit.unit_id: "".join(
+            "?" if one is None else str(one) for one in unit.labels.items.values()
+        )
+        for unit in dataset.units
+        if unit.labels is not None
+    }
+
+
+GERMAN = ("Überhaupt nicht", "An einzelnen Tagen", "An mehr als der Hälfte der Tage")
+QUESTIONS = (
+    "Little interest or pleasure in doing things",
+    "Feeling down, depressed, or hopeless",
+    "Trouble falling or staying asleep",
+    "Feeling tired or having little energy",
+    "Poor appetite or overeating",
+    "Feeling bad about yourself",
+    "Trouble concentrating on things",
+    "Moving or speaking so slowly",
+)
+ASKED = ",".join(f'"Over the last 2 weeks - {question}"' for question in QUESTIONS)
+IDS = ",".join(f'"{{""ImportId"":""QID5_{at}""}}"' for at in range(1, 9))
+NAMED_BY_ASKING = ",".join(f"Q5_{at}" for at in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        pytest.param("redcap.csv", f"record_id,{SERIES}\n{rows('1', '2', '3')}", id="redcap"),
+        pytest.param("x.csv", f"Subject ID,{SERIES}\n{rows('1', '2', '3')}", id="subject"),
+        pytest.param("x.csv", f"patient_id,{SERIES}\n{rows('1', '2', '3')}", id="patient"),
+        pytest.param("x.csv", f"study_id,{SERIES}\n{rows('1', '2', '3')}", id="study"),
+        pytest.param("x.csv", f"filename,{SERIES}\n{rows('1.txt', '2.txt', '3.txt')}", id="file"),
+        pytest.param(
+            "spss.dat", f"ID\t{SERIES}\n{rows('1', '2', '3')}".replace(",", "\t"), id="spss"
+        ),
+        pytest.param(
+            "excel.csv",
+            f"sep=;\nrecord_id,{SERIES}\n{rows('1', '2', '3')}".replace(",", ";"),
+            id="excel",
+        ),
+        pytest.param(
+            "locale.csv",
+            f"record_id;{SERIES.replace(',', ';')}\n"
+            + "".join(f"{unit};{';'.join(f'{one},0' for one in ITEMS[unit])}\n" for unit in ITEMS),
+            id="decimal_commas",
+        ),
+        pytest.param(
+            "utf16.csv",
+            f"record_id,{SERIES}\n{rows('1', '2', '3')}".replace(",", "\t").encode("utf-16"),
+            id="utf16",
+        ),
+        pytest.param(
+            "cp1252.csv",
+            f"record_id;Größe;{SERIES.replace(',', ';')}\n".encode("cp1252")
+            + b"".join(f"{unit};groß;{';'.join(ITEMS[unit])}\n".encode("cp1252") for unit in ITEMS),
+            id="cp1252",
+        ),
+        pytest.param(
+            "qualtrics.csv",
+            f"participant_id,{NAMED_BY_ASKING}\nCode,{ASKED}\n"
+            f'"{{""ImportId"":""QID1""}}",{IDS}\n{rows("1", "2", "3")}',
+            id="qualtrics",
+        ),
+        pytest.param(
+            "qualtrics.csv",
+            f"participant_id,{SERIES}\nCode,{ASKED}\n{rows('1', '2', '3')}",
+            id="qualtrics_without_import_row",
+        ),
+        pytest.param(
+            "words.csv",
+            f"record_id,{SERIES}\n"
+            + "".join(
+                ",".join([unit, *(_words for _words in map(str, items))]) + "\n"
+                for unit, items in (
+                    (
+                        unit,
+                        [
+                            (
+                                "0 - Not at all",
+                                "Several days",
+                                "2 = More than half the days",
+                                "Nearly every day (3)",
+                            )[int(one)]
+                            for one in ITEMS[unit]
+                        ],
+                    )
+                    for unit in ITEMS
+                )
+            ),
+            id="answers_in_words",
+        ),
+        pytest.param("notes.txt", f"record_id,{SERIES}\n{rows('1', '2', '3')}", id="txt"),
+        pytest.param(
+            "two_ids.csv",
+            f"record_id,study_id,{SERIES}\n"
+            + "".join(
+                f"{9 + at},{unit},{','.join(ITEMS[unit])}\n" for at, unit in enumerate(ITEMS)
+            ),
+            id="the_identifier_that_names_transcripts",
+        ),
+    ],
+)
+def test_file_is_used_as_meant(tmp_path: Path, name: str, labels: str | bytes) -> None:
+    dataset = opened(tmp_path, labels, name)
+    assert items_of(dataset) == ITEMS
+    assert dataset.is_whole
+    assert [unit.unit_id for unit in dataset.units] == [*ITEMS]
+
+
+@pytest.mark.parametrize(
+    ("labels", "code", "says"),
+    [
+        pytest.param(
+            f"name_of_person,{SERIES}\n{rows('1', '2', '3')}",
+            IssueCode.IDENTIFIER_MISSING,
+            "'name_of_person'",
+            id="no_identifier",
+        ),
+        pytest.param(
+            "record_id,mood_a,mood_b\n1,2,3\n2,2,3\n",
+            IssueCode.SCORES_UNKNOWN,
+            "'mood_a'",
+            id="no_scores",
+        ),
+        pytest.param(
+            f"record_id,depr,{SERIES}\n1,1,{','.join(ITEMS['1'])}\n",
+            IssueCode.COLUMNS_UNKNOWN,
+            "'depr'",
+            id="unknown_column",
+        ),
+        pytest.param(
+            f"record_id,{SERIES}\n1,0,1,2,3,0,1,2\n",
+            IssueCode.ROW_BROKEN,
+            None,
+            id="a_field_too_few",
+        ),
+        pytest.param(
+            f"record_id,{SERIES}\n1,-99,1,2,3,0,1,2,9\n",
+            IssueCode.VALUE_OUT_OF_RANGE,
+            "--missing=-99,9",
+            id="missing_codes",
+        ),
+        pytest.param(
+            f"record_id,redcap_event_name,{SERIES}\n1,base,{','.join(ITEMS['1'])}\n"
+            f"1,later,{','.join(ITEMS['1'])}\n2,base,{','.join(ITEMS['2'])}\n",
+            IssueCode.OCCASIONS,
+            "--label-row 'redcap_event_name=VALUE' with one of base, later",
+            id="occasions_that_are_equal",
+        ),
+        pytest.param(
+            f"record_id,{SERIES}\n{rows('001', '2.0', '3')}",
+            IssueCode.IDS_NEARLY_MATCH,
+            "--match-ids loose joins 2",
+            id="leading_zeros",
+        ),
+        pytest.param(
+            f"record_id,transcript,{SERIES}\n1,x,{','.join(ITEMS['1'])}\n",
+            IssueCode.TEXTS_IN_TABLE,
+            "--text-column 'transcript'",
+            id="texts",
+        ),
+    ],
+)
+def test_what_is_not_used_is_named_with_what_helps(
+    tmp_path: Path, labels: str, code: IssueCode, says: str | None
+) -> None:
+    dataset = opened(tmp_path, labels)
+    (issue,) = dataset.issues_by_code[code][:1]
+    assert (says or "") in (issue.hint or "")
+
+
+CODED_FROM_1 = "".join(
+    f"{unit},{','.join(str(int(one) + 1) for one in ITEMS[unit])}\n" for unit in ITEMS
+)
+NO_ZERO = "".join(f"{unit},1,1,2,3,1,1,2,3\n" for unit in "12345")
+
+
+@pytest.mark.parametrize("body", [CODED_FROM_1 + "4,1,1,1,1,1,1,1,1\n5,1,1,1,1,1,1,1,1\n", NO_ZERO])
+def test_file_that_may_be_coded_from_1_is_not_used_until_that_is_said(
+    tmp_path: Path, body: str
+) -> None:
+    labels = f"record_id,{SERIES}\n{body}"
+    dataset = opened(tmp_path, labels)
+    assert (dataset.labelled, dataset.is_whole) == ([], False)
+    assert IssueCode.CODES_UNCLEAR in found(dataset)
+    told = opened(tmp_path, labels, label_codes="1-4")
+    assert len(told.labelled) == 5
+    assert IssueCode.CODES_UNCLEAR not in found(told)
+
+
+def test_labels_coded_from_1_are_those_from_0(tmp_path: Path) -> None:
+    dataset = opened(tmp_path, f"record_id,{SERIES}\n{CODED_FROM_1}", label_codes="1-4")
+    assert items_of(dataset) == ITEMS
+
+
+def test_few_people_without_a_zero_are_taken_as_they_are(tmp_path: Path) -> None:
+    dataset = opened(tmp_path, f"record_id,{SERIES}\n1,1,1,2,3,1,1,2,3\n")
+    assert items_of(dataset) == {"1": "11231123"}
+
+
+def test_rows_of_one_occasion_are_chosen(tmp_path: Path) -> None:
+    labels = (
+        f"record_id,visit,{SERIES}\n1,a,{','.join(ITEMS['1'])}\n1,b,{','.join(ITEMS['3'])}\n"
+        f"2,a,{','.join(ITEMS['2'])}\n"
+    )
+    assert items_of(opened(tmp_path, labels)) == {}
+    assert items_of(opened(tmp_path, labels, label_row=["Visit=b"])) == {"1": ITEMS["3"]}
+
+
+@pytest.mark.parametrize(("row", "says"), [("wave=1", "no label file"), ("visit=3", "1, 2")])
+def test_occasion_that_no_file_has_is_refused(tmp_path: Path, row: str, says: str) -> None:
+    labels = f"record_id,visit,{SERIES}\n1,1,{','.join(ITEMS['1'])}\n1,2,{','.join(ITEMS['1'])}\n"
+    with pytest.raises(InputError, match=says):
+        opened(tmp_path, labels, label_row=[row])
+
+
+def test_rows_that_differ_do_not_agree_as_well(tmp_path: Path) -> None:
+    dataset = opened(
+        tmp_path, f"record_id,{SERIES}\n1,{','.join(ITEMS['1'])}\n1,{','.join(ITEMS['3'])}\n"
+    )
+    assert IssueCode.LABELS_DIFFER in found(dataset)
+    assert IssueCode.ROW_REPEATED not in found(dataset)
+
+
+def test_identifiers_that_nearly_match_are_joined_where_that_is_asked_for(tmp_path: Path) -> None:
+    labels = f"record_id,{SERIES}\n{rows('001', '2.0', '3.TXT')}"
+    dataset = opened(tmp_path, labels, match_ids="loose")
+    assert items_of(dataset) == ITEMS
+    assert dataset.is_whole
+
+
+def test_identifiers_of_two_people_are_never_joined(tmp_path: Path) -> None:
+    labels = f"record_id,{SERIES}\n{rows('01', '001', '3')}"
+    dataset = opened(tmp_path, labels, match_ids="loose")
+    assert items_of(dataset) == {"01": ITEMS["1"], "001": ITEMS["2"], "3": ITEMS["3"]}
+
+
+def test_missing_code_that_is_named_costs_its_item(tmp_path: Path) -> None:
+    labels = f"record_id,{SERIES}\n1,-99,1,2,3,0,1,2,9\n"
+    assert items_of(opened(tmp_path, labels, missing="-99,9")) == {"1": "?123012?"}
+
+
+def test_columns_about_people_are_kept_with_their_labels(tmp_path: Path) -> None:
+    labels = (
+        f"record_id,Gender,age,site,note,{SERIES}\n"
+        f"1,f,31,Bern,he came late,{','.join(ITEMS['1'])}\n"
+        f"2,m,40,Basel,,{','.join(ITEMS['2'])}\n3,m,52,Bern,{'x' * 60},{','.join(ITEMS['3'])}\n"
+    )
+    first, *_ = opened(tmp_path, labels).labelled
+    assert first.columns == {"Gender": "f", "age": "31", "site": "Bern"}
+
+
+def test_table_with_an_interview_in_each_row_is_a_dataset(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        f"record_id,transcript,gender,{SERIES}\n"
+        + "".join(f'{unit},"{TALK}",f,{",".join(ITEMS[unit])}\n' for unit in ITEMS)
+        + "4,Patient: hi\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError, match="--text-column"):
+        open_dataset(path)
+    for place in (path, tmp_path):
+        dataset = open_dataset(place, scores=LabelOptions.read(text_column="Transcript"))
+        assert (dataset.kind, items_of(dataset)) == (DatasetKind.TABLE, ITEMS)
+        assert dataset.unreadable == {"4"}
+        assert "sleep badly" in dataset.transcript("2").text
+    with pytest.raises(InputError, match="--text-column"):
+        open_dataset(path, scores=LabelOptions.read(text_column="words"))
+
+
+def test_lines_of_json_have_columns_of_labels_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "talks.jsonl"
+    lines = [
+        {"id": unit, "text": TALK, "age": 30, **dict(zip(SERIES.split(","), items, strict=True))}
+        for unit, items in ITEMS.items()
+    ]
+    lines[2]["phq8_8"] = float("nan")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    dataset = open_dataset(path)
+    assert items_of(dataset) == ITEMS | {"3": "3333333?"}
+    assert dataset.labelled[0].columns == {"age": "30"}
+    assert "sleep badly" in dataset.transcript("3").text
+
+
+def test_hint_of_a_file_without_a_header_shows_none_of_its_values(tmp_path: Path) -> None:
+    dataset = opened(tmp_path, "1,0,1,2,3,0,1,2,3\n2,0,0,0,0,0,0,0,0\n")
+    hints = " ".join(issue.hint or "" for issue in dataset.issues)
+    assert "(no name)" in hints
+    assert "0" not in hints.partition("wanted")[0]
