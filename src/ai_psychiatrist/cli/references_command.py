@@ -17,6 +17,7 @@ import typer
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
+    DatasetChoice,
     LabelFlags,
     LabelledOption,
     ReadingFlags,
