@@ -18,7 +18,7 @@ from ai_psychiatrist.reviews.agreement_result import (
     AgreementSection,
     FigureResult,
 )
-from ai_psychiatrist.reviews.queued import queued
+from ai_psychiatrist.reviews.queue import queued
 
 router = APIRouter(include_in_schema=False)
 
@@ -59,7 +59,7 @@ class AgreementTable:
 async def agreement_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
     """Show how far people agree with one another, and with the program."""
     try:
-        found = await records.ask(lambda store: agreed(store, principal))
+        found = (await records.ask(lambda store: agreed(store, principal))).figures
     except RequestConflict as error:
         return await message_page(request, "Agreement", str(error), status=409)
     sections = (

@@ -64,6 +64,10 @@ class Committed:
     items: tuple[ItemRating, ...]
     phase: ReviewPhase
     """`BLIND`, or `SEEN` where scores were given before."""
+    has_scores: bool = True
+    """`False` where evidence alone was marked, in another program."""
+    has_evidence: bool = True
+    """`False` where scores alone were given, in another program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """What a rater may say of an assessment: checked against its transcript and its evidence."""
 
 import json
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
@@ -9,6 +10,7 @@ from ai_psychiatrist.domain.review import (
     ChangedScore,
     Committed,
     EvidenceVerdict,
+    ItemRating,
     MissedEvidence,
     Said,
     SpanRating,
@@ -66,8 +68,24 @@ def _check_verdict(said: EvidenceVerdict, result: bytes) -> None:
         raise InputError(msg, field="evidence")
 
 
+def program_ratings(result: bytes) -> tuple[ItemRating, ...]:
+    """Return the program's rating of each item; one without a score is unknown."""
+    items = _items_of(result)
+    return tuple(_rating(item, items.get(item.value) or {}) for item in Item)
+
+
+def _rating(item: Item, found: Mapping[str, Any]) -> ItemRating:
+    segments = (one for quote in found.get("evidence") or () for one in quote["segments"])
+    evidence = tuple(SpanRating(start=one["start"], end=one["end"]) for one in segments)
+    return ItemRating(item=item, score=found.get("score"), evidence=evidence)
+
+
 def evidence_count(result: bytes, item: Item) -> int:
     """Return how many quotes a result has for an item."""
-    scores = json.loads(result).get("quantitative") or {}
-    found = (scores.get("items") or {}).get(item.value) or {}
+    found = _items_of(result).get(item.value) or {}
     return len(found.get("evidence") or ())
+
+
+def _items_of(result: bytes) -> Mapping[str, Any]:
+    scores = json.loads(result).get("quantitative") or {}
+    return scores.get("items") or {}
