@@ -7,6 +7,8 @@ from fastapi import APIRouter, Query, Response
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import (
     ASSESSMENTS_PATH,
+    ERASING,
+    OF_SCORES,
     PROBLEMS,
     RATING,
     RecordId,
@@ -16,6 +18,7 @@ from ai_psychiatrist.api.dependencies import (
 )
 from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.review_models import (
+    GoldRequest,
     QueuedResult,
     QueueResult,
     RatingsRequest,
@@ -27,6 +30,7 @@ from ai_psychiatrist.api.review_models import (
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.review import ReviewRow, Said
 from ai_psychiatrist.results.tables import TableFormat, written
+from ai_psychiatrist.reviews.adjudication import adjudicate
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.agreement_result import (
     AGREEMENT_COLUMNS,
@@ -54,6 +58,13 @@ router = APIRouter(
     responses=PROBLEMS,
     route_class=BoundedRoute,
     dependencies=RATING,
+)
+adjudicating = APIRouter(
+    prefix=ASSESSMENTS_PATH + "/{assessment_id}/review",
+    tags=["reviews"],
+    responses=PROBLEMS | OF_SCORES,
+    route_class=BoundedRoute,
+    dependencies=ERASING,
 )
 study = APIRouter(
     prefix="/v1",
@@ -101,6 +112,19 @@ async def add_row(
 ) -> Response:
     """Say something of the program's work: of a quote, of words it missed, or of a score."""
     row = await _say(body.as_said(), assessment_id, records, principal)
+    return json_of(row_result(row, principal.id), 201)
+
+
+@adjudicating.post("/gold", status_code=201, response_model=ReviewRowResult, responses=_OF_SAYING)
+async def add_gold_scores(
+    assessment_id: RecordId, body: GoldRequest, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Decide the gold scores where raters differ, with reasons; a correction is another row.
+
+    Items that all raters scored alike may be left out. You have seen the scores from then on.
+    """
+    decided = body.decided()
+    row = await records.ask(lambda store: adjudicate(store, assessment_id, principal, decided))
     return json_of(row_result(row, principal.id), 201)
 
 

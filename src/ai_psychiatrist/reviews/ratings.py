@@ -7,6 +7,7 @@ from typing import Any, Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import (
+    Adjudicated,
     ChangedScore,
     Committed,
     EvidenceVerdict,
@@ -21,6 +22,8 @@ from ai_psychiatrist.store.records import Record
 
 MOST_SPANS: Final = 50
 """Of one item."""
+MOST_REASON: Final = 2_000
+"""Characters of the reason of a gold score."""
 
 
 def refuse_unfounded(said: Said, record: Record) -> None:
@@ -31,8 +34,8 @@ def refuse_unfounded(said: Said, record: Record) -> None:
         case EvidenceVerdict():
             _check_verdict(said, record.result)
         case MissedEvidence():
-            _check_span(said.span, record.transcript, field="start")
-        case ChangedScore():
+            require_span(said.span, record.transcript, field="start")
+        case ChangedScore() | Adjudicated():
             return
 
 
@@ -43,10 +46,11 @@ def _check_ratings(said: Committed, transcript: Transcript) -> None:
         raise InputError(msg, field="items")
     for rating in said.items:
         for span in rating.evidence:
-            _check_span(span, transcript, field="items")
+            require_span(span, transcript, field="items")
 
 
-def _check_span(span: SpanRating, transcript: Transcript, *, field: str) -> None:
+def require_span(span: SpanRating, transcript: Transcript, *, field: str) -> None:
+    """Raise `InputError` for marked words that are not within one turn of the participant."""
     if any(
         turn.words_start <= span.start < span.end <= turn.end
         for turn in transcript.participant_turns()
