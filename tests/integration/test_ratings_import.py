@@ -71,10 +71,12 @@ def table(*rows: Mapping[str, object], columns: str = "assessment_id rater item 
     return text.getvalue()
 
 
-def scores(rater: str = "ann", **changed: object) -> list[dict[str, object]]:
+def scores(
+    rater: str = "ann", *, changed: Mapping[str, object] | None = None
+) -> list[dict[str, object]]:
     return [
         {"assessment_id": RECORD, "rater": rater, "item": item.value, "score": 1}
-        | ({"score": changed[item.value]} if item.value in changed else {})
+        | ({"score": changed[item.value]} if changed and item.value in changed else {})
         for item in Item
     ]
 
@@ -104,7 +106,7 @@ def document(*spans: Mapping[str, object], **about: str) -> dict[str, object]:
 def test_scores_of_a_table_are_ratings_of_each_rater_and_a_second_import_changes_nothing(
     kept: Kept,
 ) -> None:
-    file = table(*scores(), *scores("ben", **{SLEEP: "cannot tell"}))
+    file = table(*scores(), *scores("ben", changed={SLEEP: "cannot tell"}))
     assert kept.take(file).out == "ratings stored: 2, there already: 0\n"
     found = kept.ratings()
     assert found.keys() == {"import:ann", "import:ben"}
@@ -115,7 +117,7 @@ def test_scores_of_a_table_are_ratings_of_each_rater_and_a_second_import_changes
         ReviewPhase.BLIND,
     )
     assert kept.take(file).out == "ratings stored: 0, there already: 2\n"
-    changed = kept.take(table(*scores(**{SLEEP: 3})))
+    changed = kept.take(table(*scores(changed={SLEEP: 3})))
     assert (changed.code, "never changed" in changed.err) == (2, True)
 
 
@@ -195,11 +197,12 @@ REFUSED = {
     "no user": (document(documentId=""), "inception", "1-60 characters"),
     "other record": (document(documentTitle="x"), "inception", "no assessment is stored"),
     "seven items": (table(*scores()[1:]), "csv", "PHQ8_NoInterest are missing"),
-    "score four": (table(*scores(**{SLEEP: 4})), "csv", "line 4: a score is 0 to 3"),
+    "score four": (table(*scores(changed={SLEEP: 4})), "csv", "line 4: a score is 0 to 3"),
     "two scores": (table(*scores(), scores()[2] | {"score": 2}), "csv", "line 10"),
     "no columns": ("assessment_id,item\n", "csv", "the columns rater are missing"),
     "a cell too few": (table(*scores()) + "x,y\n", "csv", "line 10"),
-    "nothing said": (table(*scores(**{SLEEP: ""})), "csv", "line 4: give a score"),
+    "no CSV": (table(*scores()) + "x" * 200_000, "csv", "it is no line of a CSV"),
+    "nothing said": (table(*scores(changed={SLEEP: ""})), "csv", "line 4: give a score"),
     "not the text": (
         table(
             {"assessment_id": RECORD, "rater": "a", "item": SLEEP, "start": START, "end": START + 4}

@@ -16,7 +16,6 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import (
     ChangedScore,
-    Committed,
     ItemRating,
     ReviewPhase,
     ReviewRow,
@@ -26,6 +25,7 @@ from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, end_words
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adjudicate
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
+from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.records import Record, StageEvent
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import Services
@@ -254,11 +254,7 @@ def ratings_view(
             words = f"{words}, now {_words(changed[rater, first.item])}"
         return ItemScore(words=words, differs=first.score != program[first.item])
 
-    committed = {
-        row.rater: row.said
-        for row in rows
-        if isinstance(row.said, Committed) and row.said.has_scores
-    }
+    committed = {name: one for name, one in committed_of(rows).items() if one.has_scores}
     columns = tuple(
         RaterColumn(
             name="You" if rater == principal.id else rater.partition(":")[2] or rater,

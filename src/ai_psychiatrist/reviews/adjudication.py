@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.review import Adjudicated, Committed, GoldRating, ReviewRow
+from ai_psychiatrist.domain.review import Adjudicated, GoldRating, ReviewRow
 from ai_psychiatrist.reviews.blindness import give_scores
+from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.store import Store
 
 Scores = Mapping[Item, int | None]
@@ -44,9 +45,9 @@ def adjudicate(
 def committed_scores(rows: Iterable[ReviewRow]) -> dict[str, Scores]:
     """Return the scores that each rater committed."""
     return {
-        row.rater: {one.item: one.score for one in row.said.items}
-        for row in rows
-        if isinstance(row.said, Committed) and row.said.has_scores
+        rater: {one.item: one.score for one in said.items}
+        for rater, said in committed_of(rows).items()
+        if said.has_scores
     }
 
 

@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.review import Committed, ReviewRow
 from ai_psychiatrist.reviews.agreement_result import Agreement
 from ai_psychiatrist.reviews.blindness import is_rater
 from ai_psychiatrist.reviews.queue import is_random
-from ai_psychiatrist.reviews.ratings import program_ratings
+from ai_psychiatrist.reviews.ratings import committed_of, program_ratings
 from ai_psychiatrist.store.store import Store
 
 if TYPE_CHECKING:
@@ -69,15 +69,6 @@ def agreed(store: Store, principal: Principal) -> Agreed:
     return found[1]
 
 
-def first_committed(rows: Sequence[ReviewRow]) -> dict[str, Committed]:
-    """Return what each rater of a record committed."""
-    found: dict[str, Committed] = {}
-    for row in rows:
-        if isinstance(row.said, Committed):
-            found.setdefault(row.rater, row.said)
-    return found
-
-
 def _computed(
     store: Store,
     principal: Principal,
@@ -88,7 +79,7 @@ def _computed(
     # NumPy belongs to an extra, and is loaded for those who ask for figures.
     from ai_psychiatrist.reviews.agreement import agreement  # noqa: PLC0415
 
-    rated = {one: said for one, rows in records.items() if (said := first_committed(rows))}
+    rated = {one: said for one, rows in records.items() if (said := committed_of(rows))}
     shown = {one: said for one, said in rated.items() if not only_own or principal.id in said}
     cases = [
         case

@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
 from ai_psychiatrist.results.tables import Row
 from ai_psychiatrist.reviews.adjudication import Scores, committed_scores, gold_of
-from ai_psychiatrist.reviews.agreed import first_committed
+from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.store import Store
 
 LABEL_COLUMNS: Final = ("id", *(item.value for item in Item))
@@ -77,7 +77,7 @@ def labels_of(
 
 def _ratings(said: Sequence[ReviewRow], rater: str | None) -> tuple[list[Scores], int]:
     """Return the scores of those who rated blind, and how many others there are."""
-    phases = {name: one.phase for name, one in first_committed(said).items()}
+    phases = {name: one.phase for name, one in committed_of(said).items()}
     scores = {name: one for name, one in committed_scores(said).items() if rater in {None, name}}
     blind = [one for name, one in scores.items() if phases[name] is ReviewPhase.BLIND]
     return blind, len(scores) - len(blind)

@@ -55,18 +55,15 @@ class RatingEntry:
 
 def read_decisions(path: Path) -> list[tuple[str, GoldRating]]:
     """Return the gold scores of a CSV, each with the id of its assessment; raises `InputError`."""
-    rows = read_rows(_text_of(path), ("assessment_id", "item", "score", "reason"))
-    return [
-        (
-            row["assessment_id"],
-            GoldRating(
-                item=item_named(row["item"], place),
-                score=score_in(row["score"], place),
-                reason=row["reason"][:MOST_REASON],
-            ),
-        )
-        for place, row in rows
-    ]
+    found = []
+    for place, row in read_rows(_text_of(path), ("assessment_id", "item", "score", "reason")):
+        if len(row["reason"]) > MOST_REASON:
+            msg = f"{place}: its reason has more than {MOST_REASON} characters; shorten it"
+            raise InputError(msg, field=FIELD)
+        score, item = score_in(row["score"], place), item_named(row["item"], place)
+        rating = GoldRating(item=item, score=score, reason=row["reason"])
+        found.append((row["assessment_id"], rating))
+    return found
 
 
 def read_ratings(path: Path, rating_format: RatingFormat) -> list[RatingEntry]:
@@ -103,11 +100,15 @@ def read_rows(text: str, columns: tuple[str, ...]) -> Iterator[tuple[str, Mappin
     missing = [name for name in columns if name not in (table.fieldnames or ())]
     if missing:
         raise InputError(f"line 1: the columns {', '.join(missing)} are missing", field=FIELD)
-    for row in table:
-        place = f"line {table.line_num}"
-        if None in row or None in row.values():
-            raise InputError(f"{place}: it has not as many cells as line 1", field=FIELD)
-        yield place, {name: cell.strip() for name, cell in row.items()}
+    try:
+        for row in table:
+            place = f"line {table.line_num}"
+            if None in row or None in row.values():
+                raise InputError(f"{place}: it has not as many cells as line 1", field=FIELD)
+            yield place, {name: cell.strip() for name, cell in row.items()}
+    except csv.Error:
+        msg = f"line {table.line_num}: it is no line of a CSV"
+        raise InputError(msg, field=FIELD) from None
 
 
 def item_named(name: object, place: str) -> Item:

@@ -9,9 +9,8 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError, NotFound
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase, SpanRating
-from ai_psychiatrist.reviews.agreed import first_committed
 from ai_psychiatrist.reviews.rating_files import FIELD, RatingEntry
-from ai_psychiatrist.reviews.ratings import MOST_SPANS, require_span
+from ai_psychiatrist.reviews.ratings import MOST_SPANS, committed_of, require_span
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 
@@ -44,7 +43,7 @@ def import_ratings(
     stored = 0
     with store.database.writing():
         for record_id, rater, said in prepared:
-            known = first_committed(store.reviews.of(record_id)).get(rater)
+            known = committed_of(store.reviews.of(record_id)).get(rater)
             if known is None:
                 if phase is ReviewPhase.SEEN:
                     store.reviews.note_shown(rater, (record_id,))

@@ -1,7 +1,7 @@
 """What a rater may say of an assessment: checked against its transcript and its evidence."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ai_psychiatrist.domain.errors import InputError
@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.review import (
     EvidenceVerdict,
     ItemRating,
     MissedEvidence,
+    ReviewRow,
     Said,
     SpanRating,
     Verdict,
@@ -70,6 +71,11 @@ def _check_verdict(said: EvidenceVerdict, result: bytes) -> None:
     if not 0 <= said.evidence < evidence_count(result, said.item):
         msg = "evidence has to be the position of a quote among the item's evidence, from 0"
         raise InputError(msg, field="evidence")
+
+
+def committed_of(rows: Iterable[ReviewRow]) -> dict[str, Committed]:
+    """Return what each rater of a record committed, which is done once."""
+    return {row.rater: row.said for row in rows if isinstance(row.said, Committed)}
 
 
 def program_ratings(result: bytes) -> tuple[ItemRating, ...]:
