@@ -11,13 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.reviews.agreement_arrays import (
-    PROGRAM,
-    SheetPairs,
-    Sheets,
-    pairs_of_raters,
-)
-from ai_psychiatrist.reviews.agreement_measures import Compared
+from ai_psychiatrist.reviews.agreement_measures import PROGRAM, Coded, Compared
 from ai_psychiatrist.statistics.alpha import MISSING
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, estimate
 from ai_psychiatrist.statistics.intervals import figure_of
@@ -52,7 +46,7 @@ class Found:
     """The share of those that hold the truth."""
 
 
-def cohort(subjects: int, errors: float, draw: np.random.Generator) -> tuple[Sheets, Owners]:
+def cohort(subjects: int, errors: float, draw: np.random.Generator) -> tuple[Coded, Owners]:
     """Make up what two raters say of the interviews of so many subjects."""
     owners = np.repeat(np.arange(subjects), draw.integers(1, 3, size=subjects))
     cases = len(owners)
@@ -63,7 +57,7 @@ def cohort(subjects: int, errors: float, draw: np.random.Generator) -> tuple[She
     said[1][is_alike] = said[0][is_alike]
     starts = [draw.integers(0, _EVIDENCE, size=(cases, _ITEMS)) for _ in range(2)]
     program = np.full((cases, _ITEMS), MISSING)
-    return _sheets([*said, program], starts), owners
+    return _coded([*said, program], starts), owners
 
 
 def _said(truth: NDArray[np.float64], errors: float, draw: np.random.Generator) -> Numbers:
@@ -73,35 +67,32 @@ def _said(truth: NDArray[np.float64], errors: float, draw: np.random.Generator) 
     return said
 
 
-def _sheets(answers: Sequence[Numbers], starts: Sequence[Numbers]) -> Sheets:
-    """Lay out sheets, rater by rater; each answer has one mark of a fixed length."""
-    cases, places = len(answers[0]), np.arange(_ITEMS)
-    marks = [
-        np.stack([np.tile(places, cases), one.ravel(), one.ravel() + _EVIDENCE], axis=1)
-        for one in starts
-    ]
-    counts = np.repeat([_ITEMS, _ITEMS, 0], cases)
-    return Sheets(
-        cases=cases,
+def _coded(answers: Sequence[Numbers], starts: Sequence[Numbers]) -> Coded:
+    """Lay out what each says of each case; an answer of a rater has one mark of a fixed length."""
+    cases = len(answers[0])
+    said = np.repeat([[True], [True], [False]], cases, axis=1)
+    return Coded(
         coders=("rater 1", "rater 2", PROGRAM),
-        case=np.tile(np.arange(cases), 3),
-        coder=np.repeat(np.arange(3), cases),
-        answers=np.concatenate(answers).astype(np.int8),
-        first_mark=np.concatenate([[0], np.cumsum(counts)]),
-        marks=np.concatenate(marks),
+        answers=np.stack(answers).astype(np.int8),
+        has_scores=said,
+        has_marks=said,
+        marks={
+            (coder, case): [(item, start, start + _EVIDENCE) for item, start in enumerate(row)]
+            for coder, of_coder in enumerate(starts)
+            for case, row in enumerate(of_coder.tolist())
+        },
     )
 
 
-def compared(sheets: Sheets) -> Compared:
-    """Stand the two raters beside each other, as the service does."""
-    pairs: SheetPairs = pairs_of_raters(sheets)
-    return Compared(sheets=sheets, pairs=pairs, with_program=False)
+def compared(coded: Coded) -> Compared:
+    """Compare the two raters, as the service does."""
+    return Compared(coded=coded, with_program=False)
 
 
 def truths(errors: float) -> dict[str, float]:
     """Return the figures of so large a cohort that they are the truth of all others."""
-    sheets, _ = cohort(_LARGE, errors, np.random.default_rng(0))
-    measures = compared(sheets).measures(slice(None))
+    coded, _ = cohort(_LARGE, errors, np.random.default_rng(0))
+    measures = compared(coded).measures(slice(None))
     return {
         name: float(one.combine(one.statistics.sum(axis=0)[:, None])[0])
         for name, one in measures.items()
@@ -116,8 +107,8 @@ def study(
     draw = np.random.default_rng([subjects, round(100 * errors)])
     found: dict[str, list[tuple[float, bool, bool]]] = {name: [] for name in truth}
     for number in range(cohorts):
-        sheets, owners = cohort(subjects, errors, draw)
-        measures = compared(sheets).measures(slice(None))
+        coded, owners = cohort(subjects, errors, draw)
+        measures = compared(coded).measures(slice(None))
         bootstrap = Bootstrap(owners=owners, resamples=resamples, seed=number)
         wanted = [measures[name] for name in truth]
         for name, one in zip(truth, estimate(wanted, bootstrap), strict=True):

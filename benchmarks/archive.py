@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase, SpanRating
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.reviews.agreed import agreed
-from ai_psychiatrist.reviews.queued import queued
+from ai_psychiatrist.reviews.queue import queued
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.audit import AuditLogs
 from ai_psychiatrist.store.cipher import StoreKeys

@@ -50,7 +50,9 @@ async def reviews(folder: Path) -> list[Answer]:
         await _blind(raters.first, ids[0])
         await _ratings(raters.first, ids[0])
         await _rows(raters.first, ids[0])
+        await raters.nameless.ask("gold/one-rater", "POST", f"{PLACE}/{ids[0]}/review/gold", json={})
         await _second(raters, ids)
+        await _gold(raters.second, ids[0])
         await _seen(raters.nameless, ids)
         await _study(raters)
     return cases
@@ -231,6 +233,29 @@ async def _second(raters: _Raters, ids: list[str]) -> None:
         await rater.ask("list-not-mine", "GET", f"{PLACE}?rated=not_mine", show=_lines)
         await rater.ask("queue", "GET", "/v1/queue")
     await raters.second.ask("queue-head", "HEAD", "/v1/queue?limit=1")
+
+
+async def _gold(talk: Talk, record: str) -> None:
+    """Keep which gold scores are taken, and where they are shown."""
+    place = f"{PLACE}/{record}/review/gold"
+    decided = {item: {"score": 1, "reason": "heard so"} for item in ITEMS}
+    bodies: dict[str, Any] = {
+        "undecided": {"items": {}},
+        "no-reason": {"items": {ITEMS[0]: {"score": 3}}},
+        "score-four": {"items": {ITEMS[0]: {"score": 4, "reason": "x"}}},
+        "good": {"items": decided},
+        "corrected": {"items": decided | {ITEMS[0]: {"cannot_tell": True, "reason": "not asked"}}},
+    }
+    for case, body in bodies.items():
+        await talk.ask(f"gold/{case}", "POST", place, json=body)
+    await talk.ask("gold/rows", "GET", f"{PLACE}/{record}/review", show=_kinds)
+    await talk.ask("gold/export", "GET", "/v1/export?what=ratings&format=csv")
+    await talk.ask("gold/page", "GET", f"/assessments/{record}/adjudicate", show=head_alone)
+    await talk.ask("gold/figures", "GET", "/v1/agreement?format=csv")
+
+
+def _kinds(response: httpx.Response) -> Json:
+    return [f"{row['kind']} {row['rater']}" for row in response.json()["rows"]]
 
 
 async def _seen(talk: Talk, ids: list[str]) -> None:

@@ -75,7 +75,7 @@ def test_a_key_that_only_reads_gets_no_figure_that_its_holder_may_not_have(
     reading = Principal(
         id="ben", name="ben", tenant=LOCAL.tenant, scopes=frozenset({access.Scope.READ})
     )
-    found = agreed(service.store, reading)
+    found = agreed(service.store, reading).figures
     assert (found.cases, found.withheld) == (0, 1)
 
 

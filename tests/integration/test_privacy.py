@@ -84,6 +84,7 @@ RECORDS = {
     "/v1/assessments/{assessment_id}/review",
     "/v1/assessments/{assessment_id}/review/ratings",
     "/v1/assessments/{assessment_id}/review/rows",
+    "/v1/assessments/{assessment_id}/review/gold",
     "/v1/subjects/{subject_id}",
 }
 """Driven by the tests of stored assessments."""
@@ -143,6 +144,9 @@ COMMANDS = {
     "records rotate-key",
     "records export",
     "records import",
+    "reviews import",
+    "reviews adjudicate",
+    "reviews labels",
     "jobs webhooks",
     "audit show",
     "audit verify",

@@ -62,7 +62,7 @@ NOT_DRIVEN: Final = {
 DRIVEN_ELSEWHERE: Final = frozenset(
     # Of stored assessments and reviews: test_privacy_records.py, test_reviews_http.py.
     "already_committed assessment_failed assessment_running assessment_unreadable assessments_full "
-    "not_acceptable not_committed review_not_begun still_blind "
+    "not_acceptable not_committed review_not_begun still_blind too_few_raters "
     # Of a full store or disk: test_full_disk.py, test_expiry.py.
     "storage_full "
     # Of quotes that were not said: test_http.py, test_failure_account.py.

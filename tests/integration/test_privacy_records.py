@@ -91,6 +91,9 @@ BAD_REQUESTS: dict[str, Send] = {
     "a remark that is none": lambda client, path: client.post(
         f"{path}/review/rows", json={"kind": CANARY, "item": CANARY, CANARY: CANARY}
     ),
+    "gold scores of one rater": lambda client, path: client.post(
+        f"{path}/review/gold", json={"items": {"PHQ8_Sleep": {"score": 1, "reason": CANARY}}}
+    ),
     "ratings twice": lambda client, path: client.post(f"{path}/review/ratings", json=RATINGS),
 }
 

@@ -369,3 +369,16 @@ def test_a_key_that_is_gone_is_no_defect(tmp_path: Path) -> None:
     (tmp_path / "records.key").unlink()
     with client_of(settings) as client:
         assert code_of(client.get(PLACE)) == (503, "assessments_unavailable")
+
+
+def test_gold_scores_are_for_admins_alone(doors: Doors, made: str) -> None:
+    for _ in range(2):
+        commit(doors.client(RATER), made)
+    rater = doors.client(frozenset({Scope.READ, Scope.REVIEW}))
+    assert code_of(rater.post(f"{made}/review/gold", json={"items": {}})) == (403, "forbidden")
+    page = made.replace("/v1", "")
+    assert rater.get(f"{page}/adjudicate").status_code == 403
+    admin = doors.client(frozenset({Scope.ADMIN, Scope.READ}))
+    assert admin.post(f"{made}/review/gold", json={"items": {}}).status_code == 201
+    other = doors.client(tenant="elsewhere")
+    assert code_of(other.post(f"{made}/review/gold", json={"items": {}}))[0] == 404

@@ -1,5 +1,7 @@
 """Agreement and the queue over HTTP, and what they do not tell whoever still rates blind."""
 
+import csv
+import io
 import threading
 import uuid
 from collections.abc import Iterator
@@ -101,6 +103,31 @@ def test_raters_are_compared_with_one_another_and_with_the_program(study: Study)
         {"label": "rater 2", "is_you": False, "blind": 12, "seen": 0},
     ]
     assert "ann" not in str(found)
+
+
+def test_a_table_has_a_row_for_each_figure_and_names_raters_to_admins(study: Study) -> None:
+    for record_id in ids(12):
+        store(study.store, record_id, RISING, subject=record_id)
+        rate(study.store, record_id, "local:ann", RISING)
+        rate(study.store, record_id, "local:ben", FALLING)
+    answer = study.client.get("/v1/agreement", params={"format": "csv"})
+    assert answer.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    (pair,) = [
+        row
+        for row in rows
+        if (row["section"], row["compared"], row["figure"]) == ("blind", "raters", "limits")
+    ]
+    assert (pair["first"], pair["second"], pair["n"]) == ("local:ann", "local:ben", "12")
+    found = study.agreement()
+    (kappa,) = [
+        row
+        for row in rows
+        if (row["section"], row["compared"], row["first"], row["item"], row["figure"])
+        == ("blind", "program", "", "PHQ8_Sleep", "exact")
+    ]
+    assert float(kappa["value"]) == at(found, "blind/program/items/PHQ8_Sleep/exact/value")
+    assert study.client.get("/v1/agreement", params={"format": "xml"}).status_code == 422
 
 
 def test_figures_follow_ratings_and_removals(study: Study) -> None:

@@ -82,6 +82,7 @@ _ROUTERS: Final = (
     records.parts,
     records.subjects,
     reviews.router,
+    reviews.adjudicating,
     sessions.router,
     pages.router,
     page_cohort.router,

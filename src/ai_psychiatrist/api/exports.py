@@ -32,6 +32,7 @@ from ai_psychiatrist.results.tables import (
     item_rows,
     jsonl_line,
 )
+from ai_psychiatrist.reviews.adjudication import committed_scores
 from ai_psychiatrist.reviews.blindness import give_scores, hidden_phases
 from ai_psychiatrist.reviews.rating_rows import RATING_COLUMNS, rating_rows
 from ai_psychiatrist.store.listing import PageWanted, Rated, RecordPage
@@ -203,7 +204,7 @@ class Export:
         )
         if self.query.what is ExportedThing.RESULTS:
             yield bundle_bytes(record, (), wanted)
-        for rater in dict.fromkeys(row.rater for row in ratings):
+        for rater in committed_scores(ratings):
             own = [row for row in ratings if row.rater == rater]
             yield bundle_bytes(record, own, wanted)
 

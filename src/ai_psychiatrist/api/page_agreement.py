@@ -17,8 +17,9 @@ from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.agreement_result import (
     AgreementSection,
     FigureResult,
+    Intraclass,
 )
-from ai_psychiatrist.reviews.queued import queued
+from ai_psychiatrist.reviews.queue import queued
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,6 +28,7 @@ _MEASURES: Final = (
     ("alpha", "Alpha, ordinal"),
     ("exact", "Same answer"),
     ("span_characters", "Evidence, F1"),
+    ("icc_2_1", "ICC(2,1), all items: of totals"),
 )
 _ALL_RATED: Final = "You have rated every assessment that there is."
 
@@ -59,7 +61,7 @@ class AgreementTable:
 async def agreement_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
     """Show how far people agree with one another, and with the program."""
     try:
-        found = await records.ask(lambda store: agreed(store, principal))
+        found = (await records.ask(lambda store: agreed(store, principal))).figures
     except RequestConflict as error:
         return await message_page(request, "Agreement", str(error), status=409)
     sections = (
@@ -100,12 +102,12 @@ def _table(title: str, words: str, section: AgreementSection) -> AgreementTable:
     return AgreementTable(title=title, words=words, section=section, rows=rows, notes=tuple(notes))
 
 
-def _cell(figure: FigureResult, notes: dict[str, str]) -> Cell:
+def _cell(figure: FigureResult | Intraclass, notes: dict[str, str]) -> Cell:
     """Return a figure; why something of it is missing is said once below the table."""
     note = ""
     if figure.reason:
         note = notes.setdefault(figure.reason, ascii_lowercase[len(notes) % len(ascii_lowercase)])
-    many = f"n {figure.n}"
+    many = f"n {figure.subjects if isinstance(figure, Intraclass) else figure.n}"
     if figure.value is None:
         return Cell(value="–", interval=many, note=note)
     value = f"{figure.value:.2f}"

@@ -16,7 +16,6 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import (
     ChangedScore,
-    Committed,
     ItemRating,
     ReviewPhase,
     ReviewRow,
@@ -24,7 +23,9 @@ from ai_psychiatrist.domain.review import (
 from ai_psychiatrist.results.page.views import DangerView, SheetView, danger_view
 from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, end_words
 from ai_psychiatrist.results.reading import result_of
+from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adjudicate
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
+from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.records import Record, StageEvent
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import Services
@@ -178,6 +179,43 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         ratings=ratings_view(view, found.rows, principal),
         may_review=Scope.REVIEW in principal.scopes,
         may_erase=Scope.ADMIN in principal.scopes,
+        may_adjudicate=Scope.ADMIN in principal.scopes and record.summary.raters > 1,
+    )
+
+
+@router.get("/{assessment_id}/adjudicate", dependencies=[requires(Scope.ADMIN)])
+async def adjudicate(
+    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Show what raters committed side by side, to decide gold scores where they differ."""
+
+    def read(store: Store) -> _Read:
+        rows = rows_to_adjudicate(store, assessment_id, principal)
+        phase = store.reviews.standing(assessment_id, principal.id)
+        return _Read(record=store.get(assessment_id), phase=phase, rows=rows)
+
+    try:
+        found = await records.ask(read)
+    except NotFound:
+        return await message_page(
+            request, "Not here", "No assessment has this address.", status=404
+        )
+    except RequestConflict as error:
+        if error.problem_code == "still_blind":
+            return redirect_to(request, f"/assessments/{assessment_id}/rate")
+        return await message_page(request, "Adjudicate", str(error), status=409)
+    view = await RESULT_READERS.run(lambda: view_of(found.record))
+    gold = gold_of(found.rows)
+    return await render_page(
+        request,
+        "adjudicate",
+        id=assessment_id,
+        view=view,
+        danger=view.danger,
+        questions=ITEM_QUESTIONS,
+        ratings=ratings_view(view, found.rows, principal),
+        differing=differing(found.rows),
+        gold={one.item: one for one in gold.items} if gold else {},
     )
 
 
@@ -216,8 +254,8 @@ def ratings_view(
             words = f"{words}, now {_words(changed[rater, first.item])}"
         return ItemScore(words=words, differs=first.score != program[first.item])
 
-    committed = {row.rater: row.said for row in rows if isinstance(row.said, Committed)}
-    return tuple(
+    committed = {name: one for name, one in committed_of(rows).items() if one.has_scores}
+    columns = tuple(
         RaterColumn(
             name="You" if rater == principal.id else rater.partition(":")[2] or rater,
             is_blind=said.phase is ReviewPhase.BLIND,
@@ -225,6 +263,11 @@ def ratings_view(
         )
         for rater, said in sorted(committed.items(), key=lambda one: one[0] != principal.id)
     )
+    gold = gold_of(rows)
+    if gold is None:
+        return columns
+    decided = {one.item: ItemScore(words=_words(one.score), differs=False) for one in gold.items}
+    return (*columns, RaterColumn(name="Gold", is_blind=True, scores=decided))
 
 
 def _words(score: int | None) -> str:

@@ -11,9 +11,11 @@ from ai_psychiatrist.api.requests import RequestBody
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 from ai_psychiatrist.domain.review import (
+    Adjudicated,
     ChangedScore,
     Committed,
     EvidenceVerdict,
+    GoldRating,
     ItemRating,
     MissedEvidence,
     RejectReason,
@@ -25,7 +27,7 @@ from ai_psychiatrist.domain.review import (
 )
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.ratings import MOST_SPANS
+from ai_psychiatrist.reviews.ratings import MOST_REASON, MOST_SPANS
 from ai_psychiatrist.store.contents import kind_of
 
 Score: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_ITEM_SCORE)]
@@ -89,6 +91,44 @@ class RatingsRequest(RequestBody):
             for item, given in self.items.items()
         )
         return Committed(items=ratings, phase=ReviewPhase.BLIND)
+
+
+class GoldItemRequest(RequestBody):
+    """The gold score of an item, or that none can be given."""
+
+    score: Score | None = None
+    """0-3; null where the interview does not tell."""
+    cannot_tell: StrictBool = False
+    """True in place of a score."""
+    reason: Annotated[str, Field(max_length=MOST_REASON)] = ""
+    """Why; needed where a rater says something else."""
+
+
+class GoldRequest(RequestBody):
+    """Gold scores; items that all raters scored alike may be left out."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"items": {"PHQ8_Sleep": {"score": 2, "reason": "Every second night."}}}]
+        }
+    )
+
+    items: Annotated[
+        dict[Item, GoldItemRequest],
+        Field(default_factory=dict, max_length=len(Item), fail_fast=True),
+    ]
+    """Items by key, such as `PHQ8_Sleep`."""
+
+    def decided(self) -> tuple[GoldRating, ...]:
+        """Return what is decided; raises `InputError` for neither or both of score and unknown."""
+        return tuple(
+            GoldRating(
+                item=item,
+                score=_score(given.score, cannot_tell=given.cannot_tell, field="items"),
+                reason=given.reason,
+            )
+            for item, given in self.items.items()
+        )
 
 
 _FIELDS: Final[dict[str, frozenset[str]]] = {
@@ -202,6 +242,15 @@ class RatedItemResult(Result):
     """Where the words stand that carry it."""
 
 
+class GoldItemResult(Result):
+    """The gold score of an item."""
+
+    score: int | None
+    """0-3; null where it cannot be told."""
+    reason: str
+    """Why, in the adjudicator's words; empty where all raters say the same and none was given."""
+
+
 class ReviewRowResult(Result):
     """One thing that a rater said; fields of other kinds are null."""
 
@@ -213,9 +262,9 @@ class ReviewRowResult(Result):
     """Id of whoever said it; of a rater without a key it holds the name that they gave."""
     mine: bool
     """Whether you said it."""
-    kind: Literal["committed", "evidence", "missed", "score"]
+    kind: Literal["committed", "evidence", "missed", "score", "gold"]
     """`committed` ratings of all items, a verdict on a piece of `evidence`, words that the program
-    `missed`, or a later `score`."""
+    `missed`, a later `score`, or `gold` scores of all items."""
     phase: ReviewPhase | None = None
     """Of committed ratings: `blind`, or `seen` where scores had been given before."""
     items: dict[str, RatedItemResult] | None = None
@@ -234,6 +283,10 @@ class ReviewRowResult(Result):
     """Of `score`: 0-3, or null where `cannot_tell` is true."""
     cannot_tell: bool | None = None
     """Of `score`: whether no score could be told."""
+    gold: dict[str, GoldItemResult] | None = None
+    """Of `gold`: the gold score of each item by its key; `rater` is the adjudicator."""
+    raters: tuple[str, ...] | None = None
+    """Of `gold`: whose scores were compared."""
 
 
 class ReviewResult(Result):
@@ -254,11 +307,13 @@ def row_result(row: ReviewRow, rater: str) -> ReviewRowResult:
         said["items"] = {
             one.item.value: {
                 "score": one.score,
-                "cannot_tell": one.score is None,
+                "cannot_tell": one.score is None and row.said.has_scores,
                 "evidence": one.evidence,
             }
             for one in row.said.items
         }
+    if isinstance(row.said, Adjudicated):
+        said = {"gold": {one.item.value: one for one in row.said.items}, "raters": row.said.raters}
     if isinstance(row.said, ChangedScore):
         said["cannot_tell"] = row.said.score is None
     return ReviewRowResult.model_validate(

@@ -1,12 +1,14 @@
 """The routes of reviews: rate an assessment, what to rate next, and how far raters agree."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import (
     ASSESSMENTS_PATH,
+    ERASING,
+    OF_SCORES,
     PROBLEMS,
     RATING,
     RecordId,
@@ -16,6 +18,7 @@ from ai_psychiatrist.api.dependencies import (
 )
 from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.review_models import (
+    GoldRequest,
     QueuedResult,
     QueueResult,
     RatingsRequest,
@@ -26,15 +29,22 @@ from ai_psychiatrist.api.review_models import (
 )
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.review import ReviewRow, Said
+from ai_psychiatrist.results.tables import TableFormat, written
+from ai_psychiatrist.reviews.adjudication import adjudicate
 from ai_psychiatrist.reviews.agreed import agreed
-from ai_psychiatrist.reviews.agreement_result import Agreement
+from ai_psychiatrist.reviews.agreement_result import (
+    AGREEMENT_COLUMNS,
+    Agreement,
+    agreement_rows,
+)
 from ai_psychiatrist.reviews.blindness import visible_rows
-from ai_psychiatrist.reviews.queued import queued
+from ai_psychiatrist.reviews.queue import queued
 from ai_psychiatrist.reviews.ratings import refuse_unfounded
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 
 _MOST_CASES: Final = 100
+_CSV: Final = TableFormat.CSV.media_type.partition(";")[0]
 _OF_SAYING: Final[Responses] = {
     400: {"description": "The body is no valid JSON."},
     409: {"description": "The ratings are committed already, or not yet: the code says which."},
@@ -48,6 +58,13 @@ router = APIRouter(
     responses=PROBLEMS,
     route_class=BoundedRoute,
     dependencies=RATING,
+)
+adjudicating = APIRouter(
+    prefix=ASSESSMENTS_PATH + "/{assessment_id}/review",
+    tags=["reviews"],
+    responses=PROBLEMS | OF_SCORES,
+    route_class=BoundedRoute,
+    dependencies=ERASING,
 )
 study = APIRouter(
     prefix="/v1",
@@ -98,6 +115,19 @@ async def add_row(
     return json_of(row_result(row, principal.id), 201)
 
 
+@adjudicating.post("/gold", status_code=201, response_model=ReviewRowResult, responses=_OF_SAYING)
+async def add_gold_scores(
+    assessment_id: RecordId, body: GoldRequest, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Decide the gold scores where raters differ, with reasons; a correction is another row.
+
+    Items that all raters scored alike may be left out. You have seen the scores from then on.
+    """
+    decided = body.decided()
+    row = await records.ask(lambda store: adjudicate(store, assessment_id, principal, decided))
+    return json_of(row_result(row, principal.id), 201)
+
+
 async def _say(said: Said, assessment_id: str, records: Records, principal: Principal) -> ReviewRow:
     def say(store: Store) -> ReviewRow:
         refuse_unfounded(said, store.get(assessment_id))
@@ -119,16 +149,34 @@ def _review(store: Store, assessment_id: str, principal: Principal) -> ReviewRes
 @study.get(
     "/agreement",
     response_model=Agreement,
-    responses={409: {"description": "What figures need is not installed, or cannot be read."}},
+    responses={
+        200: {"content": {_CSV: {"schema": {"type": "string"}}}},
+        409: {"description": "What figures need is not installed, or cannot be read."},
+    },
     dependencies=[requires(Scope.READ)],
 )
-async def read_agreement(records: RecordsOf, principal: PrincipalOf) -> Response:
+async def read_agreement(
+    records: RecordsOf,
+    principal: PrincipalOf,
+    format: Annotated[  # noqa: A002  the name in the query
+        Literal["json", "csv"], Query(description="JSON, or a table with a row for each figure.")
+    ] = "json",
+) -> Response:
     """Return how far raters agree with one another and with the program, by item.
 
     Blind ratings make the main figures. Whoever rates gets figures over the cases that they have
-    committed, and how many others are left out for that.
+    committed, and how many others are left out for that. The table names raters to admins.
     """
-    return json_of(await records.ask(lambda store: agreed(store, principal)))
+    found = await records.ask(lambda store: agreed(store, principal))
+    if format == "json":
+        return json_of(found.figures)
+    names = found.names if Scope.ADMIN in principal.scopes else {}
+    rows = agreement_rows(found.figures, names)
+    return Response(
+        b"".join(written(rows, AGREEMENT_COLUMNS, TableFormat.CSV)),
+        media_type=TableFormat.CSV.media_type,
+        headers={"Content-Disposition": 'attachment; filename="agreement.csv"'},
+    )
 
 
 @study.get("/queue", response_model=QueueResult, dependencies=[requires(Scope.REVIEW)])

@@ -80,6 +80,10 @@ COMMANDS: Final = {
     "records": Later(
         place="records_command:records_app", help="Look after the assessments that are stored."
     ),
+    "reviews": Later(
+        place="reviews_command:reviews_app",
+        help="Take in ratings, decide gold scores, and make labels of them.",
+    ),
     "jobs": Later(place="jobs_command:jobs_app", help="Look after what is told of jobs."),
     "audit": Later(
         place="audit_command:audit_app",

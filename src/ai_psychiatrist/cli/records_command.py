@@ -78,8 +78,8 @@ def list_records(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
     """Print the assessments that are stored, the latest first, without words or scores."""
-    with opened_stores(_settings()) as stores:
-        for summary in _all(_known(stores, tenant)):
+    with opened_stores(settings_of()) as stores:
+        for summary in _all(known_store(stores, tenant)):
             typer.echo(json.dumps(_shown(summary)) if as_json else _line(summary))
 
 
@@ -101,11 +101,11 @@ def erase(
     """
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
-    settings = _settings()
+    settings = settings_of()
     with refusing_bad_input():
         folder = settings.data.state_folder
     with using_reserve(folder), opened_stores(settings) as stores:
-        store = _known(stores, tenant)
+        store = known_store(stores, tenant)
         if subject is not None:
             with audited_if_possible(stores, tenant, "subject_erased", subject):
                 count = store.removal.erase_subject(subject)
@@ -130,7 +130,7 @@ def sweep(
     assessments and interviews of each at a time; a server does so each hour. Nothing is done, and
     the exit status is 1, where the clock does not fit what is stored.
     """
-    settings = _settings()
+    settings = settings_of()
     has_jumped = False
     with opened_stores(settings) as stores:
         for tenant in stores.tenants():
@@ -173,9 +173,9 @@ def undelete(
     if (given is None) == (since is None):
         fail("name either what to bring back or, with --since, a moment")
     moment = None if since is None else _moment(since)
-    settings = _settings()
+    settings = settings_of()
     with opened_stores(settings) as stores:
-        removal = _known(stores, tenant).removal
+        removal = known_store(stores, tenant).removal
         with audited(stores, tenant, "records_undeleted") as changed:
             changed.record_id = given or ""
             if moment is None:
@@ -201,7 +201,7 @@ def backup(
     Keep copies of the keys apart, and for days alone: an old one opens what was erased since. Keys
     of the installation (DATA_KEY_FILE, or records.key; digest.key) are never copied.
     """
-    settings = _settings()
+    settings = settings_of()
     with opened_stores(settings) as stores:
         tenants = stores.tenants()
         if not tenants:
@@ -226,7 +226,7 @@ def restore(
 
     It says what no key opens, such as what was erased since; then the exit status is 1.
     """
-    settings = _settings()
+    settings = settings_of()
     with refusing_bad_input(), staged(settings, source, keys_from=keys_from) as copies:
         try:
             damage = check_files(copies.stores)
@@ -262,7 +262,7 @@ def rotate_key(
     The key file of now goes on opening them, and with --new-key-file the new one does as well. Once
     every server has the new DATA_KEY_FILE, rotate again: then the new one alone opens them.
     """
-    settings = _settings()
+    settings = settings_of()
     with opened_stores(settings) as stores:
         further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
         for tenant in stores.tenants():
@@ -284,9 +284,9 @@ def export(
     It holds all words of assessments, raters and interviews without encryption: for another store
     to take in, and to be deleted then. Keys of callers and the audit log stay where they are.
     """
-    settings = _settings()
+    settings = settings_of()
     with opened_stores(settings) as stores:
-        store = _known(stores, tenant)
+        store = known_store(stores, tenant)
         with (
             audited(stores, tenant, "records_exported"),
             writing_to(out, field="--out"),
@@ -311,7 +311,7 @@ def import_records(
 
     What is stored already is left as it is, so that an import which broke off can be begun again.
     """
-    settings = _settings()
+    settings = settings_of()
     with opened_stores(settings) as stores:
         named = tenant_in(file)
         owner = named if tenant is None else tenant
@@ -339,7 +339,8 @@ def _audited_all(stores: Stores, tenants: Iterable[str], action: Action) -> Iter
         yield
 
 
-def _settings() -> Settings:
+def settings_of() -> Settings:
+    """Return the settings of a command, which ends with status 2 where they cannot be used."""
     with refusing_bad_input():
         return quiet(read_settings())
 
@@ -355,7 +356,7 @@ def opened_stores(settings: Settings) -> Iterator[Stores]:
             stores.close()
 
 
-def _known(stores: Stores, tenant: str) -> Store:
+def known_store(stores: Stores, tenant: str) -> Store:
     """Return the store of a tenant that has one; a misspelt name makes none."""
     if tenant not in stores.tenants():
         fail("nothing is stored for this tenant; --tenant names another one")

@@ -1,6 +1,6 @@
 """What a rater says of an assessment: rows that are added, and never changed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
@@ -64,6 +64,10 @@ class Committed:
     items: tuple[ItemRating, ...]
     phase: ReviewPhase
     """`BLIND`, or `SEEN` where scores were given before."""
+    has_scores: bool = True
+    """`False` where evidence alone was marked, in another program."""
+    has_evidence: bool = True
+    """`False` where scores alone were given, in another program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,26 @@ class ChangedScore:
     score: int | None
 
 
-Said: TypeAlias = Committed | EvidenceVerdict | MissedEvidence | ChangedScore
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldRating:
+    """The gold score of an item; `None` where the interview does not tell."""
+
+    item: Item
+    score: int | None
+    reason: str = field(default="", repr=False)
+    """Why, in the adjudicator's words; may be empty where all raters say the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjudicated:
+    """Gold scores of all eight items, decided from what raters committed; the last one counts."""
+
+    items: tuple[GoldRating, ...]
+    raters: tuple[str, ...]
+    """Whose scores were compared."""
+
+
+Said: TypeAlias = Committed | EvidenceVerdict | MissedEvidence | ChangedScore | Adjudicated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

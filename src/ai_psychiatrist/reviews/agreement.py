@@ -1,33 +1,31 @@
 """How far raters agree with one another and with the program."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.domain.review import Committed, ReviewPhase
-from ai_psychiatrist.reviews.agreement_arrays import (
+from ai_psychiatrist.reviews.agreement_measures import (
     ITEMS,
-    PROGRAM,
-    pairs_of_raters,
-    pairs_with_program,
-    sheets_of,
+    MOST_PAIRS,
+    Coded,
+    Compared,
+    RatedCase,
 )
-from ai_psychiatrist.reviews.agreement_measures import MOST_PAIRS, Compared
 from ai_psychiatrist.reviews.agreement_result import (
     Agreement,
     AgreementFigures,
     AgreementSection,
     Comparison,
     FigureResult,
+    Intraclass,
     PairCounts,
     Rater,
     RaterPair,
 )
-from ai_psychiatrist.reviews.rated_case import RatedCase
+from ai_psychiatrist.reviews.intraclass import intraclass, limits_of_agreement
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, estimate, owners_of
-from ai_psychiatrist.statistics.figure import Figure
 from ai_psychiatrist.statistics.intervals import figure_of
-from ai_psychiatrist.statistics.measure import Measure
 
 RESAMPLES: Final = 1000
 FEWEST_RESAMPLES: Final = 250
@@ -35,8 +33,8 @@ FEWEST_RESAMPLES: Final = 250
 _MOST_DRAWN: Final = 2_000_000
 """Subjects drawn in all resamples together, beyond the fewest."""
 _SEED: Final = 8
-_ALL: Final = "all"
 _OTHERS: Final = "others"
+_FORMS: Final = {"icc_2_1": "ICC(2,1)", "icc_3_1": "ICC(3,1)"}
 
 
 def agreement(
@@ -89,81 +87,72 @@ def _rater(cases: Sequence[RatedCase], rater: str, label: str, you: str | None) 
 
 
 def _section(cases: Sequence[RatedCase], labels: Mapping[str, str]) -> AgreementSection:
-    sheets = sheets_of(cases, tuple(labels))
+    coded = Coded.of(cases, tuple(labels))
     owners = owners_of([case.subject for case in cases], {})
-    bootstrap = Bootstrap(owners=owners, resamples=_resamples(owners), seed=_SEED)
-    names = (*labels.values(), PROGRAM)
-    among = Compared(sheets=sheets, pairs=pairs_of_raters(sheets), with_program=False)
-    beside = Compared(sheets=sheets, pairs=pairs_with_program(sheets), with_program=True)
+    subjects = int(owners.max(initial=0)) + 1
+    resamples = min(RESAMPLES, max(FEWEST_RESAMPLES, _MOST_DRAWN // subjects))
+    bootstrap = Bootstrap(owners=owners, resamples=resamples, seed=_SEED)
+    names = (*labels.values(), coded.coders[-1])
+    raters, program = (
+        _comparison(Compared(coded=coded, with_program=one), bootstrap, names)
+        for one in (False, True)
+    )
     return AgreementSection(
-        cases=len(cases),
-        subjects=bootstrap.participants,
-        raters=_comparison(among, bootstrap, names),
-        program=_comparison(beside, bootstrap, names),
+        cases=len(cases), subjects=bootstrap.participants, raters=raters, program=program
     )
 
 
-def _resamples(owners: Owners) -> int:
-    subjects = int(owners.max(initial=0)) + 1
-    return min(RESAMPLES, max(FEWEST_RESAMPLES, _MOST_DRAWN // subjects))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """Where a measure belongs: its item, or all of them, or a pair of raters; and its name."""
-
-    of: str | int
-    name: str
-
-
 def _comparison(compared: Compared, bootstrap: Bootstrap, names: Sequence[str]) -> Comparison:
-    wanted = {_ALL: slice(None)} | {
-        item.value: slice(place, place + 1) for place, item in enumerate(ITEMS)
-    }
-    measures = {
-        _Place(of=of, name=name): measure
-        for of, items in wanted.items()
-        for name, measure in compared.measures(items).items()
-    } | {
-        _Place(of=group, name="kappa"): compared.kappa_of(group)
-        for group in range(compared.group_count)
-    }
-    figures = _figures(measures, bootstrap)
-    found = {of: _of_items(of, compared, items, figures) for of, items in wanted.items()}
+    coded, owners = compared.coded, bootstrap.owners
+    items: dict[int | None, slice] = {None: slice(None)}
+    items |= {place: slice(place, place + 1) for place in range(len(ITEMS))}
+    measures = [compared.measures(places) for places in items.values()]
+    kappas = [compared.kappa_of(group) for group in range(compared.group_count)]
+    every = [*(one for found in measures for one in found.values()), *kappas]
+    estimates = zip(every, estimate(every, bootstrap), strict=True)
+    figures = iter([FigureResult.model_validate(figure_of(*one)) for one in estimates])
+    raters = [at for at, found in enumerate(coded.has_scores) if found.any()]
+    if not compared.with_program:
+        raters = [at for at in raters if at < len(names) - 1]
+    by_item = [
+        AgreementFigures(
+            **{name: next(figures) for name in found},
+            **_intraclass(coded, raters, item, owners),
+            **{name: PairCounts(**one) for name, one in compared.counts(places).items()},
+        )
+        for (item, places), found in zip(items.items(), measures, strict=True)
+    ]
     return Comparison(
-        all_items=found.pop(_ALL),
-        items=found,
+        all_items=by_item[0],
+        items={item.value: found for item, found in zip(ITEMS, by_item[1:], strict=True)},
         pairs=tuple(
-            RaterPair(
-                first=_OTHERS if group == MOST_PAIRS else names[compared.groups[group][0]],
-                second=_OTHERS if group == MOST_PAIRS else names[compared.groups[group][1]],
-                cases=int((compared.group == group).sum()),
-                kappa=figures[_Place(of=group, name="kappa")],
-            )
+            _pair(compared, group, next(figures), owners, names)
             for group in range(compared.group_count)
         ),
     )
 
 
-def _figures(
-    measures: Mapping[_Place, Measure], bootstrap: Bootstrap
-) -> dict[_Place, FigureResult]:
-    found = estimate(list(measures.values()), bootstrap)
-    return {
-        place: _shown(figure_of(measure, one))
-        for (place, measure), one in zip(measures.items(), found, strict=True)
-    }
-
-
-def _shown(figure: Figure) -> FigureResult:
-    return FigureResult(
-        value=figure.value, interval=figure.interval, reason=figure.reason, n=figure.n
+def _pair(
+    compared: Compared, group: int, kappa: FigureResult, owners: Owners, names: Sequence[str]
+) -> RaterPair:
+    cases = int((compared.group == group).sum())
+    if group == MOST_PAIRS:
+        nothing = dict.fromkeys((*_FORMS, "limits"))
+        return RaterPair(first=_OTHERS, second=_OTHERS, cases=cases, kappa=kappa, **nothing)
+    first, second = compared.groups[group]
+    return RaterPair(
+        first=names[first],
+        second=names[second],
+        cases=cases,
+        kappa=kappa,
+        **_intraclass(compared.coded, (first, second), None, owners),
+        limits=limits_of_agreement(compared.coded.table((first, second), None)),
     )
 
 
-def _of_items(
-    of: str, compared: Compared, items: slice, figures: Mapping[_Place, FigureResult]
-) -> AgreementFigures:
-    counts = {name: PairCounts(**one) for name, one in compared.counts(items).items()}
-    own = {place.name: figure for place, figure in figures.items() if place.of == of}
-    return AgreementFigures(**own, **counts)
+def _intraclass(
+    coded: Coded, raters: Sequence[int], item: int | None, owners: Owners
+) -> dict[str, Intraclass]:
+    """Return both forms over the raters. `item`: its place; `None` for totals."""
+    scores = coded.table(raters, item)
+    return {name: intraclass(scores, form=form, subjects=owners) for name, form in _FORMS.items()}

@@ -1,6 +1,10 @@
-"""How far raters agree with one another and with the program, as it is shown."""
+"""How far raters agree with one another and with the program, as JSON and as rows of a table."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.results.tables import Cell, Row, as_row
 
 
 class FigureResult(Result):
@@ -14,6 +18,40 @@ class FigureResult(Result):
     """Why the value or the interval is null."""
     n: int
     """How many pairs of answers, or of marked characters or stretches, it rests on."""
+
+
+class Intraclass(Result):
+    """An intraclass correlation of single scores, with its 95 % interval by the F distribution."""
+
+    form: str
+    """`ICC(2,1)` (two-way random, absolute agreement) or `ICC(3,1)` (two-way mixed,
+    consistency)."""
+    value: float | None
+    """Null where it is not defined."""
+    interval: tuple[float, float] | None
+    reason: str | None
+    """Why the value or the interval is null."""
+    raters: int
+    """How many raters it is about, the program counted as one where it is compared."""
+    subjects: int
+    """How many cases all of them scored."""
+    incomplete: int
+    """Cases that are left out because a score of one of them is missing or unknown."""
+
+
+class Limits(Result):
+    """Limits of agreement of two coders' totals: 95 % of the differences lie between them."""
+
+    mean: float | None = None
+    """Of the first one's total less the second one's; null for fewer than two cases."""
+    lower: float | None = None
+    upper: float | None = None
+    n: int
+    """How many cases have a total of both."""
+    incomplete: int
+    """Cases that are left out because a total is missing or unknown."""
+    reason: str | None
+    """Why there are no limits."""
 
 
 class PairCounts(Result):
@@ -35,6 +73,10 @@ class AgreementFigures(Result):
     raters, each weighted by how many such pairs of answers they have."""
     alpha: FigureResult
     """Krippendorff's alpha, ordinal, over everybody at once; cannot tell is a missing value."""
+    icc_2_1: Intraclass
+    """Of the item's scores, or over all items of the totals; of all raters who scored at once."""
+    icc_3_1: Intraclass
+    """The same, where a constant difference between raters is no disagreement."""
     exact: FigureResult
     """Share of pairs with the same answer. Cannot tell, and unknown, is an answer of its own."""
     exact_scored: FigureResult
@@ -60,6 +102,11 @@ class RaterPair(Result):
     """How many cases both rated."""
     kappa: FigureResult
     """Over all items."""
+    icc_2_1: Intraclass | None
+    """Of the totals of these two; null for `others`."""
+    icc_3_1: Intraclass | None
+    limits: Limits | None
+    """Of the totals of these two; null for `others`."""
 
 
 class Comparison(Result):
@@ -116,3 +163,51 @@ class Agreement(Result):
     """Ratings by people who had been given scores of the case before."""
     mixed_pairs: int
     """Pairs of ratings of one case, one blind and one not: in no figure above."""
+
+
+AGREEMENT_COLUMNS: Final = (
+    *("section", "compared", "first", "second", "item", "figure"),
+    *("value", "low", "high", "n", "raters", "incomplete", "reason"),
+)
+_ALL: Final = "all"
+
+
+def agreement_rows(found: Agreement, names: Mapping[str, str]) -> Iterator[Row]:
+    """Yield each figure as a row. `names`: what to call raters, by their labels."""
+    for one in found.raters:
+        name = names.get(one.label, one.label)
+        for section, cases in (("blind", one.blind), ("seen", one.seen)):
+            yield as_row(
+                AGREEMENT_COLUMNS, section=section, first=name, figure="cases", value=cases
+            )
+    sections = {"blind": found.blind, "random_tenth": found.random_tenth, "seen": found.seen}
+    for section, figures in sections.items():
+        for compared, by in (("raters", figures.raters), ("program", figures.program)):
+            about = {"section": section, "compared": compared}
+            for item, of_item in {_ALL: by.all_items, **by.items}.items():
+                yield from _rows({**about, "item": item}, of_item)
+            for pair in by.pairs:
+                first, second = (names.get(one, one) for one in (pair.first, pair.second))
+                yield from _rows({**about, "first": first, "second": second, "item": _ALL}, pair)
+
+
+def _rows(about: Mapping[str, Cell], figures: Result) -> Iterator[Row]:
+    for name, figure in figures:
+        match figure:
+            case FigureResult(value=value, reason=reason, n=n, interval=ends):
+                cells: dict[str, Cell] = {"value": value, "n": n, "reason": reason}
+            case Intraclass(value=value, reason=reason, subjects=n, interval=ends):
+                cells = {"value": value, "n": n, "reason": reason}
+                cells |= {"raters": figure.raters, "incomplete": figure.incomplete}
+            case Limits(mean=value, lower=low, upper=high, n=n, reason=reason):
+                ends = None if low is None or high is None else (low, high)
+                cells = {"value": value, "n": n, "reason": reason, "incomplete": figure.incomplete}
+            case PairCounts():
+                for said, count in figure:
+                    row = {**about, "figure": f"{name}_{said}", "value": count}
+                    yield as_row(AGREEMENT_COLUMNS, **row)
+                continue
+            case _:
+                continue
+        low, high = ends or (None, None)
+        yield as_row(AGREEMENT_COLUMNS, **about, figure=name, **cells, low=low, high=high)

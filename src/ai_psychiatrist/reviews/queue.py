@@ -8,11 +8,14 @@ other reason a case of it is drawn.
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.store.records import ListedRecord
+from ai_psychiatrist.store.store import Store
 
 RANDOM_SHARE: Final = 0.1
 _EVERY: Final = 10
@@ -20,6 +23,21 @@ _MIDDLE: Final = _EVERY // 2
 _DRAW_BYTES: Final = 8
 _BITS_OF_AN_ITEM: Final = 2
 """A score of an item that has none: one of four."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """The beginning of a queue."""
+
+    cases: tuple[ListedRecord, ...]
+    waiting: int
+    """How many there are in all."""
+
+
+def queued(store: Store, principal: Principal, *, limit: int) -> Queued:
+    """Return the first finished assessments that a rater has not rated, the next one first."""
+    order = queue(store.lists.finished(principal.id), seed=principal.tenant)
+    return Queued(cases=order[:limit], waiting=len(order))
 
 
 def draw(record_id: str, *, seed: str) -> float:

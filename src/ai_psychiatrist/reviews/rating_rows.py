@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Final
 
 from ai_psychiatrist.domain.review import (
+    Adjudicated,
     ChangedScore,
     Committed,
     EvidenceVerdict,
@@ -27,7 +28,7 @@ class RatingRow:
     at: str
     kind: str = ""
     """`committed` and `committed_evidence`, or what the API calls it: `evidence`, `missed`,
-    `score`."""
+    `score`, `gold`."""
     phase: str | None = None
     item: str = ""
     score: int | None = None
@@ -56,10 +57,14 @@ def rating_rows(assessment_id: str, rows: Iterable[ReviewRow]) -> Iterator[Row]:
 
 def _said(about: RatingRow, row: ReviewRow) -> Iterator[RatingRow]:
     match row.said:
-        case Committed(items=items, phase=phase):
+        case Committed(items=items, phase=phase, has_scores=has_scores):
             of_phase = replace(about, phase=phase.value)
             for rating in items:
-                yield from _committed(of_phase, rating)
+                yield from _committed(of_phase, rating, has_scores=has_scores)
+        case Adjudicated(items=gold):
+            for one in gold:
+                of_item = replace(about, kind="gold", item=one.item.value)
+                yield replace(_scored(of_item, one.score), reason=one.reason or None)
         case ChangedScore(item=item, score=score):
             yield _scored(replace(about, kind="score", item=item.value), score)
         case MissedEvidence(item=item, span=span):
@@ -75,9 +80,10 @@ def _said(about: RatingRow, row: ReviewRow) -> Iterator[RatingRow]:
             )
 
 
-def _committed(about: RatingRow, rating: ItemRating) -> Iterator[RatingRow]:
+def _committed(about: RatingRow, rating: ItemRating, *, has_scores: bool) -> Iterator[RatingRow]:
     item = rating.item.value
-    yield _scored(replace(about, kind="committed", item=item), rating.score)
+    if has_scores:
+        yield _scored(replace(about, kind="committed", item=item), rating.score)
     for span in rating.evidence:
         yield _spanned(replace(about, kind="committed_evidence", item=item), span)
 

@@ -1,15 +1,19 @@
 """What a rater may say of an assessment: checked against its transcript and its evidence."""
 
 import json
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import (
+    Adjudicated,
     ChangedScore,
     Committed,
     EvidenceVerdict,
+    ItemRating,
     MissedEvidence,
+    ReviewRow,
     Said,
     SpanRating,
     Verdict,
@@ -19,6 +23,8 @@ from ai_psychiatrist.store.records import Record
 
 MOST_SPANS: Final = 50
 """Of one item."""
+MOST_REASON: Final = 2_000
+"""Characters of the reason of a gold score."""
 
 
 def refuse_unfounded(said: Said, record: Record) -> None:
@@ -29,8 +35,8 @@ def refuse_unfounded(said: Said, record: Record) -> None:
         case EvidenceVerdict():
             _check_verdict(said, record.result)
         case MissedEvidence():
-            _check_span(said.span, record.transcript, field="start")
-        case ChangedScore():
+            require_span(said.span, record.transcript, field="start")
+        case ChangedScore() | Adjudicated():
             return
 
 
@@ -41,10 +47,11 @@ def _check_ratings(said: Committed, transcript: Transcript) -> None:
         raise InputError(msg, field="items")
     for rating in said.items:
         for span in rating.evidence:
-            _check_span(span, transcript, field="items")
+            require_span(span, transcript, field="items")
 
 
-def _check_span(span: SpanRating, transcript: Transcript, *, field: str) -> None:
+def require_span(span: SpanRating, transcript: Transcript, *, field: str) -> None:
+    """Raise `InputError` for marked words that are not within one turn of the participant."""
     if any(
         turn.words_start <= span.start < span.end <= turn.end
         for turn in transcript.participant_turns()
@@ -66,8 +73,29 @@ def _check_verdict(said: EvidenceVerdict, result: bytes) -> None:
         raise InputError(msg, field="evidence")
 
 
+def committed_of(rows: Iterable[ReviewRow]) -> dict[str, Committed]:
+    """Return what each rater of a record committed, which is done once."""
+    return {row.rater: row.said for row in rows if isinstance(row.said, Committed)}
+
+
+def program_ratings(result: bytes) -> tuple[ItemRating, ...]:
+    """Return the program's rating of each item; one without a score is unknown."""
+    items = _items_of(result)
+    return tuple(_rating(item, items.get(item.value) or {}) for item in Item)
+
+
+def _rating(item: Item, found: Mapping[str, Any]) -> ItemRating:
+    segments = (one for quote in found.get("evidence") or () for one in quote["segments"])
+    evidence = tuple(SpanRating(start=one["start"], end=one["end"]) for one in segments)
+    return ItemRating(item=item, score=found.get("score"), evidence=evidence)
+
+
 def evidence_count(result: bytes, item: Item) -> int:
     """Return how many quotes a result has for an item."""
-    scores = json.loads(result).get("quantitative") or {}
-    found = (scores.get("items") or {}).get(item.value) or {}
+    found = _items_of(result).get(item.value) or {}
     return len(found.get("evidence") or ())
+
+
+def _items_of(result: bytes) -> Mapping[str, Any]:
+    scores = json.loads(result).get("quantitative") or {}
+    return scores.get("items") or {}

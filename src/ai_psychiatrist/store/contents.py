@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.domain.review import (
+    Adjudicated,
     ChangedScore,
     Committed,
     EvidenceVerdict,
@@ -24,6 +25,7 @@ _KINDS: Final[dict[str, type[Said]]] = {
     "evidence": EvidenceVerdict,
     "missed": MissedEvidence,
     "score": ChangedScore,
+    "gold": Adjudicated,
 }
 _SAID: Final = {kind: TypeAdapter[Said](shape) for kind, shape in _KINDS.items()}
 _TRANSCRIPT: Final = TypeAdapter(Transcript)

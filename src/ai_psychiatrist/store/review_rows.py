@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, select, update
 
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict
-from ai_psychiatrist.domain.review import Committed, ReviewPhase, ReviewRow, Said
+from ai_psychiatrist.domain.review import Adjudicated, Committed, ReviewPhase, ReviewRow, Said
 from ai_psychiatrist.store.contents import kind_of, said_bytes, said_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.keys import Seal
@@ -96,15 +96,19 @@ class ReviewRows:
         self._show(rater, begun.c.rater.is_(None), has_scores, is_rated)
 
     def append(self, record_id: str, rater: str, said: Said) -> ReviewRow:
-        """Add what a rater says: ratings are committed once, and everything else comes after them.
+        """Add what a rater says: ratings are committed once, and remarks come after them.
 
-        Raises `RequestConflict` in another phase of the review.
+        Gold scores are added by adjudicators, who may have rated or not. Raises `RequestConflict`
+        in another phase of the review.
         """
         seal = self.rows.seal_of(record_id)
         with self.database.writing():
             standing = self.standing(record_id, rater)
             if isinstance(said, Committed):
                 said = self._commit(record_id, rater, said, standing)
+            elif isinstance(said, Adjudicated):
+                if standing is ReviewPhase.BLIND:
+                    raise RequestConflict("still_blind")
             elif standing is not ReviewPhase.REVEALED:
                 raise RequestConflict("not_committed")
             row = self._insert(record_id, rater, said, seal)
@@ -161,7 +165,7 @@ class ReviewRows:
         self.database.run(review, is_committed=True)
         rated = update(records).where(is_record(record_id)).values(raters=records.c.raters + 1)
         self.database.run(rated)
-        return Committed(items=said.items, phase=standing)
+        return replace(said, phase=standing)
 
 
 def _row(row: Found, seal: Seal) -> ReviewRow:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import Committed, ItemRating, ReviewPhase, SpanRating
-from ai_psychiatrist.reviews.rated_case import RatedCase
+from ai_psychiatrist.reviews.agreement_measures import RatedCase
 
 Scores = Sequence[int | None]
 

@@ -8,7 +8,7 @@ from tests.unit.reviews.rated import case, committed
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.reviews.agreement import agreement
-from ai_psychiatrist.reviews.rated_case import RatedCase
+from ai_psychiatrist.reviews.agreement_measures import RatedCase
 
 FIRST = Item.NO_INTEREST.value
 RISING = [0, 1, 2, 3, 0, 1, 2, 3]

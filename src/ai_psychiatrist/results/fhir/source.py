@@ -104,7 +104,7 @@ def rated_of(rows: Iterable[ReviewRow]) -> tuple[Rated, ...]:
     found: dict[str, Rated] = {}
     for row in rows:
         match row.said:
-            case Committed(items=items):
+            case Committed(items=items, has_scores=True):
                 scores = {one.item: one.score for one in items}
                 found[row.rater] = _rated(row, scores)
             case ChangedScore(item=item, score=score) if row.rater in found:
