@@ -50,7 +50,9 @@ async def reviews(folder: Path) -> list[Answer]:
         await _blind(raters.first, ids[0])
         await _ratings(raters.first, ids[0])
         await _rows(raters.first, ids[0])
-        await raters.nameless.ask("gold/one-rater", "POST", f"{PLACE}/{ids[0]}/review/gold", json={})
+        await raters.nameless.ask(
+            "gold/one-rater", "POST", f"{PLACE}/{ids[0]}/review/gold", json={}
+        )
         await _second(raters, ids)
         await _gold(raters.second, ids[0])
         await _seen(raters.nameless, ids)
