@@ -129,6 +129,11 @@ class NarrativeEvaluation(Shape):
     rounds: tuple[JudgedRound, ...]
     """Every version of the narrative that was judged."""
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.iteration < len(self.rounds):
+            msg = "the round that was kept is none of those that were judged"
+            raise ValueError(msg)
+
     @property
     def best(self) -> JudgedRound:
         """The round that was kept."""

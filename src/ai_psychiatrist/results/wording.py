@@ -83,10 +83,10 @@ class SentenceParts:
 
 def sentence_parts(signal: RiskSignal) -> SentenceParts:
     """Cut the sentence of a statement; all of it is `said` where the words stand there twice."""
-    before, found, after = signal.sentence.partition(signal.text)
-    if not found or signal.text in after:
+    if signal.sentence.count(signal.text) != 1 or not signal.text:
         return SentenceParts(before="", said=signal.sentence or signal.text, after="")
-    return SentenceParts(before=before, said=found, after=after)
+    before, _, after = signal.sentence.partition(signal.text)
+    return SentenceParts(before=before, said=signal.text, after=after)
 
 
 def signal_groups(signals: Iterable[RiskSignal]) -> dict[RiskGroup, list[RiskSignal]]:
