@@ -15,6 +15,7 @@ import httpx
 
 from ai_psychiatrist.cli.app import main
 from tests.crash.boundaries import Boundaries, write_count
+from tests.fakes.result_files import without_times
 from tests.patience import PATIENCE_SECONDS
 
 _KILLED = -signal.SIGKILL
@@ -130,9 +131,11 @@ class Campaign:
         return int(run.with_suffix(".count").read_text(encoding="ascii"))
 
     def results(self, run: Path) -> dict[str, bytes]:
-        """Return the result files of a run."""
+        """Return the result files of a run, without their times."""
         found = [path for pattern in self.result_files for path in sorted(run.glob(pattern))]
-        return {path.relative_to(run).as_posix(): path.read_bytes() for path in found}
+        return {
+            path.relative_to(run).as_posix(): without_times(path.read_bytes()) for path in found
+        }
 
 
 def _wait(child: int, seconds: float = PATIENCE_SECONDS) -> int:

@@ -13,6 +13,7 @@ import pytest
 from tests.fakes.batch_server import BatchServer, Weather
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.pipeline_replies import ANSWERS, step_of, step_reply
+from tests.fakes.result_files import without_times
 from tests.fakes.run_words import words_in
 from tests.integration.command import COMMAND, Finished, environment_of
 from tests.integration.command_here import run_here
@@ -85,7 +86,7 @@ def in_rounds(folder: Path, server: BatchServer, *options: str, **more: str) -> 
 
 def files_of(run: Path) -> dict[str, bytes]:
     paths = [run / "summary.json", *sorted((run / "export").glob("*.jsonl"))]
-    return {path.name: path.read_bytes() for path in paths}
+    return {path.name: without_times(path.read_bytes()) for path in paths}
 
 
 def summary(folder: Path) -> dict[str, Any]:

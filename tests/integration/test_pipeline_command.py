@@ -18,11 +18,13 @@ import pytest
 
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script
 from tests.fakes.pipeline_replies import ANSWERS, step_of, step_reply
+from tests.fakes.result_files import without_times
 from tests.fakes.run_words import words_in
 from tests.integration.command import COMMAND, Finished, environment_of, run
 from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 from tests.integration.started import start
+from tests.integration.terminal import TerminalProcess
 from tests.patience import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pipeline"
@@ -90,7 +92,7 @@ class PipelineRuns:
     def files(self) -> dict[str, bytes]:
         paths = [self.folder / "run" / "summary.json"]
         paths += sorted((self.folder / "run" / "export").glob("*.jsonl"))
-        return {path.name: path.read_bytes() for path in paths}
+        return {path.name: without_times(path.read_bytes()) for path in paths}
 
     def start_over(self) -> None:
         shutil.rmtree(self.folder / "run")
@@ -120,6 +122,8 @@ def test_units_go_through_every_step_and_each_sees_what_the_earlier_ones_found(
     assert [one["excerpt_words"] for one in runs.result("measure_validated")] == [14, 14, 10, 13]
     first = runs.result("rate_sleep_validated")[0]
     assert (first["unit_id"], first["tone"]) == ("u1", "resigned")
+    assert (first["excerpt_words"], first["min_quotes"]) == (14, 1)
+    assert first["excerpt"].startswith("I wake up at three")
     rated = next(each for each in runs.server.requests if step_of(each) == "rate_sleep")
     assert re.search(r"\d\d words long", user_texts(rated)[0])
     summed = next(each for each in runs.server.requests if step_of(each) == "sum_up")
@@ -134,6 +138,63 @@ def test_units_go_through_every_step_and_each_sees_what_the_earlier_ones_found(
     assert runs.summary()["model_calls"] == len(runs.server.requests) == 8
     for path in (runs.folder / "run").rglob("*"):
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077, path
+
+
+def test_warnings_and_read_values_are_counted_and_shown_with_times_and_tokens(
+    runs: PipelineRuns,
+) -> None:
+    unsure: dict[str, object] = {
+        "status": "na",
+        "score": None,
+        "tone": "RESIGNED",
+        "quotes": [],
+        "confidence": "5",
+    }
+
+    def warned(request: Request) -> Reply:
+        return Reply(text=json.dumps(unsure)) if step_of(request) == "rate_sleep" else good(request)
+
+    done = runs(*UNITS, script=warned)
+    assert "  warning sure_of_the_unknown: 4\n" in done.err
+    assert "  values read from another type or spelling: 8\n" in done.err
+    step = runs.summary()["steps"]["rate_sleep"]
+    assert (step["warnings"], step["coercions"]) == ({"sure_of_the_unknown": 4}, 8)
+    assert runs.summary()["stopped_at"] is None
+    about = runs.result("rate_sleep_validated")[0]["_metadata"]
+    assert [note["rule"] for note in about["warnings"]] == ["sure_of_the_unknown"]
+    assert {note["path"] for note in about["coercions"]} == {"$.tone", "$.confidence"}
+    assert about["answered"] == [*unsure]
+    assert about["duration_ms"] > 0
+    assert about["input_tokens"] > 0
+    assert about["output_tokens"] > 0
+    measured = runs.result("measure_validated")[0]["_metadata"]
+    assert measured.keys() == {"round", "attempt", "origin", "recorded_at", "answered"}
+
+
+def test_what_a_run_exports_can_be_imported_into_another(runs: PipelineRuns) -> None:
+    runs(*UNITS, "--max-units", "1")
+    for step in ("rate_sleep", "sum_up"):
+        file = f"run/export/{step}_validated.jsonl"
+        arguments = ["import", "copy", file, "--step", step, "--config", "pipeline.yaml"]
+        assert "1 imported" in run_here(arguments, runs.folder).err
+        export = run_here(["export", "copy", "--out", "copied", "--step", step], runs.folder)
+        assert f"{step}: 1 valid" in export.err
+        first, second = (
+            json.loads((runs.folder / folder / f"{step}_validated.jsonl").read_bytes())
+            for folder in ("run/export", "copied")
+        )
+        assert first.pop("_metadata")["answered"] == second.pop("_metadata")["answered"]
+        assert first == second
+
+
+def test_the_progress_has_a_bar_for_each_step(runs: PipelineRuns) -> None:
+    command = [COMMAND, "pipeline", "run", "pipeline.yaml", "--out", "run", *UNITS]
+    settings = model_at(runs.server.url)
+    with TerminalProcess(command, runs.folder, settings) as terminal:
+        shown = terminal.rest()
+    assert terminal.process.returncode == 0, shown
+    for step in ("measure", "rate_sleep", "sum_up"):
+        assert re.search(rf"{step} .*4/4", shown), shown
 
 
 def test_a_rejected_reply_is_asked_for_again_with_what_is_wrong_within_the_attempts(
@@ -302,7 +363,12 @@ def test_failed_units_have_all_attempts_once_more_when_they_are_asked_again(
     runs(*UNITS, script=refused_by_schema, code=3)
     runs(*UNITS, "--resume", code=3)
     assert len(runs.server.requests) == 12
-    runs(*UNITS, "--resume", "--retry-failed", script=refused_by_schema, code=3)
+    again = ("--resume", "--retry-failed", "--max-calls", "14")
+    runs(*UNITS, *again, script=refused_by_schema, code=3)
+    assert len(runs.server.requests) == 14
+    runs(*UNITS, "--resume", script=refused_by_schema, code=3)
+    assert len(runs.server.requests) == 24
+    runs(*UNITS, "--resume", code=3)
     assert len(runs.server.requests) == 24
     assert {one["attempts"] for one in runs.result("rate_sleep_failures")} == {6}
     runs(*UNITS, "--resume", "--retry-failed")
@@ -547,7 +613,10 @@ def test_a_step_at_which_none_of_the_first_units_is_valid_ends_the_run(runs: Pip
         "failed": 2,
         "pending": 0,
         "by_stage": {"parse": 2},
+        "warnings": {},
+        "coercions": 0,
     }
+    assert runs.summary()["stopped_at"] == "rate_sleep"
 
 
 def test_rules_applied_again_promote_units_for_the_steps_that_are_left(runs: PipelineRuns) -> None:

@@ -127,9 +127,10 @@ def export(
             retries_failed=retries_failed,
         )
         accounts = ledger.counts_by_step()
-    for written in exports:
-        counts = f"{written.valid} valid, {written.failed} failed, {written.queued} queued"
-        typer.echo(f"{written.step}: {counts}", err=True)
+    for name, written in exports.items():
+        account = accounts[name]
+        counts = f"{account.valid} valid, {account.failed} failed, {written.queued} queued"
+        typer.echo(f"{name}: {counts}", err=True)
     typer.echo(f"written to {folder}", err=True)
     if not all(account.balances for account in accounts.values()):
         typer.echo("error: units are unaccounted for: the ledger is damaged", err=True)

@@ -16,7 +16,7 @@ from ai_psychiatrist.cli.run_options import BatchOption, HandInAgainOption, Wait
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.pipelines.run import PipelineCounts, counts_of, left_out, run_units
+from ai_psychiatrist.pipelines.run import RunEnd, RunSummary, run_units
 from ai_psychiatrist.pipelines.run_folder import PipelineRequest, opened_run
 from ai_psychiatrist.pipelines.steps import Models, make_steps
 from ai_psychiatrist.pipelines.units import declared_units, units_in
@@ -105,8 +105,8 @@ def run(
             is_by_batches=batches is not None,
             cipher=cipher_of(settings.data.key_file),
         )
-        counts, left, waiting = asyncio.run(_run(settings, request, model, batches))
-    raise typer.Exit(_conclude(counts, left, waiting, request))
+        end = asyncio.run(_run(settings, request, model, batches))
+    raise typer.Exit(_conclude(end, out))
 
 
 async def _run(
@@ -114,7 +114,7 @@ async def _run(
     request: PipelineRequest,
     model: str | None,
     batch: "BatchOptions | None",
-) -> tuple[PipelineCounts, Counter[str], int]:
+) -> RunEnd:
     async with bootstrap(settings, batches=None if batch is None else batch.models) as services:
         settings = services.settings
         models = Models(
@@ -126,57 +126,61 @@ async def _run(
         if batch is not None:
             batch.models.refuse_others({name for step in steps for name in step.models}, local=())
         with opened_run(request, {step.name: step.models for step in steps}) as ledger:
-            left = await run_units(ledger, request, steps, watch=phase_progress, batch=batch)
-            waiting = 0 if batch is None else ledger.batches.waiting_calls()
-            return counts_of(ledger), left, waiting
+            return await run_units(ledger, request, steps, watch=phase_progress, batch=batch)
 
 
-def _conclude(
-    account: PipelineCounts, left: Counter[str], waiting: int, request: PipelineRequest
-) -> ExitCode:
+def _conclude(end: RunEnd, out: Path) -> ExitCode:
     """Say where the run stands, and return the command's exit status."""
-    units = account.units
-    for name, step in account.steps.items():
-        typer.echo(
-            f"{name}: {step.requested:,} requested = {step.valid:,} valid + {step.failed:,} failed"
-            f" + {step.pending:,} pending",
-            err=True,
-        )
-        for stage, count in step.by_stage.items():
-            typer.echo(f"  failed at {stage}: {count:,}", err=True)
-    for what in left_out(request.config):
-        typer.echo(f"not run: {what}", err=True)
-    for name in () if waiting else account.barren:
-        typer.echo(f"no unit is valid at {name}: the run stops here", err=True)
-    is_at_ceiling = left.pop(FailureCode.CALL_BUDGET_SPENT, 0) > 0
-    if left:
-        reasons = ", ".join(f"{why}: {count:,}" for why, count in left.items())
-        typer.echo(
-            f"{left.total():,} of {units.requested:,} units are not finished, because their calls "
-            f"reached no model ({reasons}): look at the server with `ai-psychiatrist doctor`, and "
-            f"go on with --resume",
-            err=True,
+    summary, units = end.summary, end.summary.units
+    _print_steps(summary)
+    if summary.stopped_at is not None:
+        _say(f"no unit is valid at {summary.stopped_at}: the run stops here")
+    reasons = Counter(end.left)
+    is_at_ceiling = reasons.pop(FailureCode.CALL_BUDGET_SPENT, 0) > 0
+    if reasons:
+        shown = ", ".join(f"{why}: {count:,}" for why, count in reasons.items())
+        _say(
+            f"{reasons.total():,} of {units.requested:,} units are not finished, because their "
+            f"calls reached no model ({shown}): look at the server with `ai-psychiatrist doctor`, "
+            "and go on with --resume"
         )
     if is_at_ceiling:
-        typer.echo(
-            f"stopped before more than {account.model_calls:,} model calls: go on with --resume and"
-            " a higher --max-calls",
-            err=True,
+        _say(
+            f"stopped before more than {summary.model_calls:,} model calls: go on with --resume and"
+            " a higher --max-calls"
         )
-    if account.unbalanced:
-        fail(f"the account does not balance at {', '.join(account.unbalanced)}: keep the folder")
-    typer.echo(
+    if summary.unbalanced:
+        fail(f"the account does not balance at {', '.join(summary.unbalanced)}: keep the folder")
+    _say(
         f"{units.valid:,} of {units.requested:,} units valid at every step, "
-        f"{account.model_calls:,} model calls; written to {request.folder}",
-        err=True,
+        f"{summary.model_calls:,} model calls; written to {out}"
     )
-    if waiting:
-        typer.echo(
-            f"{waiting:,} calls wait for their batch, which may take a day\n"
-            f"next: the same command with --resume, when the batch is ready",
-            err=True,
+    if end.waiting_calls:
+        _say(
+            f"{end.waiting_calls:,} calls wait for their batch, which may take a day\n"
+            "next: the same command with --resume, when the batch is ready"
         )
         return ExitCode.WAITING
-    if account.barren:
+    if summary.stopped_at is not None:
         return ExitCode.NOTHING_FINISHED
     return ExitCode.COMPLETE if units.valid == units.requested else ExitCode.PARTIAL
+
+
+def _print_steps(summary: RunSummary) -> None:
+    for name, step in summary.steps.items():
+        _say(
+            f"{name}: {step.requested:,} requested = {step.valid:,} valid + {step.failed:,} failed"
+            f" + {step.pending:,} pending"
+        )
+        for stage, count in step.by_stage.items():
+            _say(f"  failed at {stage}: {count:,}")
+        for rule, count in step.warnings.items():
+            _say(f"  warning {rule}: {count:,}")
+        if step.coercions:
+            _say(f"  values read from another type or spelling: {step.coercions:,}")
+    for what in summary.not_run:
+        _say(f"not run: {what}")
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)

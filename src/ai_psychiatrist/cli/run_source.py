@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.pipelines.run_folder import (
     create_pipeline_run,
-    refuse_other_pipeline,
+    require_same_pipeline,
 )
 from ai_psychiatrist.store.cipher import Cipher, cipher_of
 from ai_psychiatrist.store.run_file import holds_run
@@ -73,7 +73,7 @@ def open_or_create_run(folder: Path, config: Path | None) -> RunStore:
     pipeline = None if config is None else load_pipeline(config)
     if holds_run(folder):
         ledger = RunStore.open(folder, cipher=run_cipher())
-        refuse_other_pipeline(ledger, pipeline)
+        require_same_pipeline(ledger, pipeline)
         return ledger
     if pipeline is None:
         msg = f"{str(folder)!r} holds no run: name the pipeline of a new one with --config"

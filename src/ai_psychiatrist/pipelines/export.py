@@ -18,7 +18,8 @@ from ai_psychiatrist.infrastructure.private_files import (
     writing_to,
 )
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
-from ai_psychiatrist.store.run_records import CurrentRow, QueuedUnit
+from ai_psychiatrist.pipelines.run_folder import read_context
+from ai_psychiatrist.store.run_records import CurrentRow, QueuedUnit, StepUsage
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 
 _CLASSIC_STAGES: Final = (FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION)
@@ -26,13 +27,14 @@ _CLASSIC_STAGES: Final = (FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATIO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepExport:
-    """How many units of a step were written."""
+    """What was written of a step."""
 
-    step: str
-    valid: int
-    failed: int
     queued: int
     """Units that are still to be asked for."""
+    warnings: Mapping[str, int]
+    """Rule → how many units it warns of."""
+    coercions: int
+    """Values that were read from another type or spelling."""
 
 
 def export_run(
@@ -42,22 +44,23 @@ def export_run(
     steps: Sequence[str],
     has_classic_stages: bool = False,
     retries_failed: bool = False,
-) -> list[StepExport]:
-    """Write valid units, failures, the queue and the schemas of the steps into a folder.
+) -> dict[str, StepExport]:
+    """Write valid units, failures, the queue and the schema of each step into a folder.
 
     `has_classic_stages`: call every failure other than of schema and rules `pipeline_internal`.
     `retries_failed`: queue failed units that may be tried again beside those never asked. The files
     are whole or not there, and readable by the owner alone: they hold raw text. Raises `InputError`
     when they cannot be written.
     """
-    with writing_to(out, field="--out"):
+    # One for all that is read of each unit: beginning one costs more than a query.
+    with writing_to(out, field="--out"), run.store.rows.transaction(writes=False):
         make_folder(out)
-        return [
-            _export_step(
+        return {
+            step: _export_step(
                 run, out, step, is_classic=has_classic_stages, retries_failed=retries_failed
             )
             for step in steps
-        ]
+        }
 
 
 def _export_step(
@@ -65,15 +68,17 @@ def _export_step(
 ) -> StepExport:
     # Before a file is named after it.
     run.store.units.require_step(step)
-    counts = Counter[bool]()
+    warnings, coercions = Counter[str](), 0
+    usage = run.store.calls.usage_by_unit(step)
     with (
         draft_of(out / f"{step}_validated.jsonl") as valid_lines,
         draft_of(out / f"{step}_failures.jsonl") as failure_lines,
     ):
         for row in run.store.current(step):
-            counts[row.is_valid] += 1
+            warnings.update(str(warning.get("rule")) for warning in row.record.warnings)
+            coercions += len(row.record.coercions)
             if row.is_valid:
-                valid_lines.write(_line(_valid(row)))
+                valid_lines.write(_line(_valid(row, run, usage.get(row.record.unit_id))))
             else:
                 failure_lines.write(_line(_failure(row, run, is_classic=is_classic)))
     schema = run.config.schemas.get(step if run.is_in_order else step_of_agent(step))
@@ -83,7 +88,11 @@ def _export_step(
         write_whole(out / "schemas" / f"{step}.json", [content])
     queue = run.store.queue(step, run.config.retry, includes_failed=retries_failed)
     write_whole(out / f"{step}_queue.jsonl", (_line(_queued(unit, run, step)) for unit in queue))
-    return StepExport(step=step, valid=counts[True], failed=counts[False], queued=len(queue))
+    return StepExport(
+        queued=len(queue),
+        warnings=dict(sorted(warnings.items())),
+        coercions=coercions,
+    )
 
 
 def _queued(unit: QueuedUnit, run: PipelineRun, step: str) -> dict[str, object]:
@@ -95,10 +104,27 @@ def _queued(unit: QueuedUnit, run: PipelineRun, step: str) -> dict[str, object]:
     }
 
 
-def _valid(row: CurrentRow) -> dict[str, object]:
-    record = row.record
-    about = {"round": record.round, "attempt": record.attempt, "origin": record.origin}
-    return {**(record.output or {}), "unit_id": record.unit_id, "_metadata": about}
+def _valid(row: CurrentRow, run: PipelineRun, usage: StepUsage | None) -> dict[str, object]:
+    """Return a valid unit: what its step was asked about, over it what it answered, and how."""
+    record, answer = row.record, row.record.output or {}
+    about: dict[str, object] = {
+        "round": record.round,
+        "attempt": record.attempt,
+        "origin": record.origin,
+        "recorded_at": row.recorded_at,
+    }
+    if usage is not None:
+        about |= usage._asdict()
+    known: Mapping[str, object] = answer
+    if run.is_in_order:
+        # The other fields come from the unit's input and from earlier steps.
+        about["answered"] = [*answer]
+        given = read_context(run.context(record.unit_id, record.step)) or {}
+        known = {**given, **answer, **{name: given[name] for name in run.protected & given.keys()}}
+    for what, notes in (("warnings", record.warnings), ("coercions", record.coercions)):
+        if notes:
+            about[what] = notes
+    return {**known, "unit_id": record.unit_id, "_metadata": about}
 
 
 def _failure(row: CurrentRow, run: PipelineRun, *, is_classic: bool) -> dict[str, object]:
@@ -110,6 +136,8 @@ def _failure(row: CurrentRow, run: PipelineRun, *, is_classic: bool) -> dict[str
         "input": _context(run, record.unit_id, record.step),
         "raw_response": record.raw,
         "errors": record.errors,
+        "warnings": record.warnings,
+        "coercions": record.coercions,
         "retry_count": max(row.failures - 1, 0),
         "attempts": row.attempts,
         "exhausted": row.is_exhausted(run.config.retry),

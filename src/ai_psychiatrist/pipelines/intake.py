@@ -14,7 +14,13 @@ from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
 from ai_psychiatrist.pipelines.run_folder import write_context
 from ai_psychiatrist.store.run_records import AttemptRecord, CurrentRow, Origin
-from ai_psychiatrist.validation.checks.host_fields import RAW_TEXT, RETRY_COUNT, UNIT_ID
+from ai_psychiatrist.validation.checks.host_fields import (
+    METADATA,
+    RAW_TEXT,
+    RETRY_COUNT,
+    SET_ASIDE,
+    UNIT_ID,
+)
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
@@ -185,6 +191,15 @@ def _record(line: Line) -> ImportedLine:
     else:
         raw = value.get(RAW_TEXT, line.content.decode("utf-8"))
         found["raw"] = False if raw is None else raw
+        about = value.get(METADATA)
+        answered = about.get("answered") if isinstance(about, dict) else None
+        if isinstance(answered, list) and RAW_TEXT not in value:
+            # The other fields are what the step was asked about.
+            names = [name for name in answered if isinstance(name, str)]
+            own = {name: value[name] for name in names if name in value}
+            rest = value.keys() - own.keys() - SET_ASIDE
+            found["raw"] = _JSON.encode(own)
+            found["context"] = {name: value[name] for name in value if name in rest}
     try:
         return ImportedLine.model_validate(found)
     except ValidationError as error:

@@ -93,14 +93,13 @@ class PipelineRun:
         run has neither input nor valid answer of the unit there.
         """
         known: dict[str, object] | None = None
-        protected = {name for one in self.config.steps if one.rules for name in one.rules.protected}
         for earlier in self.store.steps[: self.store.steps.index(step)]:
             given = self._input(unit_id, earlier)
             row = self.store.last(unit_id, earlier)
             if given is not None:
                 known = {**(known or {}), **given}
             if row is not None and row.is_valid:
-                known = accumulated(known or {}, row.record.output or {}, protected=protected)
+                known = accumulated(known or {}, row.record.output or {}, protected=self.protected)
         return known
 
     def context(self, unit_id: str, step: str) -> bytes | None:
@@ -117,6 +116,11 @@ class PipelineRun:
         following = self.following(last.step)
         if last.is_valid and following is not None:
             self.store.request(last.unit_id, following, round=last.round)
+
+    @property
+    def protected(self) -> set[str]:
+        """Names to which no answer gives another value than the unit's input or an earlier step."""
+        return {name for one in self.config.steps if one.rules for name in one.rules.protected}
 
     @property
     def is_in_order(self) -> bool:

@@ -22,7 +22,7 @@ from ai_psychiatrist.pipelines.run_folder import (
     SEED,
     SUMMARY_NAME,
     PipelineRequest,
-    begun_pipeline,
+    begun_limits,
     retried_units,
 )
 from ai_psychiatrist.pipelines.unit_step import Step, UnitStep
@@ -45,24 +45,44 @@ _PRETTY: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineCounts:
-    """Where the units of a run are."""
+class StepSummary(StepCounts):
+    """Where the units of one step are, and what was noted about their last answers."""
+
+    warnings: Mapping[str, int]
+    """Rule → how often it warns."""
+    coercions: int
+    """Values that were read from another type or spelling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """Where the units of a run are; holds no words of theirs."""
 
     units: StepCounts
     """As wholes: valid at the last step, failed at any."""
-    steps: Mapping[str, StepCounts]
+    steps: Mapping[str, StepSummary]
     model_calls: int
     """Those that reached a model."""
+    not_run: Sequence[str]
+    """What of the pipeline is left out, in words."""
+    stopped_at: str | None
+    """The step at which units have failed and none is valid."""
 
     @property
     def unbalanced(self) -> list[str]:
         """Steps of which a unit is in no place, or in two; empty unless something is broken."""
         return [name for name, one in self.steps.items() if not one.balances]
 
-    @property
-    def barren(self) -> list[str]:
-        """Steps at which units have failed and none is valid."""
-        return [name for name, one in self.steps.items() if one.failed and not one.valid]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """How a session of a run ended."""
+
+    summary: RunSummary
+    left: Counter[str]
+    """Failure code or HTTP status → units that are undecided because their last call ended so."""
+    waiting_calls: int
+    """Calls in batches whose results are not there yet."""
 
 
 async def run_units(
@@ -72,14 +92,13 @@ async def run_units(
     *,
     watch: Watch,
     batch: "BatchOptions | None" = None,
-) -> Counter[str]:
+) -> RunEnd:
     """Do what is still to be done, a unit's steps one after the other; units do not wait.
 
-    `batch`: how calls are submitted where batches answer them. Returns failure code or HTTP status
-    → units that nothing was decided about because their last call ended so. The run stops at a step
-    at which the first `chunk_size` units have failed and none is valid, and where so many units in
-    a row have reached no model. Cancelling stops the calls under way; what has finished is kept,
-    and the result files are written however it ends. Errors of the ledger end the run.
+    `batch`: how calls are submitted where batches answer them. The run stops at a step at which the
+    first `chunk_size` units have failed and none is valid, and where so many units in a row have
+    reached no model. Cancelling stops the calls under way; what has finished is kept, and the
+    result files are written however it ends. Errors of the ledger end the run.
     """
     rounds = None if batch is None else batch.rounds(ledger, asks_on=True)
     waiting = 0 if rounds is None else ledger.batches.unkept().total()
@@ -87,7 +106,7 @@ async def run_units(
     session = _Session(
         run=PipelineRun(store=ledger, config=request.config),
         steps=steps,
-        begun=begun_pipeline(ledger.folder).retry,
+        begun=begun_limits(ledger),
         retried=retried_units(ledger),
         concurrency=request.concurrency,
         writer=RunWriter(ledger),
@@ -99,45 +118,56 @@ async def run_units(
         await (session.take() if rounds is None else rounds.run(session.take))
     finally:
         await session.writer.aclose()
-        write_results(session.run)
-    return session.left
+        waiting_calls = 0 if rounds is None else ledger.batches.waiting_calls()
+        summary = write_results(session.run, is_waiting=waiting_calls > 0)
+    return RunEnd(summary=summary, left=session.left, waiting_calls=waiting_calls)
 
 
-def counts_of(ledger: RunStore) -> PipelineCounts:
-    """Count where the units are, at each step and as wholes."""
-    steps = ledger.counts_by_step()
-    by_stage = sum((Counter(one.by_stage) for one in steps.values()), Counter[str]())
-    units = StepCounts(
-        requested=steps[ledger.steps[0]].requested,
-        valid=steps[ledger.steps[-1]].valid,
-        failed=by_stage.total(),
-        pending=sum(one.pending for one in steps.values()),
-        by_stage=dict(by_stage),
+def write_results(run: PipelineRun, *, is_waiting: bool = False) -> RunSummary:
+    """Write valid units, failures and queue of each step, and the summary, which is returned.
+
+    `is_waiting`: whether a batch may still give a valid unit. Raises `InputError` when they cannot
+    be written.
+    """
+    store = run.store
+    exports = export_run(run, store.folder / RESULTS_FOLDER, steps=store.steps)
+    counts = store.counts_by_step()
+    by_stage = sum((Counter(one.by_stage) for one in counts.values()), Counter[str]())
+    barren = [name for name, one in counts.items() if one.failed and not one.valid]
+    summary = RunSummary(
+        units=StepCounts(
+            requested=counts[store.steps[0]].requested,
+            valid=counts[store.steps[-1]].valid,
+            failed=by_stage.total(),
+            pending=sum(one.pending for one in counts.values()),
+            by_stage=dict(by_stage),
+        ),
+        steps={
+            step: StepSummary(
+                **asdict(counts[step]), warnings=one.warnings, coercions=one.coercions
+            )
+            for step, one in exports.items()
+        },
+        model_calls=store.calls.made(),
+        not_run=_left_out(run.config),
+        stopped_at=None if is_waiting else next(iter(barren), None),
     )
-    return PipelineCounts(units=units, steps=steps, model_calls=ledger.calls.made())
+    with writing_to(store.folder, field="--out"):
+        write_whole(store.folder / SUMMARY_NAME, [orjson.dumps(asdict(summary), option=_PRETTY)])
+    return summary
 
 
-def left_out(config: PipelineConfig) -> list[str]:
-    """Return what of a pipeline a run does not do, in words for its account."""
+def _left_out(config: PipelineConfig) -> list[str]:
+    """Return what of a pipeline a run does not do, in words."""
     steps = [f"step {step.name} (scope run)" for step in config.steps if step.scope == "run"]
     scripts = config.file.post_process
     return [*steps, f"post_process ({len(scripts)})"] if isinstance(scripts, list) else steps
 
 
-def write_results(run: PipelineRun) -> None:
-    """Write valid units, failures and queue of each step, and the counts, which hold no words.
-
-    Raises `InputError` when they cannot be written.
-    """
-    store = run.store
-    export_run(run, store.folder / RESULTS_FOLDER, steps=store.steps)
-    summary = {**asdict(counts_of(store)), "not_run": left_out(run.config)}
-    with writing_to(store.folder, field="--out"):
-        write_whole(store.folder / SUMMARY_NAME, [orjson.dumps(summary, option=_PRETTY)])
-
-
 @dataclass(slots=True, kw_only=True)
 class _Session:
+    """One session of a run, from its start to where nothing more can be done."""
+
     run: PipelineRun
     steps: Sequence[Step]
     begun: RetryLimits
@@ -163,6 +193,11 @@ class _Session:
     is_over: bool = False
     """Whether no further step is to be begun."""
 
+    @property
+    def chunk(self) -> int:
+        """How many units may fail at a step before the first one is valid there."""
+        return self.run.config.file.processing.chunk_size
+
     async def take(self) -> None:
         """Take the units that are left, and wait for no batch, as far as they come."""
         self.noted.clear()
@@ -171,11 +206,6 @@ class _Session:
             with self.watch(self.run.store.counts_by_step()) as on_step:
                 work = partial(self._work, each, on_step)
                 await work_together(min(self.concurrency, len(due)), work)
-
-    @property
-    def chunk(self) -> int:
-        """How many units may fail before the first is valid."""
-        return self.run.config.file.processing.chunk_size
 
     def _due(self) -> list[tuple[str, int]]:
         """Count where the units are, and return those to take, each with the number of its step.
@@ -212,7 +242,7 @@ class _Session:
         ledger, limits = self.run.store, self.run.config.retry
         pending = ledger.queue(step.name, limits, includes_failed=False)
         again: list[str] = []
-        if self.retried.get(step.name):
+        if step.models and self.retried.get(step.name):
             rows = ledger.current(step.name, is_failed=True)
             again += [row.record.unit_id for row in rows if self._is_retried(row)]
         if limits != self.begun and step.models:

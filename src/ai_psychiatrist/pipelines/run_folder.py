@@ -1,5 +1,6 @@
 """The folder of a pipeline's run: its ledger, beside it the pipeline as it was, and its rules."""
 
+import hashlib
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from pydantic import TypeAdapter
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, InputError
@@ -24,6 +27,7 @@ from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
 from ai_psychiatrist.validation.config.document import with_line_feeds
 from ai_psychiatrist.validation.config.given_file import MOST_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
+from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 KIND: Final = "pipeline"
 """Value of `kind` in what a run says about itself."""
@@ -39,16 +43,18 @@ RESULTS_FOLDER: Final = "export"
 
 _DIGEST: Final = "pipeline_digest"
 _MODELS: Final = "models"
+_ATTEMPTS: Final = "attempts"
+"""Under what a run says how often a unit was tried when it began: calls and answers."""
 _CONFIG_FOLDER: Final = "config"
+_PIPELINE_NAME: Final = "pipeline.yaml"
 _RETRIED_NAME: Final = "retried.json"
 """The failed units that `--retry-failed` was given for: they are asked again once."""
-_PIPELINE_NAME: Final = "pipeline.yaml"
-_RESUMED_NAME: Final = "pipeline.resumed.yaml"
-"""The pipeline file of a run that was resumed with other numbers of attempts."""
-_ATTEMPTS: Final = {
+_RETRIED: Final = TypeAdapter(dict[str, dict[str, int]])
+_CHANGEABLE: Final = {
     "api": {"retry": {"max_attempts"}},
     "processing": {"validation_retry": {"max_attempts"}},
 }
+"""What of a pipeline may be another when its run is resumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +99,15 @@ def opened_run(request: PipelineRequest, models: Mapping[str, Sequence[str]]) ->
             else "holds a run already; add --resume to go on with it"
         )
         raise InputError(f"{folder} {hint}", field="--out")
+    made_with = {
+        _MODELS: json.dumps({name: asks for name, asks in models.items() if asks}, sort_keys=True)
+    }
+    if request.seed is not None or not request.is_resumed:
+        made_with[SEED] = str(request.seed or 0)
     make_private_folder(folder)
-    asked = json.dumps({name: asks for name, asks in models.items() if asks}, sort_keys=True)
-    with run_lock(folder), _opened(request, [*models], asked) as ledger:
+    with run_lock(folder), _opened(request, [*models], made_with) as ledger:
         if request.is_resumed:
-            _resume(ledger, request, asked)
+            _resume(ledger, request, made_with)
         use_prompt_key(ledger)
         _add_units(ledger, request.units)
         yield ledger
@@ -121,7 +131,7 @@ def create_pipeline_run(
         msg = f"{str(folder)!r} holds a run already; name another folder"
         raise InputError(msg, field="RUN")
     keep_pipeline(folder, config)
-    own = {"kind": KIND, _DIGEST: config.digest, "code_version": __version__}
+    own = {"kind": KIND, _DIGEST: _digest(config), "code_version": __version__}
     # Last: a folder with a ledger is a run with everything that belongs to it.
     return RunStore.create(
         folder,
@@ -136,9 +146,9 @@ def retried_units(ledger: RunStore) -> dict[str, dict[str, int]]:
 
     A unit with a later attempt was asked again by now.
     """
-    path = ledger.folder / _RETRIED_NAME
+    path = ledger.folder / _CONFIG_FOLDER / _RETRIED_NAME
     with refusing_damage():
-        return dict(json.loads(path.read_bytes())) if path.is_file() else {}
+        return _RETRIED.validate_json(path.read_bytes()) if path.is_file() else {}
 
 
 def make_prompt_key() -> str:
@@ -175,12 +185,6 @@ def keep_pipeline(folder: Path, config: PipelineConfig) -> None:
 
 def kept_pipeline(folder: Path) -> PipelineConfig:
     """Return the pipeline that a run was made, or last resumed, with."""
-    resumed = folder / _CONFIG_FOLDER / _RESUMED_NAME
-    return load_pipeline(resumed) if resumed.is_file() else begun_pipeline(folder)
-
-
-def begun_pipeline(folder: Path) -> PipelineConfig:
-    """Return the pipeline as it was when the run was made."""
     path = folder / _CONFIG_FOLDER / _PIPELINE_NAME
     if not path.is_file():
         msg = "the run holds no copy of its pipeline; name the pipeline file"
@@ -188,12 +192,19 @@ def begun_pipeline(folder: Path) -> PipelineConfig:
     return load_pipeline(path)
 
 
-def refuse_other_pipeline(ledger: RunStore, config: PipelineConfig | None) -> None:
+def begun_limits(ledger: RunStore) -> RetryLimits:
+    """Return how often units were tried when the run began."""
+    with refusing_damage():
+        calls, answers = json.loads(ledger.about[_ATTEMPTS])
+    return RetryLimits(provider_attempts=calls, validation_attempts=answers)
+
+
+def require_same_pipeline(ledger: RunStore, config: PipelineConfig | None) -> None:
     """Raise `InputError` when a run is none of a pipeline, or of another one than is named."""
     if ledger.about.get("kind") != KIND:
         msg = "the run is none of a pipeline: name the folder of another run, or a new one"
         raise InputError(msg, field="RUN")
-    if config is not None and ledger.about.get(_DIGEST) != config.digest:
+    if config is not None and ledger.about.get(_DIGEST) != _digest(config):
         msg = (
             "the run was made with another version of the pipeline: go on with the copy in its "
             f"folder, {_CONFIG_FOLDER}/{_PIPELINE_NAME}, or name a new run"
@@ -201,47 +212,42 @@ def refuse_other_pipeline(ledger: RunStore, config: PipelineConfig | None) -> No
         raise InputError(msg, field="RUN")
 
 
-def _opened(request: PipelineRequest, steps: Sequence[str], models: str) -> RunStore:
+def _opened(
+    request: PipelineRequest, steps: Sequence[str], made_with: Mapping[str, str]
+) -> RunStore:
     if request.is_resumed:
         return RunStore.open(request.folder, cipher=request.cipher)
-    about = {PROMPT_KEY: make_prompt_key(), SEED: str(request.seed or 0), _MODELS: models}
+    limits = request.config.retry
+    about = {
+        PROMPT_KEY: make_prompt_key(),
+        _ATTEMPTS: json.dumps([limits.provider_attempts, limits.validation_attempts]),
+        **made_with,
+        **({BY_BATCHES: "yes"} if request.is_by_batches else {}),
+    }
     return create_pipeline_run(
-        request.folder,
-        request.config,
-        cipher=request.cipher,
-        steps=steps,
-        about=about | ({BY_BATCHES: "yes"} if request.is_by_batches else {}),
+        request.folder, request.config, cipher=request.cipher, steps=steps, about=about
     )
 
 
-def _resume(ledger: RunStore, request: PipelineRequest, models: str) -> None:
-    """Refuse what a run cannot be resumed with, and keep the pipeline that it is resumed with."""
-    refuse_other_pipeline(ledger, None)
-    config, begun = request.config, begun_pipeline(ledger.folder)
-    has_other_attempts = config.retry != begun.retry and _settled(config) == _settled(begun)
-    refuse_other_pipeline(ledger, begun if has_other_attempts else config)
+def _resume(ledger: RunStore, request: PipelineRequest, made_with: Mapping[str, str]) -> None:
+    """Refuse what a run cannot be resumed with, and keep the attempts that it is resumed with."""
+    config = request.config
+    require_same_pipeline(ledger, config)
     if PROMPT_KEY not in ledger.about:
         msg = "the run takes answers of other programs and asks no models: name a new folder"
         raise InputError(msg, field="--out")
-    (_, *given), (_, *kept) = config.files, begun.files
-    has_other = {
-        "templates": ledger.about[_DIGEST] != begun.digest
-        or list(map(_content, given)) != list(map(_content, kept)),
-        "models": ledger.about[_MODELS] != models,
-        "seed": request.seed is not None and ledger.about[SEED] != str(request.seed),
-    }
-    differences = [what for what, is_other in has_other.items() if is_other]
+    (_, *given), (_, *kept) = config.files, kept_pipeline(ledger.folder).files
+    is_same = list(map(_content, given)) == list(map(_content, kept))
+    differences = [] if is_same else ["templates"]
+    differences += [what for what, value in made_with.items() if ledger.about[what] != value]
     if differences:
         msg = (
             f"the run was begun with other {', '.join(differences)}; its results would not be "
             "of one kind. Restore them, or start a new run in another folder"
         )
         raise ArtifactMismatch(msg)
-    resumed = ledger.folder / _CONFIG_FOLDER / _RESUMED_NAME
-    if has_other_attempts:
-        write_whole(resumed, [read_regular(config.path, most_bytes=MOST_BYTES)])
-    else:
-        resumed.unlink(missing_ok=True)
+    content = read_regular(config.path, most_bytes=MOST_BYTES)
+    write_whole(ledger.folder / _CONFIG_FOLDER / _PIPELINE_NAME, [content])
     if request.retries_failed:
         failed = {
             step: {
@@ -251,12 +257,14 @@ def _resume(ledger: RunStore, request: PipelineRequest, models: str) -> None:
             }
             for step in ledger.steps
         }
-        write_whole(ledger.folder / _RETRIED_NAME, [json.dumps(failed).encode()])
+        write_whole(ledger.folder / _CONFIG_FOLDER / _RETRIED_NAME, [_RETRIED.dump_json(failed)])
 
 
-def _settled(config: PipelineConfig) -> tuple[object, ...]:
-    """Return what of a pipeline stays as it is when a run is resumed; templates apart."""
-    return config.file.model_dump(exclude=_ATTEMPTS), [step.schema for step in config.steps]
+def _digest(config: PipelineConfig) -> str:
+    """Return the SHA-256 of what a pipeline says, its schemas included, in hexadecimal."""
+    schemas = [step.schema for step in config.steps]
+    said = config.file.model_dump_json(exclude=_CHANGEABLE), json.dumps(schemas)
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
 
 def _content(path: Path) -> bytes:

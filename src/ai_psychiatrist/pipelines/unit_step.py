@@ -86,8 +86,8 @@ class UnitStep(CallStore):
     """Why nothing is decided: the last call's failure code or HTTP status; else empty."""
     _counts: Counter[str] = field(init=False, default_factory=Counter)
     """How many calls of each digest were found or kept; those that reached no model are neither."""
-    _next: tuple[str, int] = field(init=False, default=("", 0))
-    """Digest of the call that is made, and its number among those of the digest."""
+    _digest: str = field(init=False, default="")
+    """Of the call that is made."""
     _batched: "BatchCall | None" = field(init=False, default=None)
     """The call that is sent next, where a batch answers it."""
     _unreached: int = field(init=False, default=0)
@@ -133,13 +133,12 @@ class UnitStep(CallStore):
 
     async def recall(self, digest: str, occurrence: int) -> ModelCall | None:  # noqa: ARG002
         """Return the next call of this digest that was made before."""
-        self._next = digest, self._counts[digest]
-        self._batched = None
+        self._digest, self._batched = digest, None
         kept = self._kept
         if kept is not None:
             self._counts[digest] += 1
         elif self.batches is not None:
-            self._batched = self.batches.expect(*self._next)
+            self._batched = self.batches.expect(digest, self._counts[digest])
         return kept
 
     def admitted(self) -> AbstractAsyncContextManager[None]:
@@ -154,9 +153,8 @@ class UnitStep(CallStore):
     async def keep(self, call: ModelCall) -> None:
         """Put a call on disk, unless it reached no model: it is to be made when the run resumes."""
         if not self._reached_no_model(call.code, call.http_status):
-            digest, number = self._next
-            self._counts[digest] += 1
-            kept = replace(call, occurrence=number)
+            kept = replace(call, occurrence=self._counts[call.digest])
+            self._counts[call.digest] += 1
             await self.writer.write(KeptCall(self.unit_id, self.attempt, kept))
         elif self._batched is None:
             self.budget.give_back()
@@ -195,10 +193,10 @@ class UnitStep(CallStore):
     @property
     def _kept(self) -> ModelCall | None:
         """The call that is made, where it is on disk."""
-        return next((one for one in self.calls if (one.digest, one.occurrence) == self._next), None)
+        place = self._digest, self._counts[self._digest]
+        return next((one for one in self.calls if (one.digest, one.occurrence) == place), None)
 
     def _may_be_called_again(self, failure: ModelCallFailed) -> bool:
-        self._next = self._next[0], self._counts[self._next[0]]
         if self._kept is not None or not is_passing(failure):
             return self._kept is not None
         if not self._reached_no_model(failure.code, failure.http_status):

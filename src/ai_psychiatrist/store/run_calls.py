@@ -11,9 +11,9 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.contents import call_bytes, call_in
 from ai_psychiatrist.store.database import Value
 from ai_psychiatrist.store.errors import refusing_damage
-from ai_psychiatrist.store.run_records import CallUsage, KeptCall
-from ai_psychiatrist.store.run_rows import RunRows, now, own
-from ai_psychiatrist.store.run_schema import adding, batch_calls, calls
+from ai_psychiatrist.store.run_records import CallUsage, KeptCall, StepUsage
+from ai_psychiatrist.store.run_rows import RunRows, is_of, now, own
+from ai_psychiatrist.store.run_schema import adding, batch_calls, calls, units
 from ai_psychiatrist.store.run_units import RunUnits
 
 _FIGURES: Final = (
@@ -83,6 +83,17 @@ _USAGE: Final = (
 )
 
 
+_USAGE_BY_UNIT: Final = (
+    select(
+        units.c.unit_id,
+        *(func.sum(calls.c[name]).label(name) for name in StepUsage._fields),
+    )
+    .join_from(calls, units, is_of(calls))
+    .where(own(calls, "agent"))
+    .group_by(units.c.unit_id)
+)
+
+
 class RunCalls:
     """The calls of one run; any thread may call it."""
 
@@ -127,6 +138,16 @@ class RunCalls:
             if any(isinstance(value, bytes) for row in rows for value in row):
                 raise TypeError
             return [CallUsage._make(row) for row in rows]
+
+    def usage_by_unit(self, agent: str) -> dict[str, StepUsage]:
+        """Return unit → what its kept calls took that an agent, or a pipeline's step, made."""
+        with refusing_damage():
+            return {
+                row.unit_id: StepUsage(
+                    round(row.duration_ms, 3), row.input_tokens, row.output_tokens
+                )
+                for row in self._rows.all(_USAGE_BY_UNIT, of_agent=agent)
+            }
 
     def _row(self, kept: KeptCall, at: str) -> dict[str, Value]:
         unit, call = self._units.get(kept.unit_id), kept.call

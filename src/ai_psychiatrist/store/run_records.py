@@ -65,6 +65,8 @@ class CurrentRow:
 
     record: AttemptRecord
     attempts: int
+    recorded_at: str
+    """When it was recorded: UTC in ISO 8601."""
     newest_attempt: int
     """Number of the last attempt of all; second answers have numbers and are never current."""
     provider_failures: int
@@ -111,6 +113,15 @@ class CallUsage(NamedTuple):
     output: int
     cache_read: int
     cache_write: int
+
+
+class StepUsage(NamedTuple):
+    """What the calls of one unit at one step took."""
+
+    duration_ms: float
+    input_tokens: int | None
+    """`None` where the backend never said how many."""
+    output_tokens: int | None
 
 
 class QueuedUnit(NamedTuple):

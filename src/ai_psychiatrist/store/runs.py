@@ -373,6 +373,7 @@ class RunStore:
         return CurrentRow(
             record=self._read(row),
             attempts=row.attempts,
+            recorded_at=row.recorded_at,
             newest_attempt=row.newest,
             provider_failures=row.provider_failures,
             other_failures=row.other_failures,

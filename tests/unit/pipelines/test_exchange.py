@@ -3,11 +3,12 @@
 import json
 import stat
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from tests.fakes.pipeline_folder import changed, declared, written
-from tests.fakes.runs import attempt, new_run
+from tests.fakes.runs import attempt, call, keep, new_run
 
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.pipelines.export import export_run
@@ -16,7 +17,7 @@ from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.pipelines.run_folder import (
     create_pipeline_run,
     kept_pipeline,
-    refuse_other_pipeline,
+    require_same_pipeline,
 )
 from ai_psychiatrist.store.run_records import Origin
 from ai_psychiatrist.store.runs import RunStore
@@ -91,6 +92,8 @@ def test_a_failure_is_written_with_everything_that_is_known_of_it(tmp_path: Path
         "input": {"topic": "sleep"},
         "raw_response": "{}",
         "errors": [{"path": "$", "pointer": "", "rule": "range", "message": "too high"}],
+        "warnings": [],
+        "coercions": [],
         "retry_count": 1,
         "attempts": 2,
         "exhausted": True,
@@ -101,12 +104,22 @@ def test_a_failure_is_written_with_everything_that_is_known_of_it(tmp_path: Path
 def test_a_valid_unit_is_its_object_between_its_id_and_its_metadata(tmp_path: Path) -> None:
     with new_run(tmp_path / "run", ["u1"]) as ledger:
         ledger.record([attempt("u1", output={"score": 2, "unit_id": "forged"})])
+        keep(ledger, call(input_tokens=40, output_tokens=7, duration_ms=12.5))
+        keep(ledger, call(digest="d2", duration_ms=0.5))
         (record,), failures = exported(ledger, tmp_path / "out", step="score")
-    assert list(record.items()) == [
-        ("unit_id", "u1"),
-        ("score", 2),
-        ("_metadata", {"round": 0, "attempt": 1, "origin": "model"}),
-    ]
+    assert list(record) == ["unit_id", "score", "_metadata"]
+    assert record["score"] == 2
+    about = record["_metadata"]
+    assert isinstance(about, dict)
+    assert datetime.fromisoformat(about.pop("recorded_at")).tzinfo is not None
+    assert about == {
+        "round": 0,
+        "attempt": 1,
+        "origin": "model",
+        "duration_ms": 13.0,
+        "input_tokens": 40,
+        "output_tokens": 7,
+    }
     assert failures == []
 
 
@@ -225,6 +238,30 @@ def test_valid_units_are_judged_by_the_rules_of_the_run(
     assert (failed["unit_id"], failed["failure_stage"]) == ("u2", "schema_validation")
 
 
+def test_a_valid_unit_holds_its_input_and_what_was_noted_about_its_answer(
+    pipeline_run: RunStore, tmp_path: Path
+) -> None:
+    given = b'{"threshold": 1, "topic": "sleep"}'
+    raw = '{"unit_id": "other", "score": "2", "tone": "WARM", "threshold": 0}'
+    with pipeline_run as ledger:
+        run = PipelineRun.of(ledger)
+        ledger.units.add("u1", context_digest="")
+        ledger.units.add_input("u1", "rate", given)
+        ledger.request("u1", "rate")
+        verdict = run.checks("rate").check("u1", raw, given)
+        run.record([run.checks("rate").judged(attempt("u1", step="rate", raw=raw), verdict)])
+        counts = export_run(run, tmp_path / "out", steps=["rate"])["rate"]
+    (record,) = lines(tmp_path / "out" / "rate_validated.jsonl")
+    about = record["_metadata"]
+    assert isinstance(about, dict)
+    assert (record["unit_id"], record["topic"], record["score"]) == ("u1", "sleep", 2)
+    assert about["answered"] == ["score", "tone", "threshold"]
+    assert [note["path"] for note in about["coercions"]] == ["$.score", "$.tone"]
+    assert counts.coercions == 2
+    assert counts.warnings == {note["rule"]: 1 for note in about["warnings"]}
+    assert "unit_id_mismatch" in counts.warnings
+
+
 def test_the_same_file_imported_twice_changes_nothing(
     pipeline_run: RunStore, tmp_path: Path
 ) -> None:
@@ -324,7 +361,7 @@ def test_a_run_goes_on_with_its_own_pipeline_alone(tmp_path: Path) -> None:
         RunStore.open(tmp_path / "run") as ledger,
         pytest.raises(InputError, match="another version of the pipeline"),
     ):
-        refuse_other_pipeline(ledger, other)
+        require_same_pipeline(ledger, other)
 
 
 def test_a_pipeline_whose_files_lie_elsewhere_makes_no_run(tmp_path: Path) -> None:
