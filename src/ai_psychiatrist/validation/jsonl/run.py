@@ -2,9 +2,10 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -29,7 +30,9 @@ from ai_psychiatrist.validation.jsonl.unit import OnOutcome, Unit, UnitOutcome, 
 
 logger = get_logger(__name__)
 
-LINES_PER_PROGRESS: Final = 32
+BLOCK_LINES: Final = 32
+"""What so many lines become still lies in the processor's cache when it is written."""
+BLOCK_BYTES: Final = 1_000_000
 
 Earlier: TypeAlias = Callable[[str], Mapping[str, object] | None]
 """Gives what earlier steps of a pipeline know of a unit; `None` when that is nothing."""
@@ -45,7 +48,7 @@ class ValidationOptions:
     """Whether a line that names no unit fails; else it is a unit without a name."""
     on_outcome: OnOutcome | None = None
     on_progress: Callable[[int, int], None] | None = None
-    """Called after every few lines with how many bytes and lines they had."""
+    """Called after each block of lines with how many bytes and lines it had."""
     earlier: Earlier | None = None
     """What the context file gives of a unit lies over this."""
     find: Find | None = None
@@ -71,23 +74,31 @@ def validate_lines(
     """
     with ExitStack() as stack:
         run = _Run(validator, outputs, AskedUnits(context, validator.limits, stack), options)
-        size = count = 0
-        for line in lines:
-            run.check(line)
-            size, count = size + line.size, count + 1
-            if options.on_progress is not None and count == LINES_PER_PROGRESS:
-                options.on_progress(size, count)
-                size = count = 0
-        if options.on_progress is not None and count:
-            options.on_progress(size, count)
+        for block in _blocks(lines):
+            run.check(block)
+            if options.on_progress is not None:
+                options.on_progress(sum(line.size for line in block), len(block))
         run.report_missing()
         summary = summarise(run.tally, validator, asked=run.asked.count)
     _log(summary, run.tally)
     return summary
 
 
+def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    block: list[Line] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += line.size
+        if len(block) >= BLOCK_LINES or size >= BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
 class _Run:
-    """Takes lines through the checks of a step."""
+    """Takes blocks of lines through the checks of a step, one phase after the other."""
 
     def __init__(
         self,
@@ -103,23 +114,21 @@ class _Run:
         seconds = options.deadline_seconds
         self._deadline = None if seconds is None else options.clock() + seconds
 
-    def check(self, line: Line) -> None:
-        """Read a line, join it with its context, check it and write what became of it."""
-        self.tally.lines += 1
-        if line.is_blank:
-            self.tally.blank_lines += 1
-            return
-        seconds, clock = self.tally.seconds, time.perf_counter
+    def check(self, block: Sequence[Line]) -> None:
+        """Read lines, join them with their contexts, check them and write what became of them."""
+        tally, seconds, clock = self.tally, self.tally.seconds, time.perf_counter
         started = clock()
-        unit = self._read(line)
-        self._join(unit)
-        around = _surroundings(unit)
+        units = [self._read(line) for line in block if not line.is_blank]
+        tally.lines += len(block)
+        tally.blank_lines += len(block) - len(units)
+        around = list(map(_surroundings, units))
         read = clock()
-        verdict = unit.refusal or guarded(self._structure, unit, around)
+        found = list(map(guarded, repeat(self._structure), units, around))
         structured = clock()
-        verdict = guarded(self._validator.apply_rules, verdict, around)
+        verdicts = list(map(guarded, repeat(self._validator.apply_rules), found, around))
         ruled = clock()
-        self._write(UnitOutcome(unit, verdict))
+        for outcome in map(UnitOutcome, units, verdicts):
+            self._write(outcome)
         seconds["read"] += read - started
         seconds["structure"] += structured - read
         seconds["rules"] += ruled - structured
@@ -146,20 +155,20 @@ class _Run:
             unit.refusal = internal_error(error)
         self.tally.objects += unit.is_object
         self.tally.unreadable_lines += not unit.is_object
+        if unit.key is not None:
+            self._join(unit, unit.key)
         return unit
 
-    def _join(self, unit: Unit) -> None:
+    def _join(self, unit: Unit, key: str) -> None:
         """Give a unit its context, or the reason why its answer is not checked."""
-        if unit.key is None:
-            return
-        given = self.asked.take(unit.key)
+        given = self.asked.take(key)
         if isinstance(given, Verdict):
             self.tally.unexpected += given is NOT_ASKED
             unit.refusal = given
             return
         if self._options.find is not None and unit.answer is not None:
             given = {**(given or {}), **unit.answer}
-        unit.given, unit.context = given, self._known(unit.key, given)
+        unit.given, unit.context = given, self._known(key, given)
 
     def _known(self, key: str, given: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return what earlier steps found, and over it what the context file gives."""
@@ -169,6 +178,8 @@ class _Run:
         return {**earlier, **given}
 
     def _structure(self, unit: Unit, around: UnitSurroundings) -> Verdict:
+        if unit.refusal is not None:
+            return unit.refusal
         if self._deadline is not None and self._options.clock() >= self._deadline:
             return _TOO_LATE
         if self._options.find is not None:

@@ -54,7 +54,7 @@ def offered(reply: str, limits: ParseLimits) -> Parsed[object]:
     Raises `OutputRejected` when it gives none, several, or one that cannot be read.
     """
     whole = _Reply(text=reply, limits=limits, effort=Effort(len(reply)))
-    return _Region(whole, 0, len(reply), _Marks.TAGS_AND_FENCES).answer()
+    return _Region(whole, 0, len(reply), _TAGS_AND_FENCES).answer()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +69,9 @@ class _Reply:
 _FENCE: Final = r"^[ \t]*+(?:`{3,}+|~{3,}+)[^\n{\[]*+$"
 
 
-class _Marks(Enum):
-    """What may hold an answer inside a region."""
-
-    TAGS_AND_FENCES = re.compile(rf"(?i:</?answer\s?>)|{_FENCE}", re.MULTILINE)
-    FENCES = re.compile(_FENCE, re.MULTILINE)
-    NONE = re.compile(r"(?!)")
+_TAGS_AND_FENCES: Final = re.compile(rf"(?i:</?answer\s?>)|{_FENCE}", re.MULTILINE)
+_FENCES: Final = re.compile(_FENCE, re.MULTILINE)
+_NO_MARKS: Final = re.compile(r"(?!)")
 
 
 _START: Final = re.compile(
@@ -97,12 +94,11 @@ _WORDS: Final = re.compile(r"\w")
 class _Region:
     """A part of a reply, and what it offers."""
 
-    def __init__(self, reply: _Reply, start: int, end: int, marks: _Marks) -> None:
-        self._reply = reply
-        self._text = reply.text
-        self._start = start
-        self._end = end
+    def __init__(self, reply: _Reply, start: int, end: int, marks: re.Pattern[str]) -> None:
+        self._reply, self._text = reply, reply.text
+        self._start, self._end = start, end
         self._marks = marks
+        """What may hold an answer inside the region."""
         self._offers: list[Offer] = []
         self._at = start
         self._found: dict[re.Pattern[str], re.Match[str] | None] = {}
@@ -172,9 +168,14 @@ class _Region:
     def _scan(self) -> None:
         while True:
             self._reply.effort.spend(Effort.PLACE)
-            mark, bracket = self._next(self._marks.value), self._next(_START)
+            mark, bracket = self._next(self._marks), self._next(_START)
             if mark is not None and (bracket is None or mark.start() < bracket.start()):
-                self._read_block(mark)
+                if "<" not in mark[0]:
+                    self._read_fence(mark)
+                elif "/" in mark[0]:
+                    self._at = mark.end()
+                else:
+                    self._read_tag(mark)
             elif bracket is not None:
                 self._read_bare(bracket.start())
             else:
@@ -188,14 +189,6 @@ class _Region:
                 return known
         self._found[pattern] = pattern.search(self._text, self._at, self._end)
         return self._found[pattern]
-
-    def _read_block(self, mark: re.Match[str]) -> None:
-        if "<" not in mark[0]:
-            self._read_fence(mark)
-        elif "/" in mark[0]:
-            self._at = mark.end()
-        else:
-            self._read_tag(mark)
 
     def _read_tag(self, opening: re.Match[str]) -> None:
         start = self._at = opening.end()
@@ -214,7 +207,7 @@ class _Region:
             self._at = mark.end()
             return
         self._at = self._end if mark is None else mark.end()
-        self._offer_block(Standing.TAGGED, start, end, _Marks.FENCES, is_closed=mark is not None)
+        self._offer_block(Standing.TAGGED, start, end, _FENCES, is_closed=mark is not None)
 
     def _read_fence(self, opening: re.Match[str]) -> None:
         start = opening.end()
@@ -228,7 +221,7 @@ class _Region:
         is_json = "json" in opening[0].lower()
         if inside.startswith(("{", "[", '"')) or is_json or _START.search(inside):
             is_closed = closing is not None
-            self._offer_block(Standing.FENCED, start, end, _Marks.NONE, is_closed=is_closed)
+            self._offer_block(Standing.FENCED, start, end, _NO_MARKS, is_closed=is_closed)
 
     def _mark_after(self, start: int) -> re.Match[str] | None:
         """Return the next tag or fence that is not inside the JSON that begins here."""
@@ -239,10 +232,10 @@ class _Region:
         if self._text.startswith("{", first):
             span = json_span(self._text, first, self._reply.effort)
             at = span.end if span.is_whole else start
-        return self._marks.value.search(self._text, at, self._end)
+        return self._marks.search(self._text, at, self._end)
 
     def _offer_block(
-        self, standing: Standing, start: int, end: int, marks: _Marks, *, is_closed: bool
+        self, standing: Standing, start: int, end: int, marks: re.Pattern[str], *, is_closed: bool
     ) -> None:
         read = partial(_block_answer, self._reply, start, end, marks, is_closed=is_closed)
         self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
@@ -259,7 +252,7 @@ class _Region:
             self._pass_over(start, min(span.end, self._end), is_whole=is_whole)
             return
         self._at = start + 1
-        mark = self._next(self._marks.value)
+        mark = self._next(self._marks)
         limit = self._end if mark is None else max(mark.start(), span.end if is_whole else 0)
         try:
             if is_whole and not _CONTINUED.match(self._text, span.end, limit):
@@ -316,7 +309,7 @@ class _Region:
 
 
 def _block_answer(
-    reply: _Reply, start: int, end: int, marks: _Marks, *, is_closed: bool
+    reply: _Reply, start: int, end: int, marks: re.Pattern[str], *, is_closed: bool
 ) -> Parsed[object]:
     """Return what a block gives, which may be a value that is no object."""
     inside = reply.text[start:end].strip()

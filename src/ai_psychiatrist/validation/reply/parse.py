@@ -90,14 +90,6 @@ def parse_line(content: bytes, limits: ParseLimits) -> ParsedObject:
     return as_object(_whole_value(text, limits, Effort(sys.maxsize)))
 
 
-def parse_whole(text: str) -> ParsedObject:
-    """Return the JSON object that a part of a reply is, with nothing before or after it.
-
-    Raises `OutputRejected` as `parse_object` does.
-    """
-    return as_object(_whole_value(text, STRICT_LIMITS, Effort(len(text))))
-
-
 def _whole_value(text: str, limits: ParseLimits, effort: Effort) -> Parsed[object]:
     """Return the JSON value that a text is, with nothing before or after it."""
     with suppress(NotJson):

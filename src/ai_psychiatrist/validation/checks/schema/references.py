@@ -1,7 +1,8 @@
 """Find the sub-schemas of a JSON Schema, and follow its references without a network."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -37,9 +38,6 @@ _REFERENCES: Final = ("$ref", "$dynamicRef")
 _SAME_PLACE: Final = {"if", "then", "else", "not", "allOf", "anyOf", "oneOf", "dependentSchemas"}
 
 Schema = Mapping[str, object] | bool
-
-_NO_MORE: Final[Mapping[str, object]] = {}
-"""In place of a schema where there is none any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,27 +134,22 @@ class SchemaReferences:
             return f"names {reference!r}, which is not in the schema"
         return f"names {reference!r} outside the schema, and nothing is fetched; copy it to '$defs'"
 
-    def _circle(self) -> frozenset[int]:
+    def _circle(self) -> Collection[int]:
         """Return the schemas of a way that leads back without a step into the data, or none."""
-        finished: set[int] = set()
-        for found in self.sub_schemas():
-            way: dict[int, Iterator[Schema | None]] = {}
-            following: Schema | None = found.schema
-            while True:
-                if isinstance(following, Mapping) and id(following) not in finished:
-                    if id(following) in way:
-                        members = list(way)
-                        return frozenset(members[members.index(id(following)) :])
-                    way[id(following)] = self.same_place(following)
-                if not way:
-                    break
-                last = next(reversed(way))
-                following = next(way[last], _NO_MORE)
-                if following is _NO_MORE:
-                    del way[last]
-                    finished.add(last)
-                    following = None
-        return frozenset()
+        following: dict[int, list[int]] = {}
+        waiting: list[Schema | None] = [found.schema for found in self.sub_schemas()]
+        while waiting:
+            schema = waiting.pop()
+            if isinstance(schema, Mapping) and id(schema) not in following:
+                reached = [one for one in self.same_place(schema) if isinstance(one, Mapping)]
+                following[id(schema)] = list(map(id, reached))
+                waiting += reached
+        try:
+            TopologicalSorter(following).prepare()
+        except CycleError as error:
+            circle: list[int] = error.args[1]
+            return circle
+        return ()
 
     def same_place(self, schema: Mapping[str, object]) -> Iterator[Schema | None]:
         """Yield the schemas that are applied to a value to which a schema is."""
