@@ -562,6 +562,18 @@ def test_a_variable_that_a_unit_lacks_is_its_failure_and_nothing_is_asked(
     assert runs.server.requests == []
 
 
+def test_a_template_that_takes_too_much_fails_its_units_and_is_named(runs: PipelineRuns) -> None:
+    template = runs.folder / "templates" / "rate_sleep.jinja2"
+    template.write_text("{{ excerpt }}{{ 'a' * (3*10**9) }}", "utf-8")
+    runs(*UNITS, code=3)
+    errors = [failure["errors"][0] for failure in runs.result("rate_sleep_failures")]
+    assert {error["rule"] for error in errors} == {"template_too_large"}
+    assert errors[0]["message"].startswith(
+        f"{template.name}: the template is stopped: the operator"
+    )
+    assert runs.server.requests == []
+
+
 def test_expressions_that_have_no_value_and_results_that_break_rules_fail_their_units(
     runs: PipelineRuns,
 ) -> None:

@@ -63,6 +63,12 @@ DOUBLED = "{%% set ns = namespace(x='ab', l=[1]) %%}{%% for i in range(64) %%}%s
             {"t": [{"n": 1, "c": [{"n": 2, "c": []}]}]},
             "1/2",
         ),
+        ('{{ \'{"year": 2026, "in": "%s"}\' % 3 }}', {}, '{"year": 2026, "in": "3"}'),
+        (
+            "{{ (a ~ '%s' ~ a)|format(b)|replace('a', b[:9])|length }}",
+            {"a": "a" * 900, "b": "b" * 90_000},
+            "106200",
+        ),
         ("{{ ('a' * 100000)|length }} {{ none }} {{ 2 ** 10 }}", {}, "100000 None 1024"),
     ],
 )
@@ -79,6 +85,9 @@ def test_what_prompts_need_is_written(
         ("{{ 10**9 * ['a'] }}", "the operator '*'"),
         ("{{ 9**9**9**9 }}", "the operator '**'"),
         ("{{ '%999999999d' % 1 }}", "the operator '%'"),
+        ("{{ '%(a(b))999999999d' % {'a(b)': 1} }}", "the operator '%'"),
+        ("{{ '%.999999999f' % 1.5 }}", "the operator '%'"),
+        ("{{ ('%(' * 500000) % 1 }}", "the operator '%'"),
         ("{{ ('%(a)s' * 20000) % {'a': 'a' * 20000} }}", "the operator '%'"),
         ("{{ 'a'|center(10**9) }}", "the filter 'center'"),
         ("{{ ['a']|map('center', 10**9)|join }}", "the filter 'center'"),

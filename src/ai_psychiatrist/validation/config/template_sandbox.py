@@ -1,8 +1,8 @@
 """The sandbox that templates run in: every operation that could grow without bound is counted.
 
 Loops, calls, operators, filters and tests take steps from one budget before they do their work, so
-that a template from elsewhere ends within a second or two and within some 100 MB. The counting does
-not depend on the machine: a template is stopped everywhere or nowhere.
+that a template from elsewhere ends within seconds and within some 100 MB. The counting does not
+depend on the machine: a template is stopped everywhere or nowhere.
 """
 
 import re
@@ -33,6 +33,8 @@ MAX_STEPS: Final = 500_000
 CHARACTERS_PER_STEP: Final = 64
 NODES_PER_STEP: Final = 8
 """Parts of the body of a loop or macro that cost one step more."""
+MAX_WIDTH: Final = 1000
+"""A format may have no width of so many characters or more."""
 MAX_BITS: Final = 1024
 """Longer whole numbers are not multiplied."""
 
@@ -48,7 +50,8 @@ _WIDENING: Final = frozenset(
 )
 """Filters and methods whose result grows with the product of what they are given."""
 _FORMATS: Final = frozenset({"format", "format_map"})
-_WIDE_FORMAT: Final = re.compile(r"%(?:\([^)]*\))?[^a-zA-Z%]*(?:\*|\d{4})|\{[^{}]*(?:\{|\d{4})")
+_WIDE_PERCENT: Final = re.compile(r"\d{4}[a-zA-Z%]|\d{4}\.\d*[a-zA-Z]|%[^a-zA-Z%(]*\*")
+_WIDE_PLACE: Final = re.compile(r"\{[^{}]*(?:\{|\d{4})")
 """A width of four digits or more, or one that is a value itself."""
 _JINJAS_OWN: Final = (Context, Environment, nodes.EvalContext)
 """What Jinja2 gives to some filters first."""
@@ -108,11 +111,12 @@ class Budget:
         steps = self.weigh(value, what)
         return len(value) if isinstance(value, str) and value else steps * CHARACTERS_PER_STEP
 
-    def fill_in(self, values: Sequence[object], what: str) -> None:
-        """Charge for values that are put into the text that stands first."""
-        is_wide = _WIDE_FORMAT.search(str(values[0])) is not None
-        self.charge((MAX_STEPS + 1) * is_wide, what)
-        self.widen(values, what)
+    def fill_in(self, places: int, values: Sequence[object], what: str) -> None:
+        """Charge for values that are put into so many places of the text that stands first."""
+        text, *others = values
+        size = sum(self._characters(value, what) for value in others)
+        whole = self._characters(text, what) + places * (size + MAX_WIDTH)
+        self.charge(whole // CHARACTERS_PER_STEP, what)
 
 
 _BUDGET: Final[ContextVar[Budget]] = ContextVar("budget")
@@ -235,7 +239,7 @@ class _BoundedEnvironment(ImmutableSandboxedEnvironment):
         """Return what an operator gives, once its work is paid."""
         budget, what = _BUDGET.get(), f"the operator {operator!r}"
         if operator == "%" and isinstance(left, str):
-            budget.fill_in((left, right), what)
+            _charge("format", (left, right), what, wide=_WIDE_PERCENT)
         elif operator in {"*", "**"} and isinstance(left, int) and isinstance(right, int):
             bits = left.bit_length()
             bits = bits * right if operator == "**" else bits + right.bit_length()
@@ -257,21 +261,25 @@ class _BoundedEnvironment(ImmutableSandboxedEnvironment):
             if name not in _METHODS:
                 msg = f"the method {name!r} is not offered to templates"
                 raise TemplateTooLarge(msg)
-            _charge(name, [owner, *given], what)
-        else:
-            budget.weigh(given, what)
+            given.insert(0, owner)
+        _charge(str(name), given, what, wide=_WIDE_PLACE)
         return super().call(context, called, *args, **kwargs)
 
 
-def _charge(name: str, given: Sequence[object], what: str) -> None:
-    """Charge for a filter, test or method by what it is given."""
+def _charge(name: str, given: Sequence[object], what: str, *, wide: re.Pattern[str]) -> None:
+    """Charge for an operation by what it is given; `wide`: widths that no format may have."""
     budget = _BUDGET.get()
+    budget.weigh(given, what)
     if name in _FORMATS:
-        budget.fill_in(given, what)
+        text = str(given[0])
+        if wide.search(text):
+            msg = f"{what} has a width of more than {MAX_WIDTH - 1} characters"
+            raise TemplateTooLarge(msg)
+        budget.fill_in(text.count("%") + text.count("{"), given, what)
+    elif name == "replace" and len(given) > 2:
+        budget.fill_in(str(given[0]).count(str(given[1])), given, what)
     elif name in _WIDENING:
         budget.widen(given, what)
-    else:
-        budget.weigh(given, what)
 
 
 def _filtered(node: nodes.Node, name: str, *arguments: nodes.Expr) -> nodes.Filter:
@@ -294,7 +302,7 @@ def _counted(run: Callable[..., Any], name: str, what: str) -> Callable[..., obj
         if name == "sum" and any(isinstance(value, list) for value in given[1:]):
             msg = "the filter 'sum' adds numbers alone"
             raise TemplateTooLarge(msg)
-        _charge(name, given, what)
+        _charge(name, given, what, wide=_WIDE_PERCENT)
         result = run(*args, **kwargs)
         return list(_each(result, 1, what)) if isinstance(result, Iterator) else result
 
