@@ -26,6 +26,7 @@ _NO_SCORES: Final = "no item has scores of both"
 _ONE_VALUE: Final = "only one value occurs, so there is no agreement beyond chance to measure"
 _NO_PAIRS: Final = "no case has two that can be compared"
 _NO_MARKS: Final = "nobody marked evidence"
+_NO_MARKS_OF_ONE: Final = "one of the two sides marked no evidence at all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,10 +208,8 @@ class Compared:
     def counts(self, items: slice) -> Mapping[str, Mapping[str, int]]:
         """Return how many pairs of answers there are, by how many of the two say something."""
         scored = self._scored[self._rated[:, 0], items]
-        both, one = (
-            int(side.reshape(-1, len(ITEMS))[:, items].sum())
-            for side in (self.overlap.by_both, self.overlap.by_one)
-        )
+        first, second = self._has_marks(items)
+        both, one = int((first & second).sum()), int((first != second).sum())
         texts = int(self._marked.sum()) * len(ITEMS[items])
         by_count = {"both": 2, "one": 1, "none": 0}
         return {
@@ -250,7 +249,16 @@ class Compared:
     def _f1(self, shared: Array, marked: Array, items: slice) -> Measure:
         texts = [one.reshape(-1, len(ITEMS))[:, items].sum(axis=1) for one in (shared, marked)]
         part, whole = self._by_case(np.stack(texts, axis=1)).T
+        is_marked = [bool(side.any()) for side in self._has_marks(slice(None))]
+        if any(is_marked) and not all(is_marked):
+            # Who marks no words of any item says nothing about evidence: that is no disagreement.
+            return ratio(0 * part, 0 * whole, undefined=_NO_MARKS_OF_ONE)
         return ratio(part, whole, undefined=_NO_MARKS)
+
+    def _has_marks(self, items: slice) -> Sequence[BoolArray]:
+        """Return which items the first and the second of each pair marked, (pairs, items)."""
+        sides = self.overlap.by_first, self.overlap.by_second
+        return [side.reshape(-1, len(ITEMS))[:, items] for side in sides]
 
     def _by_case(self, rows: Array) -> Array:
         table = np.zeros((self.coded.answers.shape[1], rows.shape[1]))

@@ -38,9 +38,9 @@ class Overlap:
     """Stretches of either that share a character with one of the other."""
     stretches: Array
     """Stretches of one and of the other, added up."""
-    by_both: NDArray[np.bool_]
-    by_one: NDArray[np.bool_]
-    """Whether only one of them marked anything."""
+    by_first: NDArray[np.bool_]
+    """Whether the first marked anything."""
+    by_second: NDArray[np.bool_]
 
 
 def marks_of(texts: Places, starts: Places, ends: Places) -> Marks:
@@ -71,8 +71,8 @@ def overlap(one: Marks, other: Marks, *, texts: int) -> Overlap:
         met=by_text(one, shared > 0) + by_text(other, shared_of_other > 0),
         stretches=by_text(one, np.ones_like(one.starts))
         + by_text(other, np.ones_like(other.starts)),
-        by_both=(ones > 0) & (others > 0),
-        by_one=(ones > 0) != (others > 0),
+        by_first=ones > 0,
+        by_second=others > 0,
     )
 
 

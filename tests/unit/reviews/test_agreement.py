@@ -128,6 +128,16 @@ def test_evidence_agrees_by_characters_and_by_stretches_of_the_same_item() -> No
     assert (sleep.value, sleep.reason) == (None, "nobody marked evidence")
 
 
+def test_who_marks_no_words_at_all_has_no_agreement_of_evidence_rather_than_none() -> None:
+    said = {"one": committed(RISING, (0, 10)), "two": committed(RISING)}
+    found = agreement([case(said=said, program_spans=[(100, 110)])]).blind
+    one_side = "one of the two sides marked no evidence at all"
+    for figures in (found.raters.all_items, found.raters.items[FIRST]):
+        assert (figures.span_characters.value, figures.span_characters.reason) == (None, one_side)
+        assert (figures.span_overlap.value, figures.span_overlap.reason) == (None, one_side)
+    assert found.program.items[FIRST].span_characters.value == 0
+
+
 def test_subjects_and_not_cases_carry_the_intervals() -> None:
     many = drawn(24)
     few = [

@@ -39,8 +39,8 @@ def test_marks_share_what_both_cover(
 
 def test_texts_are_counted_by_who_marked_anything_in_them() -> None:
     found = overlap(marks([(0, 0, 5), (1, 0, 5)]), marks([(1, 9, 12)]), texts=3)
-    assert found.by_one.tolist() == [True, False, False]
-    assert found.by_both.tolist() == [False, True, False]
+    assert found.by_first.tolist() == [True, True, False]
+    assert found.by_second.tolist() == [False, True, False]
 
 
 span = st.tuples(st.integers(0, 2), st.integers(0, 25), st.integers(0, 25))
