@@ -71,10 +71,11 @@ _PATTERNS: Final = {
         FILE_ID: r"unitid|id|file|filename|sampleid|(?:transcript|interview|session)(?:id|file)",
         PERSON_ID: (
             r"(?:participant|subject|patient|proband(?:en)?|teilnehmer|vp)"
-            r"(?:id|nr|no|number|code|nummer)?|(?:record|study|case|client|person|respondent)id|pid"
+            r"(?:id|nr|no|number|code|nummer)?|(?:record|study|case|client|person|respondent|response)id|pid|"
+            r"external(?:data)?reference"
         ),
         OCCASION: (
-            r"redcapeventname|redcaprepeatinstance|visit(?:number|no|id)?|wave|timepoint|occasion|"
+            r"(?:redcap)?(?:eventname|repeatinstance)|visit(?:number|no|id)?|wave|timepoint|occasion|"
             r"assessmenttime|messzeitpunkt|session"
         ),
         TRAIT: (
@@ -85,7 +86,7 @@ _PATTERNS: Final = {
         KNOWN: (
             r"phq(?:9|15|4).*|gad.*|pcl.*|ptsd.*|bdi.*|hamd.*|redcap.*|.*complete|.*timestamp|"
             r"startdate|enddate|status|ipaddress|progress|duration.*|finished|recordeddate|"
-            r"responseid|recipient.*|external(?:data)?reference|location(?:latitude|longitude)|"
+            r"recipient.*|location(?:latitude|longitude)|"
             r"distributionchannel|userlanguage"
         ),
     }.items()

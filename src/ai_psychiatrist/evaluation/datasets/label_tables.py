@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile, islice
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
@@ -36,7 +37,8 @@ _SEPARATOR_LINE: Final = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\r|\n|\Z)', re.IG
 _IMPORT_ROW: Final = '{"ImportId"'
 _LEAST_ITEMS: Final = 3
 """So many columns named as items are no chance."""
-_MOST_HEADER_ROWS: Final = 3
+_MOST_HEADER_ROWS: Final = 5
+_LEAST_COLUMNS: Final = 2
 _NO_IDENTIFIERS: Final = frozenset({"nan", "null", "none", "#null!", "na", "n/a"})
 _SPLIT: Final = re.compile(r"train|dev|test")
 _LETTER: Final = re.compile(r"[^\W\d]")
@@ -87,19 +89,27 @@ def headers_of(text: str) -> Iterator[Header]:
     said = _SEPARATOR_LINE.match(text)
     for separator in _SEPARATORS if said is None else said[1]:
         reader = csv.reader(io.StringIO(_body(text), newline=""), delimiter=separator)
-        rows = [row for row, _ in zip(reader, range(_MOST_HEADER_ROWS), strict=False)]
-        if rows and len(rows[0]) > 1:
+        found = islice(filter(_is_filled, reader), _MOST_HEADER_ROWS)
+        # A title may stand above the names of the columns.
+        all_rows = list(found)
+        rows = list(dropwhile(lambda row: sum(map(bool, row)) < _LEAST_COLUMNS, all_rows))
+        if rows:
             count = next((at for at, row in enumerate(rows, 1) if _has_import_ids(row)), 1)
             if count == 1 and len(rows) > 1 and _asks(rows[1]):
                 count = 2
             questions = rows[1] if count > 1 else ()
             meanings = column_meanings(rows[0], questions)
-            yield Header(names=rows[0], meanings=meanings, separator=separator, rows=count)
+            above = len(all_rows) - len(rows)
+            yield Header(names=rows[0], meanings=meanings, separator=separator, rows=above + count)
 
 
 def _body(text: str) -> str:
     said = _SEPARATOR_LINE.match(text)
     return text if said is None else text[said.end() :]
+
+
+def _is_filled(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row)
 
 
 def _has_import_ids(row: Sequence[str]) -> bool:
@@ -160,7 +170,7 @@ def read_label_table(
     try:
         header = _best_header(text)
         reader = csv.reader(io.StringIO(_body(text), newline=""), delimiter=header.separator)
-        numbered = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+        numbered = [(reader.line_num, row) for row in reader if _is_filled(row)]
     except csv.Error:
         msg = f"the label file {where!r} is no table of separated values"
         raise InputError(msg, field=where) from None
@@ -228,7 +238,7 @@ def _fault(header: Header, *, needs_scores: bool) -> IssueCode | None:
     if not header.has_identifiers:
         return IssueCode.IDENTIFIER_MISSING if header.has_scores else IssueCode.SCORES_UNKNOWN
     is_about_scores = header.has_scores or {SPLIT, TRAIT} & {*header.meanings}
-    is_unclear = UNKNOWN in header.meanings and not is_about_scores
+    is_unclear = {UNKNOWN, KNOWN} & {*header.meanings} and not is_about_scores
     return IssueCode.SCORES_UNKNOWN if needs_scores and is_unclear else None
 
 

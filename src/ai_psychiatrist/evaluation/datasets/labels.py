@@ -18,6 +18,7 @@ from ai_psychiatrist.evaluation.datasets.options import LabelCodes, LabelOptions
 CUT_OFF: Final = 10
 """A total from which the binary label is 1. Source: Kroenke et al. 2009, J Affect Disord 114."""
 
+_MOST_CODE: Final = 9_999
 _LEAST_PEOPLE: Final = 5
 """Fewer may all be unwell, or hold a slip of the pen."""
 _AS_SET: Final = LabelOptions()
@@ -211,7 +212,12 @@ def _unquoted(value: object) -> str:
 
 def item_numbers(given: Mapping[str, object]) -> Iterator[int]:
     """Yield the numbers, whatever they stand for, that are given for items."""
-    for name in (*Item, *SECOND_ITEMS.values()):
+    yield from numbers_of(given, [*Item, *SECOND_ITEMS.values()])
+
+
+def numbers_of(given: Mapping[str, object], names: Iterable[str]) -> Iterator[int]:
+    """Yield the numbers, whatever they stand for, that are given under some names."""
+    for name in names:
         value = given.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             written = _unquoted(value)
@@ -235,9 +241,9 @@ def seems_coded_from_1(people: Mapping[str, Sequence[Mapping[str, object]]]) -> 
 
 def missing_codes(rows: Iterable[Mapping[str, object]], options: LabelOptions) -> list[int]:
     """Return the numbers outside of any coding of items that `--missing` may be meant for."""
-    numbers = {number for row in rows for number in item_numbers(row)}
-    return sorted(
-        number
-        for number in numbers - options.missing
-        if not 0 <= number <= MAX_ITEM_SCORE + 1 and abs(number) <= 9_999
-    )
+    every = list(rows)
+    items = {number for row in every for number in item_numbers(row)}
+    totals = {number for row in every for number in numbers_of(row, [TOTAL])}
+    found = {number for number in items if not 0 <= number <= MAX_ITEM_SCORE + 1}
+    found |= {number for number in totals if not 0 <= number <= MAX_TOTAL_SCORE + len(Item)}
+    return sorted(number for number in found - options.missing if abs(number) <= _MOST_CODE)

@@ -126,6 +126,11 @@ NAMED_BY_ASKING = ",".join(f"Q5_{at}" for at in range(1, 9))
             ),
             id="answers_in_words",
         ),
+        pytest.param(
+            "title.csv",
+            f"\nExport of 2024,,,,,,,,\n\nPatient ID,{SERIES}\n{rows('1', '2', '3')}",
+            id="title_above",
+        ),
         pytest.param("notes.txt", f"record_id,{SERIES}\n{rows('1', '2', '3')}", id="txt"),
         pytest.param(
             "two_ids.csv",
@@ -176,6 +181,18 @@ def test_file_is_used_as_meant(tmp_path: Path, name: str, labels: str | bytes) -
             IssueCode.VALUE_OUT_OF_RANGE,
             "--missing=-99,9",
             id="missing_codes",
+        ),
+        pytest.param(
+            "record_id,phq8_total\n1,-99\n",
+            IssueCode.VALUE_OUT_OF_RANGE,
+            "--missing=-99",
+            id="missing_total",
+        ),
+        pytest.param(
+            "record_id,phq9_total\n1,9\n",
+            IssueCode.SCORES_UNKNOWN,
+            "'phq9_total'",
+            id="total_of_the_phq9",
         ),
         pytest.param(
             f"record_id,redcap_event_name,{SERIES}\n1,base,{','.join(ITEMS['1'])}\n"
