@@ -50,7 +50,9 @@ async def reviews(folder: Path) -> list[Answer]:
         await _blind(raters.first, ids[0])
         await _ratings(raters.first, ids[0])
         await _rows(raters.first, ids[0])
-        await raters.nameless.ask("gold/one-rater", "POST", f"{PLACE}/{ids[0]}/review/gold", json={})
+        await raters.nameless.ask(
+            "gold/one-rater", "POST", f"{PLACE}/{ids[0]}/review/gold", json={}
+        )
         await _second(raters, ids)
         await _gold(raters.second, ids[0])
         await _seen(raters.nameless, ids)
@@ -251,7 +253,7 @@ async def _gold(talk: Talk, record: str) -> None:
     await talk.ask("gold/rows", "GET", f"{PLACE}/{record}/review", show=_kinds)
     await talk.ask("gold/export", "GET", "/v1/export?what=ratings&format=csv")
     await talk.ask("gold/page", "GET", f"/assessments/{record}/adjudicate", show=head_alone)
-    await talk.ask("gold/figures", "GET", "/v1/agreement?format=csv")
+    await talk.ask("gold/figures", "GET", "/v1/agreement?format=csv", show=head_alone)
 
 
 def _kinds(response: httpx.Response) -> Json:
