@@ -253,7 +253,7 @@ async def _gold(talk: Talk, record: str) -> None:
     await talk.ask("gold/rows", "GET", f"{PLACE}/{record}/review", show=_kinds)
     await talk.ask("gold/export", "GET", "/v1/export?what=ratings&format=csv")
     await talk.ask("gold/page", "GET", f"/assessments/{record}/adjudicate", show=head_alone)
-    await talk.ask("gold/figures", "GET", "/v1/agreement?format=csv")
+    await talk.ask("gold/figures", "GET", "/v1/agreement?format=csv", show=head_alone)
 
 
 def _kinds(response: httpx.Response) -> Json:

@@ -101,6 +101,7 @@ def test_one_rating_is_nothing_to_adjudicate(study: Study) -> None:
     answer = study.client.post(f"/v1/assessments/{alone}/review/gold", json={"items": {}})
     assert (answer.status_code, answer.json()["code"]) == (409, "too_few_raters")
     assert study.client.get(f"/assessments/{alone}/adjudicate").status_code == 409
+    assert study.client.post(f"/v1/assessments/{alone}/review").json()["phase"] == "blind"
 
 
 def test_an_adjudicator_who_rates_blind_sees_nothing_before_committing(study: Study) -> None:
@@ -188,6 +189,18 @@ def test_labels_are_gold_scores_first_and_else_what_raters_agree_on(study: Study
     assert "\r\nS-17,0,1," in labels_in(study.folder, "named.csv")
     code, said = study.run("reviews", "labels", "--out", "none.csv", "--source", "single")
     assert (code, "--rater" in said) == (2, True)
+
+
+def test_the_reader_of_datasets_takes_the_labels(study: Study) -> None:
+    study.gold(**{LAST: {"score": 2, "reason": REASON}})
+    corpus = study.folder / "corpus"
+    corpus.mkdir()
+    (corpus / f"{RECORD}.txt").write_text(
+        "Interviewer: Hello?\nParticipant: I sleep badly.\n", "utf-8"
+    )
+    assert study.run("reviews", "labels", "--out", "corpus/labels.csv")[0] == 0
+    code, said = study.run("evaluate", "datasets", "check", "corpus")
+    assert (code, "labels  1, 1 with all eight items" in said) == (0, True), said
 
 
 def labels_in(folder: Path, name: str) -> str:

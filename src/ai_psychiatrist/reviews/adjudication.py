@@ -19,10 +19,10 @@ def rows_to_adjudicate(store: Store, record_id: str, principal: Principal) -> tu
     The caller makes sure of the scope `admin`. Raises `RequestConflict` while the adjudicator
     rates the record blind, and where fewer than two raters have committed scores.
     """
-    give_scores(store, record_id, principal)
     rows = store.reviews.of(record_id)
     if len(committed_scores(rows)) < 2:
         raise RequestConflict("too_few_raters")
+    give_scores(store, record_id, principal)
     return rows
 
 

@@ -29,6 +29,7 @@ class Intraclass(Result):
     value: float | None
     """Null where it is not defined."""
     interval: tuple[float, float] | None
+    """Null where it is not defined, or a participant has several cases."""
     reason: str | None
     """Why the value or the interval is null."""
     raters: int
@@ -45,7 +46,9 @@ class Limits(Result):
     mean: float | None = None
     """Of the first one's total less the second one's; null for fewer than two cases."""
     lower: float | None = None
+    """The mean less 1.96 standard deviations of the differences."""
     upper: float | None = None
+    """The mean and 1.96 standard deviations of the differences."""
     n: int
     """How many cases have a total of both."""
     incomplete: int
@@ -105,6 +108,7 @@ class RaterPair(Result):
     icc_2_1: Intraclass | None
     """Of the totals of these two; null for `others`."""
     icc_3_1: Intraclass | None
+    """The same, where a constant difference between them is no disagreement."""
     limits: Limits | None
     """Of the totals of these two; null for `others`."""
 
