@@ -97,8 +97,21 @@ def files_in(folder: Path) -> dict[str, Json]:
         if path.suffix in (".jsonl", ".json") and "config" not in path.parts:
             text = path.read_text("utf-8")
             is_lines = path.suffix == ".jsonl"
-            found[str(path.relative_to(folder))] = _records(text) if is_lines else json.loads(text)
+            found[str(path.relative_to(folder))] = (
+                list(map(_without_inputs, _records(text))) if is_lines else json.loads(text)
+            )
     return found
+
+
+def _without_inputs(record: Json) -> Json:
+    """Return a valid unit with the names alone of what is no answer of its step."""
+    about = record.get("_metadata") if isinstance(record, dict) else None
+    if not isinstance(record, dict) or not isinstance(about, dict) or "answered" not in about:
+        return record
+    kept = {"unit_id", "_metadata", *about["answered"]}
+    given: list[Json] = [name for name in record if name not in kept]
+    own = {name: value for name, value in record.items() if name in kept}
+    return {**own, "names of inputs and earlier fields": given}
 
 
 def told(err: str) -> list[str]:
