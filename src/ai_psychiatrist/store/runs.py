@@ -133,7 +133,9 @@ _TALLY: Final = _tallied()
 _CURRENT: Final = _current(_TALLY)
 _FAILED: Final = _CURRENT.where(attempts.c.stage.is_not(None))
 _UNIT: Final = select(units.c.unit).where(own(units, "unit_id")).scalar_subquery()
-_LAST: Final = _current(_tallied(own(attempts, "round"), attempts.c.unit == _UNIT))
+_IS_OF_ONE: Final = own(attempts, "round") & (attempts.c.unit == _UNIT)
+# Said of both, or every unit of the step would be looked at.
+_LAST: Final = _current(_tallied(_IS_OF_ONE)).where(_IS_OF_ONE)
 _OUTCOMES: Final = (
     select(attempts.c.stage, func.count().label("units"))
     .join_from(attempts, _TALLY, _is_last(_TALLY))
