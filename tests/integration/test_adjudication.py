@@ -135,12 +135,12 @@ def test_decisions_of_a_file_are_taken_in_all_or_none(study: Study) -> None:
     file = study.folder / "decisions.csv"
     head = "assessment_id,item,score,reason\n"
     file.write_text(f"{head}{RECORD},{LAST},2,{REASON}\n{other},{LAST},2,\n", "utf-8")
-    code, said = study.run("reviews", "adjudicate", str(file), "--by", "Kim Lee")
+    code, said = study.run("reviews", "adjudicate", str(file), "--by", "senior-rater")
     assert (code, REASON in said) == (2, False)
     assert "reason" in said
     assert len(study.store.reviews.of(RECORD)) == 2
     file.write_text(f"{head}{RECORD},{LAST},2,{REASON}\n{other},{LAST},cannot tell,x\n", "utf-8")
-    assert study.run("reviews", "adjudicate", str(file), "--by", "Kim Lee")[0] == 0
+    assert study.run("reviews", "adjudicate", str(file), "--by", "senior-rater")[0] == 0
     row = study.store.reviews.of(RECORD)[-1]
     assert row.rater == "local:kim-lee"
     assert isinstance(row.said, Adjudicated)

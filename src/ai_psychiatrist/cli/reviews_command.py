@@ -32,7 +32,7 @@ Examples:
 
   ai-psychiatrist reviews import spans.json --format label-studio --scores scores.csv
 
-  ai-psychiatrist reviews adjudicate decisions.csv --by "Kim Lee"
+  ai-psychiatrist reviews adjudicate decisions.csv --by senior-rater
 
   ai-psychiatrist reviews labels --out labels.csv
 
