@@ -18,9 +18,10 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.calibration_fit import fit_distributions
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.measuring import measure_run
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from tests.fakes.references import made_references, shown_by
+from tests.fakes.run_labels import relabel
 from tests.integration.command import run as run_command
 
 OFTEN = ("I sleep well.", "I sleep badly some days.", "I hardly sleep, most days.")
@@ -61,7 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
             await app.evaluate(talks, run)
 
     asyncio.run(assessed())
-    write_labels(run / "labels.jsonl", {f"u{place:02}": truth(place) for place in range(ENOUGH)})
+    relabel(run, {f"u{place:02}": truth(place) for place in range(ENOUGH)})
     fit_distributions([run], level=0.9, out=folder / "fit.json")
     return Made(folder=folder, run=run, fit=folder / "fit.json")
 
@@ -159,7 +160,7 @@ def test_a_fit_is_for_the_mode_of_its_run(made: Made, tmp_path: Path, by: str) -
             await app.evaluate(made.folder / "talks.jsonl", run, mode=by)
 
     asyncio.run(ran())
-    shutil.copy(made.run / "labels.jsonl", run)
+    relabel(run, read_labels(made.run / "labels.jsonl"))
     with pytest.raises(ArtifactMismatch, match="other means"):
         fit_distributions([made.run, run], level=0.9)
     fit_distributions([run], level=0.9, out=fit)
@@ -212,7 +213,7 @@ def test_below_forty_participants_the_belief_is_told_as_it_is(made: Made, tmp_pa
     run = tmp_path / "run"
     shutil.copytree(made.run, run)
     labels = read_labels(run / "labels.jsonl")
-    write_labels(run / "labels.jsonl", dict(list(labels.items())[:39]))
+    relabel(run, dict(list(labels.items())[:39]))
     done = run_command(["evaluate", "belief", "run", "--out", "fit.json"], tmp_path)
     assert done.code == 2
     assert "uncalibrated" in done.out
@@ -235,7 +236,7 @@ def test_runs_whose_beliefs_were_made_by_other_means_are_not_fitted_together(
 def test_a_run_without_labels_is_refused(made: Made, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(made.run, run)
-    write_labels(run / "labels.jsonl", {})
+    relabel(run, {})
     with pytest.raises(InputError, match="label"):
         fit_distributions([run], level=0.9)
 
@@ -263,7 +264,7 @@ def copied(made: Made, folder: Path, keep: slice, **dataset: str) -> Path:
     """Copy a run with some of its labels, and of another dataset."""
     shutil.copytree(made.run, folder)
     labels = read_labels(folder / "labels.jsonl")
-    write_labels(folder / "labels.jsonl", dict(list(labels.items())[keep]))
+    relabel(folder, dict(list(labels.items())[keep]))
     record = json.loads((folder / "run.json").read_bytes())
     record["dataset"] |= dataset
     (folder / "run.json").write_text(json.dumps(record), "utf-8")

@@ -179,6 +179,7 @@ _FAULTS: Final = {
     "in no form of a transcript": "unknown form",
     "several interviews": "several interviews",
     "it is not text": "not text",
+    "is a table of labels": "unknown form",
 }
 
 

@@ -30,10 +30,10 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, mode_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.units_file import read_units
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
@@ -211,7 +211,7 @@ def _items(folder: RunFolder, people: dict[str, str]) -> Iterator[_LabelledItem]
     about = _mapping(folder.require_run().get("dataset"))
     name = f"{about.get('name', 'unknown')}"
     dataset = f"{name} {str(about.get('digest', ''))[:_DIGITS]}".strip()
-    units, labels = read_units(folder.units), read_labels(folder.labels)
+    units, labels = read_units(folder.units), read_kept_labels(folder)
     for prediction in read_predictions(folder.predictions):
         unit_id = prediction.unit_id
         label, unit = labels.get(unit_id), units.get(unit_id)

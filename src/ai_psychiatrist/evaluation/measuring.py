@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
-from ai_psychiatrist.evaluation.runs.kept_labels import require_kept_labels
+from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels, require_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
@@ -26,7 +26,6 @@ from ai_psychiatrist.evaluation.runs.units_file import (
     read_participants,
     read_units,
 )
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines
 
@@ -171,9 +170,7 @@ def _read(
     )
 
     named = None if given is None else given.read(folder)
-    if named is None:
-        require_kept_labels(folder)
-    labels = read_labels(folder.labels) if named is None else named.labels
+    labels = read_kept_labels(folder) if named is None else named.labels
     if selection == WHOLE:
         return labels, read_predicted_units(folder.predictions), None, named
     wanted = units_of_split(list(read_units(folder.units).values()), selection.split)

@@ -9,10 +9,10 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import name_of
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
@@ -68,7 +68,7 @@ def _name_cells(run: RunFolder) -> Sequence[Cell]:
 
 
 def _rows(folder: RunFolder) -> Iterator[Sequence[Cell]]:
-    units, labels = read_units(folder.units), read_labels(folder.labels)
+    units, labels = read_units(folder.units), read_kept_labels(folder)
     for prediction in read_predictions(folder.predictions):
         unit_id = prediction.unit_id
         yield _row(prediction, units.get(unit_id), labels.get(unit_id))

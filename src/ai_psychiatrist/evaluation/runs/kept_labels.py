@@ -7,7 +7,7 @@ from typing import Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.scores.labels_file import write_labels
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
 from ai_psychiatrist.infrastructure.given_files import read_regular
 
 _KEY: Final = "labels"
@@ -30,6 +30,12 @@ def labels_digest_of(record: Mapping[str, object]) -> str:
     """Return the digest of the label files that a run's labels were read from, "" for none."""
     kept = record.get(_KEY)
     return str(kept.get("digest", "")) if isinstance(kept, Mapping) else ""
+
+
+def read_kept_labels(folder: RunFolder) -> dict[str, Labels]:
+    """Read the labels that a run keeps; raises `InputError` as `require_kept_labels`."""
+    require_kept_labels(folder)
+    return read_labels(folder.labels)
 
 
 def require_kept_labels(folder: RunFolder) -> None:
