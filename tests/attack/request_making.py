@@ -197,6 +197,7 @@ class Requests:
             # Which names of raters there may be, no schema can say.
             and "rater" not in value
             and not value.get("speakers")
+            and all(map(_is_decided, (value.get("items") or {}).values()))
             and all(value.get(name) in (None, *fit) for name, fit in good.items())
         )
 
@@ -248,3 +249,8 @@ def _operation(document: Json, method: str, path: str, described: Json) -> Opera
 def validator(document: Json, schema: Json) -> jsonschema_rs.Validator:
     """Return a check against a schema that refers into the document."""
     return jsonschema_rs.Draft202012Validator(schema | {"components": document["components"]})
+
+
+def _is_decided(item: Json) -> bool:
+    """Return whether an item has either a score or that none can be given."""
+    return (item.get("score") is None) == (item.get("cannot_tell") is True)

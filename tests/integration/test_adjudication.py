@@ -142,7 +142,7 @@ def test_decisions_of_a_file_are_taken_in_all_or_none(study: Study) -> None:
     file.write_text(f"{head}{RECORD},{LAST},2,{REASON}\n{other},{LAST},cannot tell,x\n", "utf-8")
     assert study.run("reviews", "adjudicate", str(file), "--by", "senior-rater")[0] == 0
     row = study.store.reviews.of(RECORD)[-1]
-    assert row.rater == "local:kim-lee"
+    assert row.rater == "local:senior-rater"
     assert isinstance(row.said, Adjudicated)
     assert row.said.items[-1].score == 2
 

@@ -43,24 +43,8 @@ class SpanRequest(RequestBody):
     """The character after the last."""
 
 
-_SCORE_OR_NONE: Final[JsonDict] = {
-    "oneOf": [
-        {
-            "required": ["score"],
-            "properties": {"score": {"type": "integer"}, "cannot_tell": {"const": False}},
-        },
-        {
-            "required": ["cannot_tell"],
-            "properties": {"score": {"type": "null"}, "cannot_tell": {"const": True}},
-        },
-    ]
-}
-
-
 class ItemRatingRequest(RequestBody):
     """One item as the rater reads the interview: a score, or that none can be given."""
-
-    model_config = ConfigDict(json_schema_extra=_SCORE_OR_NONE)
 
     score: Score | None = None
     """0-3; null where you cannot tell."""
@@ -111,8 +95,6 @@ class RatingsRequest(RequestBody):
 
 class GoldItemRequest(RequestBody):
     """The gold score of an item, or that none can be given."""
-
-    model_config = ConfigDict(json_schema_extra=_SCORE_OR_NONE)
 
     score: Score | None = None
     """0-3; null where the interview does not tell."""
