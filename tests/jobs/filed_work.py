@@ -9,11 +9,9 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
-from ai_psychiatrist.store.group_writer import GroupWriter
-from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import JobRef, TakenJob
 from ai_psychiatrist.store.stores import Stores
-from ai_psychiatrist.wiring.job_work import Claimed, JobCalls, call_writer
+from ai_psychiatrist.wiring.job_work import CallWriters, Claimed, JobCalls
 from tests.unit.store.stored import RESULT, figures
 
 _WATCH_SECONDS = 1.0
@@ -29,7 +27,7 @@ class FiledWork:
     calls: int
     seconds: float
     claimed: Claimed
-    writers: dict[str, GroupWriter[KeptJobCall]] = field(default_factory=dict)
+    writers: CallWriters = field(default_factory=CallWriters)
 
     async def __call__(self, job: JobRef) -> None:
         """Do a job to its end."""
@@ -39,13 +37,11 @@ class FiledWork:
             return
         try:
             known, seal = await records.ask(lambda store: store.jobs.calls(job.id))
-            if job.tenant not in self.writers:
-                self.writers[job.tenant] = call_writer(records)
             kept = JobCalls(
                 job_id=job.id,
                 known=known,
                 seal=seal,
-                writer=self.writers[job.tenant],
+                writer=self.writers.of(records),
                 patience_seconds=self.stores.place.patience_seconds,
             )
             looks_at = time.monotonic() + _WATCH_SECONDS

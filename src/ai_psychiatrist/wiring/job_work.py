@@ -85,13 +85,19 @@ class JobCalls(CallStore):
         """Note nothing: the result has an account of all calls."""
 
 
-def call_writer(records: Records) -> GroupWriter[KeptJobCall]:
-    """Return what keeps the calls of all jobs of a tenant."""
+@dataclass(frozen=True, slots=True)
+class CallWriters:
+    """What keeps the calls of jobs: one writer for all jobs of a tenant."""
 
-    async def write(kept: Sequence[KeptJobCall]) -> None:
-        await records.ask(lambda store: store.jobs.keep(kept))
+    _writers: dict[str, GroupWriter[KeptJobCall]] = field(default_factory=dict)
 
-    return GroupWriter(write)
+    def of(self, records: Records) -> GroupWriter[KeptJobCall]:
+        """Return the writer of a tenant, made when it is first asked for."""
+
+        async def write(kept: Sequence[KeptJobCall]) -> None:
+            await records.ask(lambda store: store.jobs.keep(kept))
+
+        return self._writers.setdefault(records.tenant, GroupWriter(write))
 
 
 @dataclass(slots=True)
@@ -129,8 +135,7 @@ class JobWork:
     claimed: Claimed
     news: News = field(default_factory=News)
     """Told of each step."""
-    writers: dict[str, GroupWriter[KeptJobCall]] = field(default_factory=dict)
-    """Of each tenant."""
+    writers: CallWriters = field(default_factory=CallWriters)
 
     async def __call__(self, job: JobRef) -> None:
         """Do a job to its end."""
@@ -211,15 +216,12 @@ class _Run:
         services = self.work.services
         scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
         known, seal = await self.records.ask(lambda store: store.jobs.calls(taken.id))
-        tenant, stores = self.job.tenant, services.stores
-        if tenant not in self.work.writers:
-            self.work.writers[tenant] = call_writer(self.records)
         calls = JobCalls(
             job_id=taken.id,
             known=known,
             seal=seal,
-            writer=self.work.writers[tenant],
-            patience_seconds=stores.place.patience_seconds,
+            writer=self.work.writers.of(self.records),
+            patience_seconds=services.stores.place.patience_seconds,
         )
         parts: asyncio.Queue[Part | None] = asyncio.Queue()
         telling = asyncio.create_task(self._tell_all(parts))
