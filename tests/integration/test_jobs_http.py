@@ -37,6 +37,8 @@ OTHER = {"transcript_text": "Participant: I feel tired."}
 ASYNC = {"Prefer": "respond-async"}
 WAITING = {"Prefer": "respond-async, wait=60"}
 ALL = frozenset(Scope)
+# The calls of an assessment that wait for no other one.
+FIRST_CALLS = {"qualitative", "evidence", "danger"}
 
 
 @pytest.fixture(scope="module")
@@ -146,14 +148,14 @@ def test_what_is_cancelled_stays_so_and_its_calls_stop(
 ) -> None:
     client, models = hanging
     first, second = (begun(client).headers["Location"] for _ in range(2))
-    wait_until(lambda: models.server.in_flight > 0)
-    asked = len(models.requests)
+    wait_until(lambda: models.server.in_flight == len(FIRST_CALLS))
     for _ in range(2):
         answer = client.delete(second)
         assert (answer.status_code, answer.json()["state"]) == (202, "cancelled")
     client.delete(first)
     wait_until(lambda: models.server.in_flight == 0)
-    assert len(models.requests) == asked
+    assert {request.task for request in models.requests} == FIRST_CALLS
+    assert len(models.requests) == len(FIRST_CALLS)
     assert "cancelled" in client.get(f"{first}/events").text
     path = first.replace(JOBS, PLACE)
     assert code_of(client.get(path)) == (409, "assessment_failed")
