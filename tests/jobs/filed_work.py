@@ -36,11 +36,10 @@ class FiledWork:
         if not isinstance(taken, TakenJob):
             return
         try:
-            known, seal = await records.ask(lambda store: store.jobs.calls(job.id))
             kept = JobCalls(
                 job_id=job.id,
-                known=known,
-                seal=seal,
+                known=taken.calls,
+                seal=taken.seal,
                 writer=self.writers.of(records),
                 patience_seconds=self.stores.place.patience_seconds,
             )

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeAlias
@@ -19,9 +19,9 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     update,
 )
+from sqlalchemy.exc import DBAPIError
 
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.store.errors import out_of_bytes, translated
@@ -30,18 +30,18 @@ from ai_psychiatrist.store.schema import KEYS, OF_TENANT, tenants
 Value: TypeAlias = str | int | bool | bytes | Sequence[str] | None
 Found: TypeAlias = Row[Any]
 
-WRITES: Final = "store_writes"
-"""Execution option of a connection: whether its transaction writes; `None` begins none."""
+BEGIN: Final = "store_begin"
+"""Execution option of a connection: what begins its transaction."""
 _READ_ROWS: Final = 200
 _NO_TENANT: Final = ""
 """Of transactions about what belongs to no tenant alone."""
-_AMONG_TENANTS: Final = select(func.pg_advisory_xact_lock(7_203_914_419))
+_OF_TENANT_ALONE: Final = "SELECT set_config('store.tenant', {tenant}, true)"
+_AMONG_TENANTS: Final = "SELECT pg_advisory_xact_lock(7203914419)"
 """Any number that no other program takes."""
-_OF_TENANT_ALONE: Final = text("SELECT set_config('store.tenant', :of_tenant, true)")
-_COUNTERS: Final = select(tenants).where(tenants.c.tenant == OF_TENANT)
-_LOCKED: Final = _COUNTERS.with_for_update()
-_SHARED: Final = _COUNTERS.with_for_update(read=True, key_share=True)
+_ALONE: Final = "SELECT FROM tenants WHERE tenant = {tenant} FOR UPDATE"
+_SHARED: Final = "SELECT FROM tenants WHERE tenant = {tenant} FOR KEY SHARE"
 """Waits for those that are alone, and they for it: else each might hold rows of the other."""
+_COUNTERS: Final = select(tenants).where(tenants.c.tenant == OF_TENANT)
 
 
 def own(table: Table, **columns: Value) -> ColumnElement[bool]:
@@ -103,12 +103,7 @@ class Database:
                 raise RuntimeError(msg)
             yield connection
             return
-        lock = None
-        if writes and tenant == _NO_TENANT:
-            lock = _AMONG_TENANTS if is_alone else None
-        elif writes:
-            lock = _LOCKED if is_alone else _SHARED
-        with self._begun(tenant, writes=writes, lock=lock) as connection:
+        with self._begun(tenant, writes=writes, is_alone=is_alone) as connection:
             self._open.found = connection, tenant, writes
             try:
                 yield connection
@@ -141,22 +136,38 @@ class Database:
             return connection.execute(statement, values).rowcount
 
     @contextmanager
-    def _begun(
-        self, tenant: str, *, writes: bool, lock: Executable | None = None
-    ) -> Iterator[Connection]:
-        """Begin a transaction. `lock`: what PostgreSQL lets one at a time do."""
+    def _begun(self, tenant: str, *, writes: bool, is_alone: bool = True) -> Iterator[Connection]:
+        """Begin a transaction of a tenant, or of what belongs to none."""
         alone = self._writing if writes and self.is_sqlite else nullcontext()
-        with alone, self._translated(), self._engine.connect() as found:
-            connection = found.execution_options(**{WRITES: writes})
-            if not (self.is_sqlite or writes):
-                # Else each query would see what was committed until then.
-                connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            with connection.begin():
-                if not self.is_sqlite:
-                    for statement in (_OF_TENANT_ALONE, lock):
-                        if statement is not None:
-                            connection.execute(statement, {OF_TENANT.key: tenant})
-                yield connection
+        options = {BEGIN: self._beginning(tenant, writes=writes, is_alone=is_alone)}
+        with alone, self._translated(), ExitStack() as at_end:
+            try:
+                connection = self._connected(at_end, options)
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                # The server was started again: all connections of before are thrown away.
+                connection = self._connected(at_end, options)
+            yield connection
+
+    def _connected(self, at_end: ExitStack, options: Mapping[str, str]) -> Connection:
+        found = at_end.enter_context(self._engine.connect())
+        connection = found.execution_options(**options)
+        at_end.enter_context(connection.begin())
+        return connection
+
+    def _beginning(self, tenant: str, *, writes: bool, is_alone: bool) -> str:
+        """Return what begins a transaction, all of it in one message to PostgreSQL."""
+        if self.is_sqlite:
+            return "BEGIN IMMEDIATE" if writes else "BEGIN"
+        # Without the level each query of a reader would see what was committed until then.
+        parts = ["BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ", _OF_TENANT_ALONE]
+        if writes and tenant != _NO_TENANT:
+            parts.append(_ALONE if is_alone else _SHARED)
+        elif writes and is_alone:
+            parts.append(_AMONG_TENANTS)
+        quoted = "'" + tenant.replace("'", "''") + "'"
+        return "; ".join(parts).format(tenant=quoted)
 
     def faults(self) -> int:
         """Return how many faults the files of SQLite have; PostgreSQL looks after its own."""
@@ -176,13 +187,11 @@ class Database:
         """
         tables = (f"{KEYS}.subjects", f"{KEYS}.wraps")
         try:
-            with self._translated(), self._engine.connect() as found:
+            with self._translated(), self._engine.connect() as connection:
                 if not self.is_sqlite:
-                    connection = found.execution_options(isolation_level="AUTOCOMMIT")
                     for table in tables if rewrites_keys else ():
                         connection.exec_driver_sql(f"VACUUM FULL {table}")
                     return True
-                connection = found.execution_options(**{WRITES: None})
                 if rewrites_keys:
                     connection.exec_driver_sql(f"VACUUM {KEYS}")
                 checkpoints = [f"PRAGMA {one}.wal_checkpoint(TRUNCATE)" for one in ("main", KEYS)]

@@ -162,6 +162,8 @@ class DeliveryRows:
             self._change(_GIVE_UP, of_now=at, of_day_before=day_before, due=at, **hosts)
             row = self.database.one(_DUE, of_now=at, of_free=list(free))
             if row is None:
+                # The one that was due first may have been erased.
+                self.note_next()
                 return None
             tries = {"of_tries": row.tries, "tries": row.tries + 1}
             self._change(_AFTER_TRY, of_record=row.record_id, due=until, **tries)
@@ -208,7 +210,8 @@ class DeliveryRows:
         """Change webhooks, and note when the first is due then; returns how many."""
         with self.database.writing():
             count = self.database.run(statement, **values)
-            self.note_next()
+            if count:
+                self.note_next()
         return count
 
     def _due(self, row: Found) -> DueDelivery:

@@ -3,11 +3,11 @@
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Select, and_, bindparam, delete, func, insert, literal, not_, select, update
+from sqlalchemy import String, and_, bindparam, delete, func, insert, literal, not_, select, update
 
-from ai_psychiatrist.domain.errors import NotFound, RequestConflict
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
@@ -30,6 +30,7 @@ from ai_psychiatrist.store.listing import Sort, paged, read_cursor
 from ai_psychiatrist.store.records import (
     IS_OWN,
     NOT_ERASED,
+    OF_RECORD,
     REQUEST,
     RESULT,
     TRANSCRIPT,
@@ -41,7 +42,7 @@ from ai_psychiatrist.store.records import (
     is_record,
     level_of,
 )
-from ai_psychiatrist.store.schema import calls, events, jobs, queue, records
+from ai_psychiatrist.store.schema import bodies, calls, events, jobs, queue, records
 
 _CALL: Final = ("record_id", "digest", "occurrence", "body")
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
@@ -68,6 +69,32 @@ _KEEP: Final = insert(calls).from_select(
     .suffix_with("ON CONFLICT DO NOTHING"),
 )
 """One statement, and made once, since each call that a model answers waits for it."""
+_CLAIMABLE: Final = select(
+    records,
+    select(queue.c.id)
+    .where(own(queue), queue.c.record_id == records.c.id, queue.c.runner == bindparam("of_runner"))
+    .exists()
+    .label("is_claimed"),
+).where(IS_OWN, records.c.id == OF_RECORD, NOT_ERASED)
+_TOLD: Final = own(events) & (events.c.record_id == OF_RECORD)
+_STEP: Final = {
+    "number": select(func.count() + 1).where(_TOLD).scalar_subquery(),
+    "at": bindparam("of_now", type_=String),
+    "stage": bindparam("of_stage", type_=String),
+    "outcome": bindparam("of_outcome", type_=String),
+}
+_TELL: Final = insert(events).from_select(
+    ["tenant", "record_id", *_STEP],
+    select(*records.c["tenant", "id"], *_STEP.values()).where(
+        IS_OWN,
+        records.c.id == OF_RECORD,
+        not_(
+            select(events.c.number)
+            .where(_TOLD, events.c.stage == _STEP["stage"], events.c.outcome == _STEP["outcome"])
+            .exists()
+        ),
+    ),
+)
 _SHOWN: Final = select(
     records,
     *jobs.c["batch_id", "place", "ended_at"],
@@ -147,27 +174,19 @@ class JobRows:
         Raises `NotFound`, and `ArtifactMismatch` once it is taken.
         """
         with self.database.writing():
-            row = self.rows.row(record_id)
-            is_claimed = self.database.one(_claimed(record_id, runner)) is not None
-            if not is_claimed or row.state != RecordState.WAITING:
+            row = self._row(record_id, runner)
+            if row is None:
+                raise NotFound("assessment_not_found")
+            if not row.is_claimed or row.state != RecordState.WAITING:
                 return RecordState(row.state)
             self._change(record_id, state=RecordState.RUNNING.value)
             self._count_taken(record_id, 1)
             self.tell(record_id, WHOLE, "begun")
-        with self.rows.opening(record_id) as seal:
-            return TakenJob(
-                id=record_id,
-                transcript=transcript_in(self.rows.take(record_id, TRANSCRIPT, seal)),
-                request=self.rows.take(record_id, REQUEST, seal),
-            )
-
-    def is_run_by(self, record_id: str, runner: str) -> bool:
-        """Return whether a job is still that process's: not cancelled, and not erased."""
-        is_claimed = _claimed(record_id, runner).exists()
-        found = select(records.c.id).where(
-            is_record(record_id), NOT_ERASED, _IS_RUNNING, is_claimed
-        )
-        return self.database.one(found) is not None
+            try:
+                return self._opened(row)
+            except ArtifactMismatch as error:
+                unreadable = error
+        raise unreadable
 
     def put_back(self, record_id: str, runner: str) -> None:
         """Let a job wait again that its process has to leave; it counts as never taken."""
@@ -242,14 +261,8 @@ class JobRows:
 
         A process that continues what another one began repeats steps that are recorded already.
         """
-        with self.database.writing():
-            told = self.events(record_id)
-            is_told = any((one.stage, one.outcome) == (stage, outcome) for one in told)
-            is_there = select(records.c.id).where(is_record(record_id))
-            if not is_told and self.database.one(is_there) is not None:
-                step: dict[str, Value] = {"record_id": record_id, "number": 1 + len(told)}
-                step |= {"stage": stage, "outcome": outcome, "at": self.database.now()}
-                self.database.add(events, step)
+        step = {"of_record": record_id, "of_stage": stage, "of_outcome": outcome}
+        self.database.run(_TELL, **step, of_now=self.database.now())
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
@@ -258,18 +271,6 @@ class JobRows:
             StageEvent(number=row.number, stage=row.stage, outcome=row.outcome)
             for row in self.database.all(query.order_by(events.c.number))
         )
-
-    def calls(self, record_id: str) -> tuple[dict[tuple[str, int], ModelCall], Seal]:
-        """Return the kept calls of a job by digest and occurrence, and what seals further ones.
-
-        Raises `NotFound` and `ArtifactMismatch`.
-        """
-        seal = self.rows.seal_of(record_id)
-        kept = self.database.all(select(calls).where(own(calls, record_id=record_id)))
-        known = {
-            (str(row.digest), int(row.occurrence)): call_in(seal.opened(calls, row)) for row in kept
-        }
-        return known, seal
 
     def keep(self, kept: Sequence[KeptJobCall]) -> None:
         """Keep calls, each once; of a job that has its end, or is erased, none."""
@@ -314,6 +315,26 @@ class JobRows:
         found = {RecordState(row.state): int(row.how_many) for row in rows}
         return {state: found.get(state, 0) for state in RecordState}
 
+    def _row(self, record_id: str, runner: str) -> Found | None:
+        """Return a job's row, with whether the queue gave it to a process."""
+        return self.database.one(_CLAIMABLE, of_record=record_id, of_runner=runner)
+
+    def _opened(self, row: Found) -> TakenJob:
+        """Return a job with what it needs; raises `ArtifactMismatch`."""
+        seal = self.rows.keys.seal(row.subject_id)
+        mine = {"record_id": row.id}
+        words = {
+            one.part: one for one in self.database.all(select(bodies).where(own(bodies, **mine)))
+        }
+        kept = self.database.all(select(calls).where(own(calls, **mine)))
+        return TakenJob(
+            id=row.id,
+            transcript=transcript_in(seal.opened(bodies, words.get(TRANSCRIPT))),
+            request=seal.opened(bodies, words.get(REQUEST)),
+            calls={(one.digest, one.occurrence): call_in(seal.opened(calls, one)) for one in kept},
+            seal=seal,
+        )
+
     def _put_back(self, record_id: str, runner: str) -> bool:
         """Let a job wait again; returns whether it had been taken."""
         claimed = own(queue, record_id=record_id, runner=runner)
@@ -339,9 +360,9 @@ class JobRows:
         figures: Figures | None,
     ) -> JobEnd | None:
         with self.database.writing():
-            if not self.is_run_by(record_id, runner):
+            row = self._row(record_id, runner)
+            if row is None or not row.is_claimed or row.state != RecordState.RUNNING:
                 return None
-            row = self.rows.row(record_id)
             if result is not None:
                 self.rows.put(record_id, RESULT, result, self.rows.keys.seal(row.subject_id))
             state = RecordState.FINISHED if reason is None else RecordState.FAILED
@@ -378,11 +399,6 @@ def _bound(kept: KeptJobCall) -> dict[str, Value]:
     place["occurrence"] = call.occurrence
     row = kept.seal.sealed(calls, place, call_bytes(call))
     return {f"of_{name}": value for name, value in row.items()}
-
-
-def _claimed(record_id: str, runner: str) -> Select[Any]:
-    """Return the query of what the queue gave to a process."""
-    return select(queue.c.record_id).where(own(queue, record_id=record_id, runner=runner))
 
 
 def _summary(row: Found) -> JobSummary:

@@ -1,13 +1,16 @@
 """A job: a stored assessment that is made after its caller was answered."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.domain.transcript import Transcript
+from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import NewRecord
 
 MOST_TAKEN: Final = 5
@@ -64,6 +67,10 @@ class TakenJob:
     id: str
     transcript: Transcript
     request: bytes = field(repr=False)
+    calls: Mapping[tuple[str, int], ModelCall] = field(repr=False)
+    """Those that were finished before, by digest and occurrence."""
+    seal: Seal = field(repr=False)
+    """Seals further ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from sqlalchemy.schema import CreateSchema
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.private_files import STATE_DIR_CURE, make_private_file
-from ai_psychiatrist.store.database import WRITES, Database
+from ai_psychiatrist.store.database import BEGIN, Database
 from ai_psychiatrist.store.key_schema import key_meta
 from ai_psychiatrist.store.run_schema import RUNS
 from ai_psychiatrist.store.schema import KEYS, METADATA, SCHEMA_VERSION, meta
@@ -127,9 +127,10 @@ def open_postgresql(url: URL) -> Database:
         url,
         pool_size=_CONNECTIONS,
         max_overflow=0,
-        pool_pre_ping=True,
+        isolation_level="AUTOCOMMIT",
         hide_parameters=True,
     )
+    event.listen(engine, "begin", _begin)
     database = _ready(Database(engine))
     if sees_all_tenants(database):
         logger.warning("database_role_sees_all_tenants", name="DATABASE_URL")
@@ -143,13 +144,13 @@ def sees_all_tenants(database: Database) -> bool:
 
 
 def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(WRITES, True)
-    if writes is not None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    """Begin a transaction by name: the drivers' own begin too late, or in a message of its own."""
+    begin = connection.get_execution_options().get(BEGIN)
+    if begin is not None:
+        connection.exec_driver_sql(begin, execution_options={"no_parameters": True})
 
 
 def _set_up(connection: sqlite3.Connection, keys: Path | None, *, is_read_only: bool) -> None:
-    # Transactions are begun by name: the driver's own begin too late.
     connection.isolation_level = None
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE_BYTES)
     if keys is not None:

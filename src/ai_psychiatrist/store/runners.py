@@ -147,10 +147,9 @@ class TableRunners:
     def _beat(self) -> None:
         """Count on, and look how far the others are."""
         own = update(runners).where(runners.c.name == self._own)
-        with self._database.among_tenants() as connection:
-            if not connection.execute(own.values(beats=runners.c.beats + 1)).rowcount:
-                # It just begins, or others took it for dead and have what it did.
-                connection.execute(insert(runners), {"name": self._own, "beats": 0})
+        if not self._database.change(own.values(beats=runners.c.beats + 1)):
+            # It just begins, or others took it for dead and have what it did.
+            self._database.change(insert(runners).values(name=self._own, beats=0))
         rows = self._database.across_tenants(select(runners))
         beats = {str(row.name): int(row.beats) for row in rows}
         with self._lock:

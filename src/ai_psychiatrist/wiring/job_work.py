@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -58,7 +58,7 @@ class JobCalls(CallStore):
     """A call store over the store; what was sent is not kept, for the transcript is there."""
 
     job_id: str
-    known: dict[tuple[str, int], ModelCall]
+    known: Mapping[tuple[str, int], ModelCall]
     """By digest and occurrence, those that were made before."""
     seal: Seal
     writer: GroupWriter[KeptJobCall]
@@ -215,11 +215,10 @@ class _Run:
             raise ArtifactMismatch(problem_code="assessment_unreadable") from None
         services = self.work.services
         scoring = await services.scoring(wanted.mode, ablates=wanted.ablates)
-        known, seal = await self.records.ask(lambda store: store.jobs.calls(taken.id))
         calls = JobCalls(
             job_id=taken.id,
-            known=known,
-            seal=seal,
+            known=taken.calls,
+            seal=taken.seal,
             writer=self.work.writers.of(self.records),
             patience_seconds=services.stores.place.patience_seconds,
         )

@@ -76,7 +76,7 @@ def test_what_is_hidden_counts_as_gone_everywhere(store: OpenedStore, clock: Clo
     store.interviews.add("talk", STORED, COLUMNS)
     mark = store.reviews.mark()
     assert passing(store, clock, 31) == {"records_hidden": 2, "interviews_hidden": 1}
-    for read in (store.summary, store.get, store.reviews.of, store.jobs.calls, store.jobs.summary):
+    for read in (store.summary, store.get, store.reviews.of, store.jobs.summary):
         with refused("assessment_not_found"):
             read(old.id)
     with refused("assessment_not_found"):
@@ -108,10 +108,10 @@ def test_a_hidden_job_is_in_nobodys_queue_until_it_is_brought_back(
     assert queue.claim("b") is None
     assert queue.state() == (0, 0, None)
     assert (queue.runners(), queue.tenants_of("a")) == (frozenset(), frozenset())
-    assert not store.jobs.is_run_by("job", "a")
+    assert store.jobs.fail("job", "a", "late") is None
     assert store.removal.undelete_since(clock.now - GRACE) == 2
     assert (waiting(store), queue.state()[:2]) == (["job"], (1, 0))
-    assert not store.jobs.is_run_by("job", "a")
+    assert store.jobs.fail("job", "a", "late") is None
     assert taken(store, "job", "b").request == b"{}"
     assert queue.claim("b") is None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import text
 from sqlalchemy.engine import URL
 from tests.fakes.access import WARD
 from tests.fakes.refusals import refused
@@ -30,7 +31,7 @@ from ai_psychiatrist.store.database import Database, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.job_rows import KeptJobCall
-from ai_psychiatrist.store.jobs import Callback, NewJob, TakenJob
+from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
 from ai_psychiatrist.store.opening import open_postgresql
 from ai_psychiatrist.store.queue import Queue
@@ -67,6 +68,36 @@ def database(place: URL) -> Iterator[Database]:
 
 def store_of(database: Database, folder: Path, tenant: str, clock: Clock | None = None) -> Store:
     return Store(database, keys_in(folder), tenant, clock=clock or Clock())
+
+
+END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user"
+
+
+def test_a_server_that_was_started_again_is_not_noticed(
+    place: URL, database: Database, tmp_path: Path
+) -> None:
+    store = store_of(database, tmp_path, "restarted")
+    address = place.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    def cut() -> None:
+        with psycopg.connect(address) as connection:
+            connection.execute(f"{END_OTHERS} AND pid != pg_backend_pid()")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: store.lists.finished("nobody"), range(20)))
+    cut()
+    new = store.add(new_record("Anna"))
+    cut()
+    assert store.get(new.id).result == RESULT
+
+    def broken_off() -> None:
+        with database.transaction("restarted", writes=True) as begun:
+            begun.execute(text("UPDATE tenants SET last_record = 9 WHERE tenant = 'restarted'"))
+            cut()
+
+    with pytest.raises(StoreUnusable):
+        broken_off()
+    assert store.database.counter("last_record") == 1
 
 
 def rows_seen(place: URL, tenant: str | None, statement: str) -> int:
@@ -106,14 +137,18 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     with ThreadPoolExecutor() as pool:
         claimed = list(pool.map(Queue(database=database).claim, "abcd"))
     assert claimed.count(None) == 3
-    taken = [store.jobs.take("job", runner) for runner in "abcd"]
-    assert sum(isinstance(one, TakenJob) for one in taken) == 1
+    answers = [store.jobs.take("job", runner) for runner in "abcd"]
+    (taken,) = (one for one in answers if isinstance(one, TakenJob))
     call = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply='"said"')
-    seal = store.jobs.calls("job")[1]
-    kept = [KeptJobCall(record_id=name, call=call, seal=seal) for name in ("job", "none")]
+    kept = [KeptJobCall(record_id=name, call=call, seal=taken.seal) for name in ("job", "none")]
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda _: store.jobs.keep(kept), range(2)))
-    assert store.jobs.calls("job")[0] == {("d", 0): call}
+    (owner,) = (one for one, found in zip("abcd", answers, strict=True) if found is taken)
+    store.jobs.put_back("job", owner)
+    assert Queue(database=database).claim("e") == JobRef("one", "job")
+    again = store.jobs.take("job", "e")
+    assert isinstance(again, TakenJob)
+    assert again.calls == {("d", 0): call}
     assert store.keys.rotate() == 2
     assert store.get(new.id).result == RESULT
     assert store.removal.erase_subject(subject_id) == 2

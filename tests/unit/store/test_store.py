@@ -106,7 +106,7 @@ def test_an_erasing_that_broke_off_is_gone_on_with(tmp_path: Path, is_key_gone: 
     with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:
         file.execute("INSERT INTO erased VALUES ('local', ?, '', 0)", (subject_id,))
     with closing(open_store(tmp_path)) as store:
-        for read in (store.summary, store.get, store.reviews.of, store.jobs.calls):
+        for read in (store.summary, store.get, store.reviews.of):
             with refused("assessment_not_found"):
                 read(anna.id)
         assert store.get(ben.id).result == RESULT

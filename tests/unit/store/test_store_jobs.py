@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 from tests.fakes.refusals import refused
 from tests.unit.store.stored import (
     RESULT,
@@ -31,7 +32,7 @@ from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import GIVEN_UP, MOST_TAKEN, JobRef, NewJob, TakenJob
 from ai_psychiatrist.store.queue import Queue, Takes
 from ai_psychiatrist.store.records import NewRecord
-from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.schema import calls
 
 REQUEST = f'{{"said": "{WORD}"}}'.encode()
 CALL = ModelCall(agent="a", model="m", path=CallPath.AGENT, digest="d", reply=f'"{WORD}"')
@@ -49,8 +50,12 @@ def job(name: str = "one", *, batch_id: str | None = None, place: int | None = N
     return NewJob(record=record, request=REQUEST, asked_by="ann", batch_id=batch_id, place=place)
 
 
-def keep(store: Store, name: str = "one", call: ModelCall = CALL) -> None:
-    store.jobs.keep([KeptJobCall(record_id=name, call=call, seal=store.jobs.calls(name)[1])])
+def keep(store: OpenedStore, job: TakenJob, call: ModelCall = CALL) -> None:
+    store.jobs.keep([KeptJobCall(record_id=job.id, call=call, seal=job.seal)])
+
+
+def kept_calls(store: OpenedStore) -> int:
+    return len(store.files.across_tenants(select(calls)))
 
 
 def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: OpenedStore) -> None:
@@ -70,17 +75,17 @@ def test_a_job_is_taken_by_one_process_with_all_that_it_needs(store: OpenedStore
 
 def test_calls_are_found_again_by_the_next_process_and_gone_at_the_end(store: OpenedStore) -> None:
     store.add_jobs([job()])
-    taken(store, "one", "a")
+    first = taken(store, "one", "a")
     again = replace(CALL, occurrence=1)
-    keep(store)
-    keep(store, call=again)
+    assert first.calls == {}
+    keep(store, first)
+    keep(store, first, again)
     assert store.jobs.take_from("a") == ()
-    taken(store, "one", "b")
-    assert store.jobs.calls("one")[0] == {("d", 0): CALL, ("d", 1): again}
+    assert taken(store, "one", "b").calls == {("d", 0): CALL, ("d", 1): again}
     assert store.jobs.finish("one", "b", RESULT, figures())
-    assert store.jobs.calls("one")[0] == {}
-    keep(store)
-    assert store.jobs.calls("one")[0] == {}
+    assert kept_calls(store) == 0
+    keep(store, first)
+    assert kept_calls(store) == 0
     assert store.get("one").result == RESULT
 
 
@@ -92,20 +97,19 @@ def test_who_lost_a_job_can_neither_finish_nor_fail_it(store: OpenedStore) -> No
     assert not store.jobs.finish("one", "a", RESULT, figures())
     assert not store.jobs.fail("one", "a", "late")
     store.jobs.put_back("one", "a")
-    assert store.jobs.is_run_by("one", "b")
+    assert store.jobs.finish("one", "b", RESULT, figures())
 
 
 def test_what_is_cancelled_stays_so(store: OpenedStore) -> None:
     store.add_jobs([job()])
-    taken(store, "one", "a")
-    keep(store)
+    keep(store, taken(store, "one", "a"))
     ended = store.jobs.cancel("one")
     assert ended is not None
     assert store.jobs.cancel("one") is None
     assert not store.jobs.finish("one", "a", RESULT, figures())
     assert store.jobs.take("one", "b") is RecordState.CANCELLED
     assert store.jobs.take_from("a") == ()
-    assert store.jobs.calls("one")[0] == {}
+    assert kept_calls(store) == 0
     assert store.jobs.summary("one").ended_at is not None
 
 
@@ -167,12 +171,11 @@ def test_steps_are_told_once_though_they_are_done_twice(store: OpenedStore) -> N
 def test_nothing_of_a_job_can_be_read_once_it_is_erased(tmp_path: Path) -> None:
     with closing(open_store(tmp_path)) as store:
         store.add_jobs([job()], key=None)
-        taken(store, "one", "a")
-        keep(store)
+        keep(store, taken(store, "one", "a"))
         store.removal.erase("one")
         with refused("assessment_not_found"):
-            store.jobs.calls("one")
-        assert not store.jobs.is_run_by("one", "a")
+            store.jobs.take("one", "a")
+        assert store.jobs.finish("one", "a", RESULT, figures()) is None
     with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file:
         for table in ("jobs", "calls", "bodies", "events"):
             assert file.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,)  # noqa: S608
@@ -191,7 +194,6 @@ def test_a_job_whose_erasing_broke_off_is_nobodys(tmp_path: Path) -> None:
         with refused("assessment_not_found"):
             store.jobs.take("one", "a")
         assert queue.claim("a") == JobRef("local", "other")
-        assert not store.jobs.is_run_by("begun", "a")
         assert store.jobs.fail("begun", "a", "late") is None
         assert store.sweep().assessments == 2
 
