@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+from tests.fakes.run_labels import relabel
 
 from ai_psychiatrist.assessment.assessor import NO_OPTIONS, AssessmentOptions, Assessor
 from ai_psychiatrist.config import load_settings
@@ -41,6 +42,7 @@ from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTa
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shards import Shard, merge_shards
 from ai_psychiatrist.evaluation.runs.start import StartOptions
+from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
 from ai_psychiatrist.llm.calls import Judgement
@@ -238,7 +240,9 @@ def repeated(run: Path, out: Path, units: int) -> None:
     """
     out.mkdir(parents=True)
     shutil.copy(run / "run.json", out)
-    for name in ("predictions.jsonl", "labels.jsonl", "units.jsonl"):
+    few = list(read_labels(RunFolder(run).labels).values())
+    relabel(out, {f"{number:07}": few[number % len(few)] for number in range(units)})
+    for name in ("predictions.jsonl", "units.jsonl"):
         records = [json.loads(line) for line in (run / name).read_bytes().splitlines()]
         with (out / name).open("wb") as file:
             for number in range(units):

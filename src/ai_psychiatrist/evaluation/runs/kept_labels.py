@@ -8,10 +8,10 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
-from ai_psychiatrist.infrastructure.given_files import read_regular
+from ai_psychiatrist.infrastructure.given_files import open_regular
 
 _KEY: Final = "labels"
-_MOST_BYTES: Final = 1 << 30
+_READ_BYTES: Final = 1 << 20
 
 
 def keep_labels(
@@ -51,4 +51,8 @@ def require_kept_labels(folder: RunFolder) -> None:
 
 
 def _digest_of(folder: RunFolder) -> str:
-    return hashlib.sha256(read_regular(folder.labels, most_bytes=_MOST_BYTES)).hexdigest()
+    digest = hashlib.sha256()
+    with open_regular(folder.labels) as file:
+        while part := file.read(_READ_BYTES):
+            digest.update(part)
+    return digest.hexdigest()

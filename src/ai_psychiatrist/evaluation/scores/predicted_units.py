@@ -34,6 +34,7 @@ REASONS: Final = tuple(UnknownReason)
 FIRST_KEPT: Final = 60
 """So many predictions are kept whole, to be shown one by one."""
 _ROWS_AT_ONCE: Final = 1000
+_ITEMS: Final = tuple(Item)
 _STATUS: Final = {status: place for place, status in enumerate(STATUSES)}
 _REASON: Final = {reason: place for place, reason in enumerate(REASONS)}
 _VERDICT: Final = {verdict: place for place, verdict in enumerate(DriveVerdict)}
@@ -172,7 +173,7 @@ def _row(unit: UnitPrediction) -> tuple[Any, ...]:
     return (
         _STATUS[unit.status],
         bool(unit.items),
-        *_item_columns([unit.items[item] for item in Item] if unit.items else None),
+        *_item_columns([unit.items[item] for item in _ITEMS] if unit.items else None),
         UNKNOWN if review is None else review,
         UNKNOWN if signs is None else signs,
         bool(unit.turns_not_examined),
@@ -203,7 +204,8 @@ def _count(unit: UnitPrediction, found: PredictedUnits) -> None:
     """Add to what is counted over all units."""
     found.changes[unit.changes] += 1
     for item in unit.items.values():
-        found.warnings.update(item.warnings)
+        for rule in item.warnings:
+            found.warnings[rule] += 1
     for made in unit.attempts:
         kind = AttemptKind(
             agent=made.agent,

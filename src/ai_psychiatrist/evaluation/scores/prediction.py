@@ -129,6 +129,7 @@ class FailureSummary:
 Summary = TypeVar("Summary", AttemptSummary, FailureSummary)
 
 
+_ITEMS: Final = frozenset(Item)
 _NO_SCORE: Final = (None,) * len(Item)
 
 
@@ -157,14 +158,18 @@ class UnitPrediction:
     """After how many accepted changes of what a run is made with the unit was assessed."""
 
     def __post_init__(self) -> None:
-        if self.items and set(self.items) != set(Item):
+        if self.items and self.items.keys() != _ITEMS:
             msg = "a prediction holds all eight items or none"
             raise ValueError(msg)
 
     @property
     def range(self) -> TotalScore:
         """The range of the total; 0-24 when scoring failed."""
-        return total_of([found.score for found in self.items.values()] or _NO_SCORE)
+        return total_of(self.scores())
+
+    def scores(self) -> tuple[int | None, ...]:
+        """Return the items' scores, `None` where one is unknown; where scoring failed, all are."""
+        return tuple(found.score for found in self.items.values()) or _NO_SCORE
 
     @property
     def total(self) -> int | None:

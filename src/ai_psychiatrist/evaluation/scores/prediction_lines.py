@@ -1,17 +1,18 @@
 """Predictions as they are written: one JSON line for each unit."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, make_dataclass
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.items import ShownReference
-from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.phq8 import Item, total_of
 from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
 from ai_psychiatrist.evaluation.scores.drive_prediction import (
     ChangedScorePrediction,
@@ -27,11 +28,12 @@ from ai_psychiatrist.evaluation.scores.prediction import (
 from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines
 
 FIELD: Final = "predictions"
+_TOTALS_KEPT: Final = 4_096
 
 
 def to_line(prediction: UnitPrediction) -> bytes:
     """Return a prediction as one JSON line; equal predictions give equal bytes."""
-    record = _adapter().dump_python(prediction, mode="json") | _totals(prediction)
+    record = _adapter().dump_python(prediction, mode="json") | _totals(prediction.scores())
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -42,19 +44,14 @@ def from_line(line: bytes, *, line_number: int = 1) -> UnitPrediction:
     of another type, out of range, or at odds with the items.
     """
     try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        raise line_error(line_number, "is no JSON", field=FIELD) from None
-    if not isinstance(record, dict):
-        raise line_error(line_number, "is no JSON object", field=FIELD)
-    written = {name: record.pop(name, "missing") for name in DERIVED}
-    try:
-        prediction = _adapter().validate_json(orjson.dumps(record))
+        found = _lines().validate_json(line)
     except ValidationError as error:
         complaint = complaint_of(error, known=_KEYS)
         raise line_error(line_number, complaint, field=FIELD) from None
-    for name, value in _totals(prediction).items():
-        if written[name] != value or isinstance(written[name], bool):
+    prediction = UnitPrediction(**{name: getattr(found, name) for name in _FIELDS})
+    for name, value in _totals(prediction.scores()).items():
+        written = getattr(found, _WRITTEN + name)
+        if written != value or isinstance(written, bool):
             complaint = f"has a {name!r} that does not follow from its items"
             raise line_error(line_number, complaint, field=FIELD)
     return prediction
@@ -89,8 +86,9 @@ def _adapter() -> TypeAdapter[UnitPrediction]:
     return TypeAdapter(UnitPrediction)
 
 
-def _totals(prediction: UnitPrediction) -> dict[str, int | None]:
-    found = prediction.range
+@lru_cache(_TOTALS_KEPT)
+def _totals(scores: tuple[int | None, ...]) -> Mapping[str, int | None]:
+    found = total_of(scores)
     return {name: getattr(found, part) for name, part in DERIVED.items()}
 
 
@@ -103,6 +101,25 @@ DERIVED: Final = {
     "severity_upper_bound": "severity_upper_bound",
 }
 """What is written of the items' total → which part of it."""
+_WRITTEN: Final = "written_"
+_FIELDS: Final = tuple(field.name for field in fields(UnitPrediction))
+_Line: Final = make_dataclass(
+    "_Line",
+    [
+        (_WRITTEN + name, Annotated[object, Field(validation_alias=name)], "missing")
+        for name in DERIVED
+    ],
+    bases=(UnitPrediction,),
+    frozen=True,
+    kw_only=True,
+)
+"""A prediction as it is read, with what is written of its total, whatever that is."""
+
+
+@cache
+def _lines() -> TypeAdapter[Any]:
+    return TypeAdapter(_Line)
+
 
 _KEYS: Final = frozenset(
     name

@@ -72,7 +72,12 @@ def line_error(number: int, complaint: str, *, field: str) -> InputError:
 def complaint_of(error: ValidationError, *, known: frozenset[str]) -> str:
     """Name the place and the fault; of the place only keys that are `known` are repeated."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    if first["type"] == "unexpected_keyword_argument":
-        return "has a field that does not belong there"
+    match first["type"], first["loc"]:
+        case "json_invalid", _:
+            return "is no JSON"
+        case "dataclass_type", ():
+            return "is no JSON object"
+        case "unexpected_keyword_argument", _:
+            return "has a field that does not belong there"
     parts = [str(part) for part in first["loc"] if isinstance(part, int) or part in known]
     return f"is unusable at {'.'.join(parts) or 'the top'}: {first['msg']}"

@@ -286,7 +286,7 @@ def test_unusable_line_is_refused_by_name_of_its_field(
     assert refused.value.__cause__ is None
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"[]", b"null", b'{"unit_id": NaN}', b"\xff"])
+@pytest.mark.parametrize("line", [b"", b"{", b"[]", b"null", b'{"unit_id": nan}', b"\xff"])
 def test_bytes_that_are_no_object_are_refused(line: bytes) -> None:
     with pytest.raises(InputError, match="line 1 is no JSON"):
         from_line(line)
