@@ -26,7 +26,7 @@ def test_labels_read_back_are_those_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        pytest.param("{", "the top", id="no JSON"),
+        pytest.param("{", "is no JSON", id="no JSON"),
         pytest.param(GOOD.replace("3", "25"), "total", id="total above 24"),
         pytest.param(GOOD.replace("3", "true"), "total", id="total is true"),
         pytest.param(GOOD.replace("{}", '{"PHQ8_Sleep": 4}'), "PHQ8_Sleep", id="item above 3"),
