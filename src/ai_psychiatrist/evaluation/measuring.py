@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 WHOLE = Selection()
 """All units of a run."""
 
-_EXTRA = ("numpy", "jinja2")
+_EXTRA = ("numpy", "scipy", "jinja2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Final
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import Estimate
@@ -76,17 +77,4 @@ def _acceleration(left_out: Array) -> float:
 def _reach(participants: int) -> float:
     """Return how many standard deviations of resamples lie between the middle and either end."""
     free = participants - 1
-    return math.sqrt(participants / free) * _student(_NORMAL.inv_cdf((1 + INTERVAL) / 2), free)
-
-
-def _student(z: float, free: int) -> float:
-    """Return the quantile of Student's t at the level at which the normal one is `z`.
-
-    Source: Abramowitz & Stegun 1964, eq. 26.7.5; off by less than 0.001 from nine degrees on.
-    """
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return z + sum(term / math.pow(free, power) for power, term in enumerate(terms, start=1))
+    return math.sqrt(participants / free) * float(stdtrit(free, (1 + INTERVAL) / 2))

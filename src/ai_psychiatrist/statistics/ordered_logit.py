@@ -5,13 +5,13 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from ai_psychiatrist.statistics.arrays import Array
 
 _MOST_STEPS: Final = 500
 _LEAST_GRADIENT: Final = 1e-8
 """For each case."""
-_SHORTEST_STEP: Final = 1e-10
 _LEAST_SHARE: Final = 1e-12
 _LEAST_SPREAD: Final = 1e-4
 """Of a feature beside its size: less is what rounding leaves of values kept to six digits."""
@@ -42,15 +42,22 @@ def fit_ordered_logit(
     are fitted by their logarithms, so that thresholds rise; these are kept near those of the
     answers' frequencies by the same ridge, which keeps an answer that never occurs possible. A
     feature that never varies has no weight.
-    Minimised by BFGS. Source: McCullagh 1980, J R Stat Soc B 42:109-142.
+    Source: McCullagh 1980, J R Stat Soc B 42:109-142.
     """
     means, scales = features.mean(axis=0), features.std(axis=0)
     varies = scales > _LEAST_SPREAD * np.maximum(1.0, np.abs(means))
     scales = np.where(varies, scales, 1.0)
     standard = np.where(varies, (features - means) / scales, 0.0)
     start = np.concatenate([np.zeros(features.shape[1]), _first_cuts(answers, count)])
-    found = _minimised(standard, answers, start, ridge)
-    weights, cuts = np.split(found, [features.shape[1]])
+    found = minimize(
+        _loss,
+        start,
+        args=(standard, answers, start, ridge),
+        jac=True,
+        method="BFGS",
+        options={"gtol": _LEAST_GRADIENT * len(answers), "maxiter": _MOST_STEPS},
+    )
+    weights, cuts = np.split(found.x, [features.shape[1]])
     return OrderedLogit(means=means, scales=scales, weights=weights, thresholds=_rising(cuts))
 
 
@@ -102,28 +109,3 @@ def _loss(
     penalised = -np.log(shares).sum() + ridge / 2 * (off @ off)
     gradient = np.concatenate([features.T @ (upper - lower), of_cuts]) + ridge * off
     return float(penalised), gradient
-
-
-def _minimised(features: Array, answers: NDArray[np.intp], start: Array, ridge: float) -> Array:
-    """Minimise by BFGS with a backtracking search. Source: Nocedal & Wright 2006, ch. 6."""
-    at, inverse = start, np.eye(len(start)) / max(1, len(answers))
-    loss, gradient = _loss(at, features, answers, start, ridge)
-    for _ in range(_MOST_STEPS):
-        if np.abs(gradient).max() < _LEAST_GRADIENT * len(answers):
-            break
-        direction = -inverse @ gradient
-        step, slope = 1.0, float(direction @ gradient)
-        while step > _SHORTEST_STEP:
-            new_loss, new_gradient = _loss(at + step * direction, features, answers, start, ridge)
-            if new_loss <= loss + 1e-4 * step * slope:
-                break
-            step /= 2
-        else:
-            break
-        moved, change = step * direction, new_gradient - gradient
-        at, loss, gradient = at + moved, new_loss, new_gradient
-        curvature = float(moved @ change)
-        if curvature > 0:
-            left = np.eye(len(at)) - np.outer(moved, change) / curvature
-            inverse = left @ inverse @ left.T + np.outer(moved, moved) / curvature
-    return at

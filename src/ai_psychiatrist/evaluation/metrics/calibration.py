@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
@@ -19,7 +20,6 @@ from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics.arrays import Array, BoolArray
 from ai_psychiatrist.statistics.bootstrap import Owners
 from ai_psychiatrist.statistics.figure import rounded
-from ai_psychiatrist.statistics.isotonic import isotonic_means
 from ai_psychiatrist.statistics.measure import Measure, counted, ratio, statistics
 from ai_psychiatrist.statistics.ranking import auroc
 
@@ -107,7 +107,8 @@ def forecast(labelled: LabelledUnits, signal: str, *, seed: int) -> Forecast:
     fitted = np.empty((count, width))
     for fold in range(count):
         seen = counts[fold] > 0
-        means = isotonic_means(totals[fold, seen], counts[fold, seen])
+        weights = counts[fold, seen]
+        means = isotonic_regression(totals[fold, seen] / weights, weights=weights).x
         fitted[fold] = np.interp(ranks.values, ranks.values[seen], means)
     probability, base_rate = np.zeros(is_both.shape), np.zeros(is_both.shape)
     probability[where] = fitted.ravel()[cells[where]]

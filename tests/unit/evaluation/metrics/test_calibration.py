@@ -4,9 +4,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.calibration_error import forecast_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_run, unit, value
 
@@ -21,22 +18,6 @@ from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, bes
 from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, signal_values
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.statistics.intervals import figure_of
-from ai_psychiatrist.statistics.isotonic import isotonic_means
-
-points = st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 1)), min_size=1, max_size=30)
-
-
-@settings(deadline=None)
-@given(points)
-def test_isotonic_fit_is_that_of_scikit_learn(given_points: list[tuple[int, int]]) -> None:
-    inputs, targets = np.array(given_points, dtype=float).T
-    asked = np.linspace(-3, 8, 23)
-    theirs = IsotonicRegression(out_of_bounds="clip").fit(inputs, targets)
-    at, places = np.unique(inputs, return_inverse=True)
-    means = isotonic_means(
-        np.bincount(places, targets).astype(float), np.bincount(places).astype(np.float64)
-    )
-    assert np.interp(asked, at, means) == pytest.approx(theirs.predict(asked))
 
 
 def scores(units: int = 20, *, seed: int = 1) -> LabelledUnits:
