@@ -116,6 +116,33 @@ def test_inherited_and_protected_names_are_kept(tmp_path: Path) -> None:
     assert (block.inherited, block.protected) == (("topic",), ("threshold",))
 
 
+TWO_STEPS = """\
+pipeline:
+  steps: [{name: first}, {name: second}]
+prompts: {template_dir: ., templates: {first: first.jinja2, second: first.jinja2}}
+schemas: {schema_dir: ., files: {first: first.json, second: second.json}}
+api: {}
+processing: {inputs: [topic, said]}
+validation:
+  first: {required: [score]}
+  second: {required: [WANTED, reason]}
+"""
+
+
+def test_a_step_may_require_what_an_earlier_one_answers_and_only_that(tmp_path: Path) -> None:
+    (tmp_path / "first.jinja2").write_text("{{ topic }} {{ said }}")
+    for name, field in (("first", "score"), ("second", "reason")):
+        (tmp_path / f"{name}.json").write_text(f'{{"properties": {{"{field}": {{}}}}}}')
+    file = tmp_path / "pipeline.yaml"
+    context = {"topic": "sleep", "said": "badly", "score": 3}
+    for wanted, codes, is_valid in (("score", [], True), ("said", ["required_of_context"], False)):
+        file.write_text(TWO_STEPS.replace("WANTED", wanted))
+        assert [problem.code for problem in lint_pipeline(file)] == codes
+        second = StepValidator(load_pipeline(file).step("second"))
+        assert second.check_object({"reason": "r"}, context=context).is_valid == is_valid
+        assert not second.check_object({"reason": "r"}, context={"topic": "sleep"}).is_valid
+
+
 def test_a_block_that_is_opted_out_of_is_empty_and_not_missing(tmp_path: Path) -> None:
     pipeline = PIPELINE[: PIPELINE.index("validation:")] + "validation: {rate: none}\n"
     block = block_of(tmp_path, pipeline)

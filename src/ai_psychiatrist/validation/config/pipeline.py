@@ -1,14 +1,17 @@
 """Load a pipeline file, or refuse it with the places that have to be mended."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.validation.checks.fields.paths import top_name
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, RuleBlock, StepConfig
 from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
+from ai_psychiatrist.validation.config.lint.names import described_names, given_names
 from ai_psychiatrist.validation.config.lint.pipeline_lint import lint_pipeline, read_pipeline
 from ai_psychiatrist.validation.config.lint.schema_file import parse_json
+from ai_psychiatrist.validation.config.lint.steps import StepReading
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile
 from ai_psychiatrist.validation.config.problem import unusable_file
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
@@ -89,7 +92,7 @@ def load_pipeline(path: Path) -> PipelineConfig:
         path=path,
         digest=reading.digest,
         file=reading.file,
-        steps=_protecting_together([step.config for step in reading.steps]),
+        steps=_as_one(reading.steps),
         schemas=schemas,
         files=tuple(dict.fromkeys((path, *schemas.values(), *templates))),
     )
@@ -121,13 +124,27 @@ def step_of_document(document: object, *, name: str) -> StepConfig:
     )
 
 
-def _protecting_together(steps: list[StepConfig]) -> tuple[StepConfig, ...]:
-    """Let every step protect what one protects: no earlier answer is to replace it either."""
-    blocks = [step.rules for step in steps if step.rules is not None]
-    names = tuple(dict.fromkeys(name for block in blocks for name in block.protected))
-    return tuple(
-        step
-        if step.rules is None
-        else replace(step, rules=step.rules.model_copy(update={"protected": names}))
-        for step in steps
-    )
+def _as_one(readings: Sequence[StepReading]) -> tuple[StepConfig, ...]:
+    """Return the steps with what each takes over from others.
+
+    What one protects all do: no earlier answer is to replace it either. A field that a step
+    requires, and that neither its schema nor its expressions name, may be an earlier step's.
+    """
+    blocks = [one.config.rules for one in readings if one.config.rules is not None]
+    protected = tuple(dict.fromkeys(name for block in blocks for name in block.protected))
+    steps: list[StepConfig] = []
+    answered: set[str] = set()
+    for one in readings:
+        step, block = one.config, one.config.rules
+        if block is not None:
+            of_others = answered - described_names(one)
+            inherited = tuple(
+                name
+                for name in block.required
+                if name in block.inherited or top_name(name) in of_others
+            )
+            changed = {"protected": protected, "inherited": inherited}
+            step = replace(step, rules=block.model_copy(update=changed))
+        steps.append(step)
+        answered |= given_names(one)
+    return tuple(steps)

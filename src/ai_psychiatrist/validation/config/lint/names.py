@@ -46,10 +46,10 @@ def given_names(step: StepReading) -> frozenset[str]:
     block = step.config.rules or RuleBlock()
     required = set(block.required) - set(block.inherited)
     checked = map(top_name, (*required, *block.types, *block.enums, *block.ranges))
-    return _described(step).union(checked)
+    return described_names(step).union(checked)
 
 
-def _described(step: StepReading) -> frozenset[str]:
+def described_names(step: StepReading) -> frozenset[str]:
     """Return the fields that a step's schema names, or that its expressions hand on."""
     found = step.config.expressions or StepExpressions()
     handed_on = {name for name in (*found.init, *found.expressions) if not is_local(name)}
@@ -82,7 +82,7 @@ class StepLint:
         return self._check_template()
 
     def _check_block(self, block: RuleBlock) -> None:
-        location, described = ("validation", self.step.name), _described(self.step)
+        location, described = ("validation", self.step.name), described_names(self.step)
         is_closed = self.step.schema is not None and self.step.schema.is_closed
         self.used.update(block.required, block.types, block.protected)
         for way, name in _fields_of(block):
@@ -123,6 +123,9 @@ class StepLint:
         if is_required and field in block.inherited:
             self._check_name(where, name, self.context, _OF_CONTEXT)
         elif name in SET_ASIDE or (name in described and is_required):
+            return
+        elif is_required and self.context.get(name) is not None:
+            # An earlier step answers it.
             return
         elif not is_required:
             known = described.union(() if is_closed else self.context)
