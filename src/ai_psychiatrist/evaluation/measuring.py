@@ -21,13 +21,8 @@ from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels, requir
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
-from ai_psychiatrist.evaluation.runs.units_file import (
-    participants_of,
-    read_participants,
-    read_units,
-)
+from ai_psychiatrist.evaluation.runs.units_file import RunUnit, participants_of, read_units
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
-from ai_psychiatrist.validation.jsonl.line_ranges import LineRange, count_lines
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
@@ -47,9 +42,35 @@ class FileOfLabels:
     path: Path
     options: LabelOptions = field(default_factory=LabelOptions)
 
-    def read(self, folder: RunFolder) -> GivenLabels:
+    def read(self, units: Mapping[str, RunUnit]) -> GivenLabels:
         """Read the labels of a run's units; raises `InputError` as `read_given_labels` does."""
-        return read_given_labels(self.path, read_units(folder.units), self.options)
+        return read_given_labels(self.path, units, self.options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunFiles:
+    """What the files of a run hold, each read once."""
+
+    folder: RunFolder
+    units: Mapping[str, RunUnit]
+    labels: Mapping[str, Labels]
+    """Of the units that are wanted."""
+    predictions: "PredictedUnits"
+    """Of the same: one of them may have no label, and may not be assessed."""
+    wanted: set[str] | None
+    """`None` for all."""
+    given: GivenLabels | None
+    """Those that were given in the place of the run's own."""
+
+    @property
+    def participants(self) -> dict[str, str]:
+        """Whose each unit is, where the dataset says it."""
+        return participants_of(self.units)
+
+    @property
+    def requested(self) -> int:
+        """How many units were asked for; 0 for all of a run that does not list its own."""
+        return len(self.units) if self.wanted is None else len(self.wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,20 +134,21 @@ def measure_run(
     `InputError` for a folder that is no run, for damaged files and for a column that is not there,
     and `ArtifactMismatch` for another run that read other texts or has other labels.
     """
-    comparisons = compare_runs(run, others, selection, given=given)
+    require_extra()
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.subgroups import subgroups  # noqa: PLC0415
 
     folder = RunFolder(run)
+    _refuse_incomparable(folder, others, given)
     record = folder.require_run()
-    labels, predictions, wanted, named = _read(folder, selection, given)
-    units = read_units(folder.units)
-    participants = participants_of(units)
+    files = _read(folder, selection, given)
+    comparisons = [_compared(files, RunFolder(other)) for other in others]
+    labels, predictions, participants = files.labels, files.predictions, files.participants
     groups = None
     if by is not None:
         # Before the other figures, so that a column that is not there is named at once.
-        splits = {one.unit_id: one.split for one in units.values() if one.split is not None}
+        splits = {one.unit_id: one.split for one in files.units.values() if one.split is not None}
         groups = subgroups(predictions, labels, by, splits=splits, participants=participants)
     metrics = compute_metrics(predictions, labels, participants=participants)
     if selection == WHOLE and given is None:
@@ -136,13 +158,13 @@ def measure_run(
         metrics=metrics,
         provenance=Provenance(
             run_name=folder.path.resolve().name,
-            record=record if named is None else record | {"labels": named.as_json()},
+            record=record if files.given is None else record | {"labels": files.given.as_json()},
             predictions=predictions,
-            requested=_listed(folder) if wanted is None else len(wanted),
+            requested=files.requested,
         ),
         comparisons=comparisons,
         subgroups=groups,
-        labels=named,
+        labels=files.given,
     )
 
 
@@ -151,79 +173,72 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
     require_extra()
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
 
-    labels, predictions, *_ = _read(folder, WHOLE)
+    files = _read(folder, WHOLE)
     return compute_metrics(
-        predictions, labels, participants=read_participants(folder.units), resamples=1
+        files.predictions, files.labels, participants=files.participants, resamples=1
     )
 
 
-def _read(
-    folder: RunFolder, selection: Selection, given: FileOfLabels | None = None
-) -> tuple[Mapping[str, Labels], "PredictedUnits", set[str] | None, GivenLabels | None]:
-    """Read labels and predictions of the units that are wanted, and return which; `None` for all.
+def compare_runs(run: Path, others: Sequence[Path]) -> list[ComparedRuns]:
+    """Return how each of other runs differs from one; raises as `measure_run` does."""
+    require_extra()
+    folder = RunFolder(run)
+    _refuse_incomparable(folder, others, None)
+    files = _read(folder, WHOLE)
+    return [_compared(files, RunFolder(other)) for other in others]
 
-    A unit of them may have no label, and may not be assessed. Last come the labels that were given.
-    """
+
+def _read(folder: RunFolder, selection: Selection, given: FileOfLabels | None = None) -> _RunFiles:
     # Rows of numbers need an extra.
     from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
         read_predicted_units,
     )
 
-    named = None if given is None else given.read(folder)
+    units = read_units(folder.units)
+    named = None if given is None else given.read(units)
     labels = read_kept_labels(folder) if named is None else named.labels
-    if selection == WHOLE:
-        return labels, read_predicted_units(folder.predictions), None, named
-    wanted = units_of_split(list(read_units(folder.units).values()), selection.split)
-    if selection.has_items:
-        wanted &= {unit for unit, one in labels.items() if one.has_all_items}
-    of_wanted = {unit: one for unit, one in labels.items() if unit in wanted}
-    return of_wanted, read_predicted_units(folder.predictions, wanted), wanted, named
+    wanted = None
+    if selection != WHOLE:
+        wanted = units_of_split(list(units.values()), selection.split)
+        if selection.has_items:
+            wanted &= {unit for unit, one in labels.items() if one.has_all_items}
+        labels = {unit: one for unit, one in labels.items() if unit in wanted}
+    return _RunFiles(
+        folder=folder,
+        units=units,
+        labels=labels,
+        predictions=read_predicted_units(folder.predictions, wanted),
+        wanted=wanted,
+        given=named,
+    )
 
 
-def _listed(folder: RunFolder) -> int:
-    """Return how many units a run is asked for; 0 for one that does not list its own."""
-    if not folder.units.exists():
-        return 0
-    return count_lines(folder.units, LineRange(start=0, size=folder.units.stat().st_size))
+def _refuse_incomparable(
+    first: RunFolder, others: Sequence[Path], given: FileOfLabels | None
+) -> None:
+    for other in map(RunFolder, others):
+        require_kept_labels(other)
+        refuse_incomparable(first, other, has_own_labels=given is None)
 
 
-def compare_runs(
-    run: Path,
-    others: Sequence[Path],
-    selection: Selection = WHOLE,
-    *,
-    given: FileOfLabels | None = None,
-) -> list[ComparedRuns]:
-    """Return how each of other runs differs from one; raises as `measure_run` does."""
-    require_extra()
+def _compared(first: _RunFiles, other: RunFolder) -> ComparedRuns:
     from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
         read_predicted_units,
     )
 
-    first = RunFolder(run)
-    for other in others:
-        require_kept_labels(RunFolder(other))
-        refuse_incomparable(first, RunFolder(other), has_own_labels=given is None)
-    if not others:
-        return []
-    labels, predictions, *_ = _read(first, selection, given)
-    record = first.require_run()
-    wanted = None if selection == WHOLE else {*predictions.unit_ids, *labels}
-    return [
-        ComparedRuns(
-            first=name_of(first),
-            second=name_of(RunFolder(other)),
-            made_otherwise=made_otherwise(record, RunFolder(other).require_run()),
-            found=compare_metrics(
-                predictions,
-                read_predicted_units(RunFolder(other).predictions, wanted),
-                labels,
-                participants=read_participants(first.units),
-            ),
-        )
-        for other in others
-    ]
+    wanted = None if first.wanted is None else {*first.predictions.unit_ids, *first.labels}
+    return ComparedRuns(
+        first=name_of(first.folder),
+        second=name_of(other),
+        made_otherwise=made_otherwise(first.folder.require_run(), other.require_run()),
+        found=compare_metrics(
+            first.predictions,
+            read_predicted_units(other.predictions, wanted),
+            first.labels,
+            participants=first.participants,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

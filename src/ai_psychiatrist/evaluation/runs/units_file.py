@@ -53,11 +53,6 @@ def read_units(path: Path) -> dict[str, RunUnit]:
     return records_by_unit(path, _adapter(), known=known, field=_FIELD)
 
 
-def read_participants(path: Path) -> dict[str, str]:
-    """Read whose each unit is, where the dataset says it; raises as `read_units` does."""
-    return participants_of(read_units(path))
-
-
 def participants_of(units: Mapping[str, RunUnit]) -> dict[str, str]:
     """Return whose each unit is, where the dataset says it."""
     return {

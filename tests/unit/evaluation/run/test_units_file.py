@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_participants, write_units
+from ai_psychiatrist.evaluation.runs.units_file import (
+    RunUnit,
+    participants_of,
+    read_units,
+    write_units,
+)
 
 GOOD = '{"participant_id": 7, "split": null, "text_digest": null, "unit_id": "a"}'
 
@@ -16,9 +21,9 @@ def unit(unit_id: str, participant_id: int | str | None) -> RunUnit:
 
 def test_participants_are_those_of_whom_the_dataset_says_it(tmp_path: Path) -> None:
     path = tmp_path / "units.jsonl"
-    assert read_participants(path) == {}
+    assert participants_of(read_units(path)) == {}
     write_units(path, [unit("b", 7), unit("a", "x"), unit("c", None)])
-    assert read_participants(path) == {"b": "7", "a": "x"}
+    assert participants_of(read_units(path)) == {"b": "7", "a": "x"}
 
 
 @pytest.mark.parametrize(
@@ -38,5 +43,5 @@ def test_an_unusable_unit_is_named(tmp_path: Path, line: str, complaint: str) ->
     path = tmp_path / "units.jsonl"
     path.write_text(f"{GOOD}\n{line}\n")
     with pytest.raises(InputError, match=f"line 2 .*{complaint}") as refused:
-        read_participants(path)
+        participants_of(read_units(path))
     assert "heron" not in str(refused.value)
