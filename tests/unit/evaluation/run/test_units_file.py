@@ -36,7 +36,7 @@ def test_participants_are_those_of_whom_the_dataset_says_it(tmp_path: Path) -> N
         (GOOD.replace('"split": null', '"split": 1'), "split"),
         (GOOD.replace('"split"', '"heron"'), "split"),
         (GOOD.replace("{", '{"heron": 1, '), "field"),
-        ("[]", "the top"),
+        ("[]", "is no JSON object"),
     ],
 )
 def test_an_unusable_unit_is_named(tmp_path: Path, line: str, complaint: str) -> None:
