@@ -69,13 +69,13 @@ _KEEP: Final = insert(calls).from_select(
     .suffix_with("ON CONFLICT DO NOTHING"),
 )
 """One statement, and made once, since each call that a model answers waits for it."""
-_CLAIMABLE: Final = select(
-    records,
+_RECORD: Final = select(records).where(IS_OWN, records.c.id == OF_RECORD, NOT_ERASED)
+_CLAIMABLE: Final = _RECORD.add_columns(
     select(queue.c.id)
     .where(own(queue), queue.c.record_id == records.c.id, queue.c.runner == bindparam("of_runner"))
     .exists()
-    .label("is_claimed"),
-).where(IS_OWN, records.c.id == OF_RECORD, NOT_ERASED)
+    .label("is_claimed")
+)
 _TOLD: Final = own(events) & (events.c.record_id == OF_RECORD)
 _STEP: Final = {
     "number": select(func.count() + 1).where(_TOLD).scalar_subquery(),
@@ -114,7 +114,10 @@ class KeptJobCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRows:
-    """Those of a tenant; every change is one transaction."""
+    """Those of a tenant; every change is one transaction.
+
+    What a process writes of a job that it does may overlap with what others write of theirs.
+    """
 
     database: TenantDatabase
     rows: RecordRows
@@ -133,9 +136,9 @@ class JobRows:
         self.rows.put(record_id, REQUEST, new.request, seal)
         if new.callback is not None:
             self.deliveries.expect_end(record_id, new.callback, seal)
-        self.tell(record_id, WHOLE, RecordState.WAITING.value)
+        self._tell(record_id, WHOLE, RecordState.WAITING.value)
         if new.record.figures.danger is not None:
-            self.tell(record_id, DANGER, new.record.figures.danger.value)
+            self._tell(record_id, DANGER, new.record.figures.danger.value)
 
     def enqueue(self, record_id: str, asked_by: str, *, runner: str | None = None) -> None:
         """Put a job that waits into the queue, inside the store's transaction.
@@ -173,7 +176,7 @@ class JobRows:
 
         Raises `NotFound`, and `ArtifactMismatch` once it is taken.
         """
-        with self.database.writing():
+        with self.database.writing(is_alone=False):
             row = self._row(record_id, runner)
             if row is None:
                 raise NotFound("assessment_not_found")
@@ -181,7 +184,7 @@ class JobRows:
                 return RecordState(row.state)
             self._change(record_id, state=RecordState.RUNNING.value)
             self._count_taken(record_id, 1)
-            self.tell(record_id, WHOLE, "begun")
+            self._tell(record_id, WHOLE, "begun")
             try:
                 return self._opened(row)
             except ArtifactMismatch as error:
@@ -261,8 +264,10 @@ class JobRows:
 
         A process that continues what another one began repeats steps that are recorded already.
         """
-        step = {"of_record": record_id, "of_stage": stage, "of_outcome": outcome}
-        self.database.run(_TELL, **step, of_now=self.database.now())
+        with self.database.writing(is_alone=False):
+            # A process that was taken for dead may tell of the same job.
+            self.database.one(_RECORD.with_for_update(), of_record=record_id)
+            self._tell(record_id, stage, outcome)
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
@@ -335,6 +340,11 @@ class JobRows:
             seal=seal,
         )
 
+    def _tell(self, record_id: str, stage: str, outcome: str) -> None:
+        """Record a step, inside a transaction that has changed the record or locked it."""
+        step = {"of_record": record_id, "of_stage": stage, "of_outcome": outcome}
+        self.database.run(_TELL, **step, of_now=self.database.now())
+
     def _put_back(self, record_id: str, runner: str) -> bool:
         """Let a job wait again; returns whether it had been taken."""
         claimed = own(queue, record_id=record_id, runner=runner)
@@ -359,7 +369,7 @@ class JobRows:
         result: bytes | None,
         figures: Figures | None,
     ) -> JobEnd | None:
-        with self.database.writing():
+        with self.database.writing(is_alone=False):
             row = self._row(record_id, runner)
             if row is None or not row.is_claimed or row.state != RecordState.RUNNING:
                 return None
@@ -381,7 +391,7 @@ class JobRows:
         # No process continues it any more.
         for table in (queue, calls):
             self.database.run(delete(table).where(own(table, record_id=record_id)))
-        self.tell(record_id, WHOLE, state.value)
+        self._tell(record_id, WHOLE, state.value)
         self.deliveries.make_due(record_id, now)
         return JobEnd(
             job=JobRef(self.database.tenant, record_id),

@@ -14,7 +14,15 @@ from sqlalchemy.engine import URL
 from tests.fakes.access import WARD
 from tests.fakes.refusals import refused
 from tests.jobs.places import owned_database, server_address
-from tests.unit.store.stored import RATINGS, RESULT, TRANSCRIPT, Clock, keys_in, new_record
+from tests.unit.store.stored import (
+    RATINGS,
+    RESULT,
+    TRANSCRIPT,
+    Clock,
+    figures,
+    keys_in,
+    new_record,
+)
 
 from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.access.sessions import MOST_OF_ONE, SessionStore
@@ -68,6 +76,42 @@ def database(place: URL) -> Iterator[Database]:
 
 def store_of(database: Database, folder: Path, tenant: str, clock: Clock | None = None) -> Store:
     return Store(database, keys_in(folder), tenant, clock=clock or Clock())
+
+
+def test_jobs_that_are_done_at_once_end_once_each_with_all_their_steps(
+    database: Database, tmp_path: Path
+) -> None:
+    store, queue = store_of(database, tmp_path, "busy"), Queue(database=database)
+    names = [f"job-{number}" for number in range(24)]
+    store.add_jobs(
+        [
+            NewJob(record=NewRecord(id=name, transcript=TRANSCRIPT), request=b"{}", asked_by="ann")
+            for name in names
+        ]
+    )
+    steps = ("evidence", "scores")
+
+    def done(runner: str) -> int:
+        ended = 0
+        while (job := queue.claim(runner)) is not None:
+            assert isinstance(store.jobs.take(job.id, runner), TakenJob)
+            for step in steps:
+                # Of a job that others have taken for dead, two processes tell.
+                with ThreadPoolExecutor() as both:
+                    list(both.map(lambda _, s=step: store.jobs.tell(job.id, s, "finished"), "ab"))
+            if job.id in names[:4]:
+                store.jobs.cancel(job.id)
+            ended += store.jobs.finish(job.id, runner, RESULT, figures()) is not None
+        return ended
+
+    with ThreadPoolExecutor() as pool:
+        assert sum(pool.map(done, "abcd")) == 20
+    for name in names:
+        told = store.jobs.events(name)
+        last = "cancelled" if name in names[:4] else "finished"
+        assert [event.number for event in told] == [1, 2, 3, 4, 5]
+        assert [event.outcome for event in told] == ["waiting", "begun", *["finished"] * 2, last]
+    assert queue.state() == (0, 0, None)
 
 
 END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user"
