@@ -30,8 +30,9 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.store.deliveries import Delivery
+from ai_psychiatrist.store.events import StageEvent
 from ai_psychiatrist.store.jobs import DANGER, JobPage, JobRef, JobSummary, JobsWanted
-from ai_psychiatrist.store.records import WHOLE, StageEvent
+from ai_psychiatrist.store.records import WHOLE
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 

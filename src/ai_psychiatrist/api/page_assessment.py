@@ -26,7 +26,8 @@ from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adjudicate
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
 from ai_psychiatrist.reviews.ratings import committed_of
-from ai_psychiatrist.store.records import Record, StageEvent
+from ai_psychiatrist.store.events import StageEvent
+from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import Services
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import String, and_, bindparam, delete, func, insert, literal, not_, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, literal, not_, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.deliveries import DeliveryRows
+from ai_psychiatrist.store.events import StageEvent, events_of, tell
 from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
@@ -37,12 +38,11 @@ from ai_psychiatrist.store.records import (
     WHOLE,
     Figures,
     RecordRows,
-    StageEvent,
     columns_of,
     is_record,
     level_of,
 )
-from ai_psychiatrist.store.schema import bodies, calls, events, jobs, queue, records
+from ai_psychiatrist.store.schema import bodies, calls, jobs, queue, records
 
 _CALL: Final = ("record_id", "digest", "occurrence", "body")
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
@@ -75,25 +75,6 @@ _CLAIMABLE: Final = _RECORD.add_columns(
     .where(own(queue), queue.c.record_id == records.c.id, queue.c.runner == bindparam("of_runner"))
     .exists()
     .label("is_claimed")
-)
-_TOLD: Final = own(events) & (events.c.record_id == OF_RECORD)
-_STEP: Final = {
-    "number": select(func.count() + 1).where(_TOLD).scalar_subquery(),
-    "at": bindparam("of_now", type_=String),
-    "stage": bindparam("of_stage", type_=String),
-    "outcome": bindparam("of_outcome", type_=String),
-}
-_TELL: Final = insert(events).from_select(
-    ["tenant", "record_id", *_STEP],
-    select(*records.c["tenant", "id"], *_STEP.values()).where(
-        IS_OWN,
-        records.c.id == OF_RECORD,
-        not_(
-            select(events.c.number)
-            .where(_TOLD, events.c.stage == _STEP["stage"], events.c.outcome == _STEP["outcome"])
-            .exists()
-        ),
-    ),
 )
 _SHOWN: Final = select(
     records,
@@ -136,9 +117,9 @@ class JobRows:
         self.rows.put(record_id, REQUEST, new.request, seal)
         if new.callback is not None:
             self.deliveries.expect_end(record_id, new.callback, seal)
-        self._tell(record_id, WHOLE, RecordState.WAITING.value)
+        tell(self.database, record_id, WHOLE, RecordState.WAITING.value)
         if new.record.figures.danger is not None:
-            self._tell(record_id, DANGER, new.record.figures.danger.value)
+            tell(self.database, record_id, DANGER, new.record.figures.danger.value)
 
     def enqueue(self, record_id: str, asked_by: str, *, runner: str | None = None) -> None:
         """Put a job that waits into the queue, inside the store's transaction.
@@ -184,7 +165,7 @@ class JobRows:
                 return RecordState(row.state)
             self._change(record_id, state=RecordState.RUNNING.value)
             self._count_taken(record_id, 1)
-            self._tell(record_id, WHOLE, "begun")
+            tell(self.database, record_id, WHOLE, "begun")
             try:
                 return self._opened(row)
             except ArtifactMismatch as error:
@@ -267,15 +248,11 @@ class JobRows:
         with self.database.writing(is_alone=False):
             # A process that was taken for dead may tell of the same job.
             self.database.one(_RECORD.with_for_update(), of_record=record_id)
-            self._tell(record_id, stage, outcome)
+            tell(self.database, record_id, stage, outcome)
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:
         """Return the steps of a record after a number."""
-        query = select(events).where(own(events, record_id=record_id), events.c.number > after)
-        return tuple(
-            StageEvent(number=row.number, stage=row.stage, outcome=row.outcome)
-            for row in self.database.all(query.order_by(events.c.number))
-        )
+        return events_of(self.database, record_id, after=after)
 
     def keep(self, kept: Sequence[KeptJobCall]) -> None:
         """Keep calls, each once; of a job that has its end, or is erased, none."""
@@ -340,11 +317,6 @@ class JobRows:
             seal=seal,
         )
 
-    def _tell(self, record_id: str, stage: str, outcome: str) -> None:
-        """Record a step, inside a transaction that has changed the record or locked it."""
-        step = {"of_record": record_id, "of_stage": stage, "of_outcome": outcome}
-        self.database.run(_TELL, **step, of_now=self.database.now())
-
     def _put_back(self, record_id: str, runner: str) -> bool:
         """Let a job wait again; returns whether it had been taken."""
         claimed = own(queue, record_id=record_id, runner=runner)
@@ -391,7 +363,7 @@ class JobRows:
         # No process continues it any more.
         for table in (queue, calls):
             self.database.run(delete(table).where(own(table, record_id=record_id)))
-        self._tell(record_id, WHOLE, state.value)
+        tell(self.database, record_id, WHOLE, state.value)
         self.deliveries.make_due(record_id, now)
         return JobEnd(
             job=JobRef(self.database.tenant, record_id),

@@ -104,16 +104,6 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StageEvent:
-    """One step of an assessment, without words, in the order in which they came."""
-
-    number: int
-    """From 1."""
-    stage: str
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRecord:
     """A line of a list, as one rater may see it."""
 
