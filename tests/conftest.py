@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from tests.log_as_it_was import log_as_it_was
+from tests.sweeps import DRAWN_EXAMPLES
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _NUMBERS = itertools.count()
@@ -29,10 +30,6 @@ _INHERITED: Final = (
 _STDERR: Final = pytest.StashKey[int]()
 _TEARDOWN_SECONDS: Final = 240
 
-# On a busy machine any example may take long to draw and to try.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let files lie in memory, bytecode be kept, and nothing else come in from the tester's shell.
@@ -42,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     What is made durable waits for the disk, thousands of times; a program without its bytecode is
     compiled anew each time that it starts.
     """
+    _set_examples(is_whole=config.getoption("--whole"))
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MEMORY_BYTES:
         os.environ.setdefault("TMPDIR", str(_MEMORY))
         tempfile.tempdir = None
@@ -52,6 +50,24 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.dont_write_bytecode = False
     # While a test runs, what it writes there is caught.
     config.stash[_STDERR] = os.dup(2)
+
+
+def _set_examples(*, is_whole: bool) -> None:
+    """Set how many examples are drawn; on a busy machine any may take long to draw and to try."""
+    settings.register_profile(
+        "sweep",
+        max_examples=DRAWN_EXAMPLES.size(is_whole=is_whole),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("sweep")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Make every test of drawn examples a sweep."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("sweep")
 
 
 @pytest.hookimpl(wrapper=True)

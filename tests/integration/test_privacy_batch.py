@@ -42,7 +42,8 @@ from tests.integration.canary import (
     canary_as_quote,
     canary_as_wrong_type,
 )
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 
 DEBUG = {"LOG_LEVEL": "DEBUG", "PYDANTIC_AI_RETRIES": "1", "FEEDBACK_MAX_ITERATIONS": "1"}
@@ -131,7 +132,7 @@ def told(
 ) -> Finished:
     """Run a command that says nothing of what was said, on either stream."""
     texts = [os.fspath(argument) for argument in arguments]
-    done = run(texts, folder, DEBUG | dict(settings or {}), stdin=stdin)
+    done = run_here(texts, folder, DEBUG | dict(settings or {}), stdin=stdin)
     assert done.code in codes, done.err
     assert "Traceback" not in done.err
     assert_silent(done.out, done.err)
@@ -541,7 +542,7 @@ def test_pipelines_are_run_over_hostile_models_into_their_outputs_alone(
 
 def test_standard_streams_of_validate_hold_units_and_failures_alone(units: Path) -> None:
     command = ["validate", "--config", "pipeline.yaml", "--step", "rate"]
-    done = run(command, units, DEBUG, stdin=UNITS.encode())
+    done = run_here(command, units, DEBUG, stdin=UNITS.encode())
     assert done.code == 1
     assert all("unit_id" in json.loads(line) for line in done.out.splitlines())
     assert all("failure_stage" in json.loads(line) for line in done.err.splitlines())

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from ai_psychiatrist.agents.baseline import answers
@@ -358,7 +358,6 @@ def test_any_transcript_gets_replies_in_the_contract(text: str) -> None:
         verdict(text, metric, findings)
 
 
-@settings(max_examples=50)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200))
 def test_any_text_is_survived_and_answered_alike_twice(text: str) -> None:
     for task in ("evidence", "qualitative"):
@@ -415,7 +414,6 @@ def test_quotes_of_public_conversations_are_accepted_by_the_evidence_check(
         max_size=4,
     )
 )
-@settings(max_examples=100, deadline=None)
 def test_quotes_of_any_transcript_are_accepted_by_the_evidence_check(
     turns: list[tuple[str, list[str]]],
 ) -> None:

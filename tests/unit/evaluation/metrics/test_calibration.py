@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.calibration_error import forecast_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
@@ -26,7 +26,6 @@ from ai_psychiatrist.statistics.isotonic import isotonic_means
 points = st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 1)), min_size=1, max_size=30)
 
 
-@settings(deadline=None)
 @given(points)
 def test_isotonic_fit_is_that_of_scikit_learn(given_points: list[tuple[int, int]]) -> None:
     inputs, targets = np.array(given_points, dtype=float).T
