@@ -7,7 +7,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +28,9 @@ _INHERITED: Final = (
     *("TMPDIR", "TZ", "USER", "XDG_"),
 )
 """What variables begin with that tests and their commands are given; a command looks at each."""
-_STDERR: Final = pytest.StashKey[int]()
-_TEARDOWN_SECONDS: Final = 240
+_HANGING_SECONDS: Final = 960.0
+"""No limit of a test, with what takes it down, is as long."""
+_LOOKED_AT_EVERY_SECONDS: Final = 60.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,8 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
             del os.environ[name]
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    # While a test runs, what it writes there is caught.
-    config.stash[_STDERR] = os.dup(2)
+    if config.getoption("--timeout") != 0:
+        config.pluginmanager.register(_Hanging())
 
 
 def _set_examples(*, is_whole: bool) -> None:
@@ -70,13 +72,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("sweep")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
-    """End the process where a test cannot be taken down: once it has failed, no limit holds."""
-    faulthandler.dump_traceback_later(_TEARDOWN_SECONDS, exit=True, file=item.config.stash[_STDERR])
-    try:
-        return (yield)
-    finally:
+class _Hanging:
+    """Ends the process, and says where it was, when a test hangs that its own limit cannot end.
+
+    To set the limit starts a thread: it is set once a minute, not for each of thousands of tests.
+    """
+
+    def __init__(self) -> None:
+        # While a test runs, what it writes to the stream itself is caught.
+        self._stderr = os.dup(2)
+        self._set = -_LOOKED_AT_EVERY_SECONDS
+
+    def pytest_runtest_logstart(self) -> None:
+        """Set the limit anew, a minute after it was set."""
+        now = time.monotonic()
+        if now - self._set >= _LOOKED_AT_EVERY_SECONDS:
+            self._set = now
+            after = _HANGING_SECONDS + _LOOKED_AT_EVERY_SECONDS
+            faulthandler.dump_traceback_later(after, exit=True, file=self._stderr)
+
+    def pytest_unconfigure(self) -> None:
+        """Take the limit back."""
         faulthandler.cancel_dump_traceback_later()
 
 

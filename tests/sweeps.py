@@ -24,17 +24,17 @@ FUZZED_ASSESSMENTS: Final = Sweep(slice=50, whole=20_000)
 """Assessments whose models reply with anything."""
 FUZZED_OVER_HTTP: Final = Sweep(slice=8, whole=500)
 """Assessments whose model server sends anything."""
-FUZZED_INTERVIEWS: Final = Sweep(slice=12, whole=350)
+FUZZED_INTERVIEWS: Final = Sweep(slice=22, whole=350)
 """Interviews whose agents reply with anything."""
 FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=8, whole=350)
 """Interviews whose participants answer with anything."""
-KILLED_AT_BOUNDARIES: Final = Sweep(slice=4, whole=1_000_000)
+KILLED_AT_BOUNDARIES: Final = Sweep(slice=3, whole=1_000_000)
 """Write boundaries at which an evaluation run is killed; the whole is all that there are."""
-KILLED_AT_RANDOM: Final = Sweep(slice=2, whole=40)
+KILLED_AT_RANDOM: Final = Sweep(slice=1, whole=40)
 """Evaluation runs that are killed at random times."""
 PIPELINE_UNITS: Final = Sweep(slice=4, whole=900)
 """Units of each pipeline whose run is killed."""
-SIMULATED_INTERVIEWS: Final = Sweep(slice=12, whole=1_000)
+SIMULATED_INTERVIEWS: Final = Sweep(slice=25, whole=1_000)
 """Interviews with simulated participants, and as many with participants in danger."""
 SIMULATED_INCIDENTS: Final = Sweep(slice=2, whole=20)
 """Simulated interviews about an incident."""
@@ -68,6 +68,8 @@ BATCH_KILLS: Final = Sweep(slice=2, whole=8)
 """Calls to batch interfaces at which a run is killed."""
 ASSESSMENTS_OF_COSTLY_REPLIES: Final = Sweep(slice=16, whole=64)
 """Assessments at once whose model replies what costs most to read."""
+CONVERSATIONS: Final = Sweep(slice=20, whole=1_000_000)
+"""Public conversations whose quotes are looked up; the whole is all that there are."""
 REQUESTS_AT_ONCE: Final = Sweep(slice=120, whole=4_000)
 """Requests of several people, anything by anybody at the same time."""
 DRAWN_EXAMPLES: Final = Sweep(slice=25, whole=1_000)

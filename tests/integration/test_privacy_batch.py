@@ -249,11 +249,10 @@ def _mark(at: int) -> str:
     return f"Interviewer: This is talk {at}.\n"
 
 
-@pytest.mark.parametrize("log_format", LOG_FORMATS)
-def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path, log_format: str) -> None:
+def test_runs_over_hostile_models_keep_words_in_the_ledger(tmp_path: Path) -> None:
     talks = hostile_talks(tmp_path)
     with ModelServerThread(hostile_reply) as models:
-        settings = model_at(models.url) | {"LOG_FORMAT": log_format}
+        settings = model_at(models.url) | {"LOG_FORMAT": "console"}
         told(tmp_path, "evaluate", "run", talks, "--out", "run", settings=settings, codes=(1,))
         some = ("evaluate", "run", talks, "--out", "series", "--limit", "4")
         told(tmp_path, *some, "--repeats", "2", settings=settings, codes=(0, 1, 3))
@@ -344,16 +343,13 @@ def hostile_challenge(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("log_format", LOG_FORMATS)
-def test_challenges_over_hostile_models_keep_words_in_the_predictions(
-    tmp_path: Path, log_format: str
-) -> None:
+def test_challenges_over_hostile_models_keep_words_in_the_predictions(tmp_path: Path) -> None:
     told(tmp_path, "evaluate", "challenge", "make", "--out", "made", "--size", "1")
     folder, home = hostile_challenge(tmp_path / "challenge"), tmp_path / "home"
     home.mkdir()
     command = ("evaluate", "challenge")
     with ModelServerThread(hostile_reply) as models:
-        settings = model_at(models.url) | {"LOG_FORMAT": log_format}
+        settings = model_at(models.url) | {"LOG_FORMAT": "json"}
         run_it = (*command, "run", folder, "--out", "said.jsonl")
         told(home, *run_it, settings=settings, codes=(1,))
         told(home, *run_it, "--resume", settings=settings, codes=(1,))

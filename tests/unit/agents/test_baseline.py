@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from tests.sweeps import CONVERSATIONS
 
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
@@ -380,12 +381,13 @@ def unaccepted(text: str) -> list[str]:
     return [quote for quote in quotes if not isinstance(index.ground(quote), Quote)]
 
 
+@pytest.mark.sweep
 def test_quotes_of_public_conversations_are_accepted_by_the_evidence_check(
-    public_data: Path,
+    public_data: Path, *, is_whole: bool
 ) -> None:
     lines = (public_data / "transcripts" / "conversations.jsonl").read_text("utf-8").splitlines()
     labels = {"doctor": "Doctor", "patient": "Patient"}
-    for line in lines:
+    for line in lines[:: len(lines) // CONVERSATIONS.size(is_whole=is_whole) or 1]:
         turns = json.loads(line)["turns"]
         text = "\n".join(f"{labels.get(t['speaker'], 'Doctor')}: {t['text']}" for t in turns)
         if "Patient: " in text:
