@@ -69,7 +69,7 @@ attack: $(DEV_STAMP) ## Attack the real server as hostile callers, files and mod
 	$(BIN)/python -m tests.attack
 
 sweep: fuzz crash attack ## Do all sweeps as a whole, not a slice of each.
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --timeout 0 -o faulthandler_timeout=0 -m sweep --whole
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --timeout 0 -m sweep --whole
 
 contracts: $(DEV_STAMP) ## Make the schemas and templates of agents from output models and prompts.
 	$(BIN)/python -m ai_psychiatrist.agents.contracts.generate

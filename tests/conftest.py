@@ -7,14 +7,16 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from tests.log_as_it_was import log_as_it_was
+from tests.sweeps import DRAWN_EXAMPLES
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _NUMBERS = itertools.count()
@@ -26,12 +28,9 @@ _INHERITED: Final = (
     *("TMPDIR", "TZ", "USER", "XDG_"),
 )
 """What variables begin with that tests and their commands are given; a command looks at each."""
-_STDERR: Final = pytest.StashKey[int]()
-_TEARDOWN_SECONDS: Final = 240
-
-# On a busy machine any example may take long to draw and to try.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+_HANGING_SECONDS: Final = 960.0
+"""No limit of a test, with what takes it down, is as long."""
+_LOOKED_AT_EVERY_SECONDS: Final = 60.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     What is made durable waits for the disk, thousands of times; a program without its bytecode is
     compiled anew each time that it starts.
     """
+    _set_examples(is_whole=config.getoption("--whole"))
     if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MEMORY_BYTES:
         os.environ.setdefault("TMPDIR", str(_MEMORY))
         tempfile.tempdir = None
@@ -50,17 +50,49 @@ def pytest_configure(config: pytest.Config) -> None:
             del os.environ[name]
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    # While a test runs, what it writes there is caught.
-    config.stash[_STDERR] = os.dup(2)
+    if config.getoption("--timeout") != 0:
+        config.pluginmanager.register(_Hanging())
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
-    """End the process where a test cannot be taken down: once it has failed, no limit holds."""
-    faulthandler.dump_traceback_later(_TEARDOWN_SECONDS, exit=True, file=item.config.stash[_STDERR])
-    try:
-        return (yield)
-    finally:
+def _set_examples(*, is_whole: bool) -> None:
+    """Set how many examples are drawn; on a busy machine any may take long to draw and to try."""
+    settings.register_profile(
+        "sweep",
+        max_examples=DRAWN_EXAMPLES.size(is_whole=is_whole),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("sweep")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Make every test of drawn examples a sweep."""
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("sweep")
+
+
+class _Hanging:
+    """Ends the process, and says where it was, when a test hangs that its own limit cannot end.
+
+    To set the limit starts a thread: it is set once a minute, not for each of thousands of tests.
+    """
+
+    def __init__(self) -> None:
+        # While a test runs, what it writes to the stream itself is caught.
+        self._stderr = os.dup(2)
+        self._set = -_LOOKED_AT_EVERY_SECONDS
+
+    def pytest_runtest_logstart(self) -> None:
+        """Set the limit anew, a minute after it was set."""
+        now = time.monotonic()
+        if now - self._set >= _LOOKED_AT_EVERY_SECONDS:
+            self._set = now
+            after = _HANGING_SECONDS + _LOOKED_AT_EVERY_SECONDS
+            faulthandler.dump_traceback_later(after, exit=True, file=self._stderr)
+
+    def pytest_unconfigure(self) -> None:
+        """Take the limit back."""
         faulthandler.cancel_dump_traceback_later()
 
 

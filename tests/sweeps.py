@@ -20,17 +20,17 @@ class Sweep:
         return self.whole if is_whole else self.slice
 
 
-FUZZED_ASSESSMENTS: Final = Sweep(slice=75, whole=20_000)
+FUZZED_ASSESSMENTS: Final = Sweep(slice=50, whole=20_000)
 """Assessments whose models reply with anything."""
-FUZZED_OVER_HTTP: Final = Sweep(slice=15, whole=500)
+FUZZED_OVER_HTTP: Final = Sweep(slice=8, whole=500)
 """Assessments whose model server sends anything."""
 FUZZED_INTERVIEWS: Final = Sweep(slice=22, whole=350)
 """Interviews whose agents reply with anything."""
-FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=12, whole=350)
+FUZZED_ITEM_INTERVIEWS: Final = Sweep(slice=8, whole=350)
 """Interviews whose participants answer with anything."""
-KILLED_AT_BOUNDARIES: Final = Sweep(slice=4, whole=1_000_000)
+KILLED_AT_BOUNDARIES: Final = Sweep(slice=3, whole=1_000_000)
 """Write boundaries at which an evaluation run is killed; the whole is all that there are."""
-KILLED_AT_RANDOM: Final = Sweep(slice=2, whole=40)
+KILLED_AT_RANDOM: Final = Sweep(slice=1, whole=40)
 """Evaluation runs that are killed at random times."""
 PIPELINE_UNITS: Final = Sweep(slice=4, whole=900)
 """Units of each pipeline whose run is killed."""
@@ -38,17 +38,17 @@ SIMULATED_INTERVIEWS: Final = Sweep(slice=25, whole=1_000)
 """Interviews with simulated participants, and as many with participants in danger."""
 SIMULATED_INCIDENTS: Final = Sweep(slice=2, whole=20)
 """Simulated interviews about an incident."""
-DAMAGED_REPLIES: Final = Sweep(slice=500, whole=10_000)
+DAMAGED_REPLIES: Final = Sweep(slice=200, whole=10_000)
 """Replies of known values that are damaged before they are read."""
-LATENCIES: Final = Sweep(slice=4, whole=200)
+LATENCIES: Final = Sweep(slice=3, whole=200)
 """Drawn latencies of all calls of one assessment, which decide nothing."""
-DEADLINES: Final = Sweep(slice=15, whole=600)
+DEADLINES: Final = Sweep(slice=6, whole=600)
 """Drawn deadlines of one assessment, with its events in any order."""
-GENERATED_REQUESTS: Final = Sweep(slice=200, whole=20_000)
+GENERATED_REQUESTS: Final = Sweep(slice=100, whole=20_000)
 """Requests made from the API's description, valid and not."""
-SCHEMATHESIS_REQUESTS: Final = Sweep(slice=60, whole=20_000)
+SCHEMATHESIS_REQUESTS: Final = Sweep(slice=40, whole=20_000)
 """Requests that schemathesis makes from the API's own document, valid and not."""
-DAMAGED_FILES: Final = Sweep(slice=150, whole=20_000)
+DAMAGED_FILES: Final = Sweep(slice=60, whole=20_000)
 """Damaged files of JSON lines, of which no line and no unit may be lost."""
 JOBS_AMONG_KILLS: Final = Sweep(slice=12, whole=200)
 """Jobs that worker processes do while they and the server are killed, or their database is away."""
@@ -66,5 +66,11 @@ BATCH_PROVIDERS: Final = Sweep(slice=1, whole=2)
 """Providers by whose batch interface each run is made, in turn."""
 BATCH_KILLS: Final = Sweep(slice=2, whole=8)
 """Calls to batch interfaces at which a run is killed."""
-REQUESTS_AT_ONCE: Final = Sweep(slice=240, whole=4_000)
+ASSESSMENTS_OF_COSTLY_REPLIES: Final = Sweep(slice=16, whole=64)
+"""Assessments at once whose model replies what costs most to read."""
+CONVERSATIONS: Final = Sweep(slice=20, whole=1_000_000)
+"""Public conversations whose quotes are looked up; the whole is all that there are."""
+REQUESTS_AT_ONCE: Final = Sweep(slice=120, whole=4_000)
 """Requests of several people, anything by anybody at the same time."""
+DRAWN_EXAMPLES: Final = Sweep(slice=25, whole=1_000)
+"""Examples that each test draws whose arguments are drawn."""

@@ -21,10 +21,11 @@ from tests.attack.hostile_server import (
 from tests.attack.memory import BAR_MEGABYTES, watching_memory
 from tests.attack.server import attacked
 from tests.attack.verdicts import Verdict, all_of, at_most
+from tests.sweeps import ASSESSMENTS_OF_COSTLY_REPLIES
 
 TEXT: Final = "Interviewer: How do you sleep?\nParticipant: Badly, nearly every night.\n"
 _GIVEN_UP_SECONDS: Final = 15.0
-AT_ONCE: Final = 64
+AT_ONCE: Final = ASSESSMENTS_OF_COSTLY_REPLIES.whole
 _ALL_READ_SECONDS: Final = 120.0
 _SETTINGS: Final = {
     "PYDANTIC_AI_TIMEOUT_SECONDS": "1",

@@ -41,6 +41,7 @@ _MAINS: Final = {
     "uvicorn": ("uvicorn", "main"),
 }
 """What each command calls."""
+_UMASK: Final = 0o022
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class Request:
     is_on_terminal: bool
     """Whether standard input is a terminal that the child is to own."""
     limits: dict[str, int]
-    """What it may use at most, by the names of `resource`."""
+    """What it may use at most, by the names of `resource`, and `umask`: rights it gives nobody."""
 
     def sent(self) -> bytes:
         """Return it as it is sent, its length first."""
@@ -158,7 +159,9 @@ def become(request: Request) -> Callable[[], None]:
         signal.signal(number, signal.SIG_DFL)
     os.chdir(request.folder)
     os.setsid()
-    for name, most in request.limits.items():
+    limits = dict(request.limits)
+    os.umask(limits.pop("umask", _UMASK))
+    for name, most in limits.items():
         kind = getattr(resource, name)
         resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
     if request.is_on_terminal:

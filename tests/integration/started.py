@@ -115,7 +115,8 @@ def start(
 ) -> Started:
     """Start a command; a stream is a pipe of ours, unless `streams` names a file for it.
 
-    `limits`: what it may use at most, by the names of `resource`, such as `RLIMIT_FSIZE`.
+    `limits`: what it may use at most, by the names of `resource`, such as `RLIMIT_FSIZE`; and
+    `umask`: the rights that nothing it makes is given by itself.
     It is forked from a process that has imported it, unless it is to start `is_afresh`.
     """
     inherited = {name: os.environ.get(name) for name in environment}

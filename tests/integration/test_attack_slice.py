@@ -13,7 +13,7 @@ from tests.attack.files import attacks
 from tests.attack.hostile_server import WIRES, HostileServer, model_settings
 from tests.attack.hostile_texts import HOSTILE_TEXTS
 from tests.attack.memory import BAR_MEGABYTES
-from tests.attack.replies import AT_ONCE, assessed_at_once
+from tests.attack.replies import assessed_at_once
 from tests.attack.sent_files import is_told, sent
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import (
@@ -24,6 +24,7 @@ from tests.integration.running_app import (
     settings_with,
 )
 from tests.patience import wait_until
+from tests.sweeps import ASSESSMENTS_OF_COSTLY_REPLIES
 
 TEXT = "Interviewer: How do you sleep?\nParticipant: Badly, nearly every night.\n"
 ENDLESS = (
@@ -72,8 +73,9 @@ def test_a_reply_without_end_is_read_to_its_limit_and_ends_as_a_typed_failure(
 def test_costly_replies_of_many_assessments_leave_the_server_small_and_awake() -> None:
     with HostileServer(WIRES[0], has_bombs=False) as model:
         model.choose("quotations")
-        burst = assessed_at_once(model_settings(WIRES[0], model.url))
-    assert burst.statuses == {502: AT_ONCE}
+        count = ASSESSMENTS_OF_COSTLY_REPLIES.slice
+        burst = assessed_at_once(model_settings(WIRES[0], model.url), count)
+    assert burst.statuses == {502: count}
     assert burst.megabytes < BAR_MEGABYTES
     assert burst.waited_milliseconds < AWAKE_MILLISECONDS
 

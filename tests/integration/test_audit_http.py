@@ -18,7 +18,7 @@ from ai_psychiatrist.api.audited_actions import (
     ACTIONS_WHERE_STORED,
     RouteKey,
 )
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import TEXT
 
@@ -88,7 +88,7 @@ def edit(folder: Path, *statements: str) -> None:
 
 def shown(folder: Path, *options: str) -> list[dict[str, Any]]:
     """Return the rows that the command prints."""
-    done = run(["audit", "show", "--json", *options], folder)
+    done = run_here(["audit", "show", "--json", *options], folder)
     assert done.code == 0, done.err
     return [json.loads(line) for line in done.out.splitlines()]
 
@@ -138,19 +138,19 @@ def test_who_lists_jobs_and_so_levels_of_danger_is_told(
 
 def test_the_log_is_checked_by_the_command(client: httpx.Client, tmp_path: Path) -> None:
     client.get(f"/v1/interviews/{NO_INTERVIEW}")
-    head = run(["audit", "head"], tmp_path).out.strip()
+    head = run_here(["audit", "head"], tmp_path).out.strip()
     assert head.startswith("1:")
-    whole = run(["audit", "verify", "--head", head], tmp_path)
+    whole = run_here(["audit", "verify", "--head", head], tmp_path)
     against = "checked against the head that is kept here"
     assert (whole.code, whole.out) == (
         0,
         f"local: holds, head {head}; {against} and the head given\n",
     )
-    alone = run(["audit", "verify"], tmp_path)
+    alone = run_here(["audit", "verify"], tmp_path)
     assert (alone.code, alone.out) == (0, f"local: holds, head {head}; {against}\n")
-    other = run(["audit", "verify", "--head", f"2:{'0' * 64}"], tmp_path)
+    other = run_here(["audit", "verify", "--head", f"2:{'0' * 64}"], tmp_path)
     assert (other.code, other.out) == (1, "local: row 2: missing\n")
-    wrong = run(["audit", "verify", "--head", "last"], tmp_path)
+    wrong = run_here(["audit", "verify", "--head", "last"], tmp_path)
     assert wrong.code == 2
     assert "NUMBER:DIGEST" in wrong.err
 
@@ -183,7 +183,9 @@ def test_an_id_that_is_made_of_words_is_not_written_down(
 
 def test_logins_and_those_that_fail_leave_rows_without_the_key(tmp_path: Path) -> None:
     settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
-    made = run(["keys", "create", "--name", "ward", "--scope", "read", "--tenant", "one"], tmp_path)
+    made = run_here(
+        ["keys", "create", "--name", "ward", "--scope", "read", "--tenant", "one"], tmp_path
+    )
     key = made.out.strip()
     with client_of(settings) as client:
         assert client.post("/v1/session", json={"key": f"{key}x"}).status_code == 401
@@ -230,7 +232,7 @@ def test_whatever_strangers_send_is_counted_and_written_down_once(
     with client_of(settings) as client:
         for _ in range(10):
             assert client.request(method, "/v1/session", **sent).status_code in {303, 401, 400, 422}
-        assert run(["audit", "verify"], tmp_path).out == "There is no audit log yet.\n"
+        assert run_here(["audit", "verify"], tmp_path).out == "There is no audit log yet.\n"
         answer = client.post("/v1/session", json={"key": "aip_a_b"})
         assert answer.json()["code"] == "too_many_logins"
     assert [(row["action"], row["outcome"]) for row in shown(tmp_path, "--tenant", "_nobody")] == [
@@ -242,7 +244,7 @@ def test_what_strangers_are_refused_is_not_lost_where_the_log_takes_no_row(
     tmp_path: Path,
 ) -> None:
     settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
-    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    assert run_here(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
     edit(tmp_path, "INSERT INTO keys.audit_heads VALUES ('_nobody', 0, '', 'forged')")
     with client_of(settings) as client:
         assert client.post("/v1/session", json={"key": "aip_a_b"}).status_code == 401
@@ -251,9 +253,9 @@ def test_what_strangers_are_refused_is_not_lost_where_the_log_takes_no_row(
 
 
 def test_keys_made_and_revoked_by_command_leave_rows(tmp_path: Path) -> None:
-    made = run(["keys", "create", "--name", "quillaya", "--scope", "read", "--json"], tmp_path)
+    made = run_here(["keys", "create", "--name", "quillaya", "--scope", "read", "--json"], tmp_path)
     assert made.code == 0, made.err
-    assert run(["keys", "revoke", json.loads(made.out)["id"]], tmp_path).code == 0
+    assert run_here(["keys", "revoke", json.loads(made.out)["id"]], tmp_path).code == 0
     rows = shown(tmp_path)
     assert [(row["actor"], row["action"], row["outcome"]) for row in rows] == [
         ("command", "key_created", "begun"),
@@ -280,7 +282,7 @@ def test_an_assessment_that_is_not_stored_leaves_no_row(
     client: httpx.Client, tmp_path: Path
 ) -> None:
     assert client.post("/full_pipeline", json={"transcript_text": TEXT}).status_code == 200
-    assert run(["audit", "verify"], tmp_path).out == "There is no audit log yet.\n"
+    assert run_here(["audit", "verify"], tmp_path).out == "There is no audit log yet.\n"
 
 
 def test_what_the_commands_do_to_stored_assessments_leaves_rows(
@@ -289,7 +291,7 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
     subject = {"transcript_text": TEXT, "subject": "S1"}
     one, _ = (client.post("/v1/assessments", json=subject).json() for _ in range(2))
     before = len(shown(tmp_path))
-    listed = run(["records", "list", "--json"], tmp_path).out.splitlines()
+    listed = run_here(["records", "list", "--json"], tmp_path).out.splitlines()
     subject_id = json.loads(listed[0])["subject_id"]
     for words in (
         ["erase", one["assessment_id"]],
@@ -299,9 +301,9 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         ["export", "--out", str(tmp_path / "all.jsonl")],
         ["import", str(tmp_path / "all.jsonl")],
     ):
-        done = run(["records", *words], tmp_path)
+        done = run_here(["records", *words], tmp_path)
         assert done.code == 0, done.err
-    assert run(["records", "erase", one["assessment_id"]], tmp_path).code != 0
+    assert run_here(["records", "erase", one["assessment_id"]], tmp_path).code != 0
     rows = [(row["action"], row["outcome"]) for row in shown(tmp_path)[before:]]
     assert rows == [
         *(("assessment_erased", "begun"), ("assessment_erased", "done")),
@@ -312,7 +314,7 @@ def test_what_the_commands_do_to_stored_assessments_leaves_rows(
         *(("records_imported", "begun"), ("records_imported", "done")),
         *(("assessment_erased", "begun"), ("assessment_erased", "failed")),
     ]
-    assert run(["audit", "verify"], tmp_path).code == 0
+    assert run_here(["audit", "verify"], tmp_path).code == 0
 
 
 BROKEN = pytest.mark.parametrize(
@@ -324,14 +326,14 @@ BROKEN = pytest.mark.parametrize(
 
 def test_the_broken_log_of_one_tenant_hides_no_other_from_the_check(tmp_path: Path) -> None:
     for tenant in ("a-ward", "b-ward", "c-ward"):
-        made = run(["keys", "create", *KEY_OPTIONS, "--tenant", tenant], tmp_path)
+        made = run_here(["keys", "create", *KEY_OPTIONS, "--tenant", tenant], tmp_path)
         assert made.code == 0, made.err
     edit(
         tmp_path,
         "UPDATE audit SET actor = CAST(x'ff' AS TEXT) WHERE tenant = 'a-ward'",
         "DELETE FROM audit WHERE tenant = 'b-ward'",
     )
-    done = run(["audit", "verify"], tmp_path)
+    done = run_here(["audit", "verify"], tmp_path)
     broken, empty, whole = done.out.splitlines()
     assert (done.code, done.err) == (1, "")
     assert broken == "a-ward: unreadable"
@@ -341,18 +343,20 @@ def test_the_broken_log_of_one_tenant_hides_no_other_from_the_check(tmp_path: Pa
 
 @BROKEN
 def test_a_key_is_revoked_whatever_became_of_the_log(tmp_path: Path, spoil: str) -> None:
-    made = [json.loads(run(["keys", "create", *KEY_OPTIONS, "--json"], tmp_path).out) for _ in "12"]
+    made = [
+        json.loads(run_here(["keys", "create", *KEY_OPTIONS, "--json"], tmp_path).out) for _ in "12"
+    ]
     edit(tmp_path, spoil)
-    done = run(["keys", "revoke", made[0]["id"]], tmp_path)
+    done = run_here(["keys", "revoke", made[0]["id"]], tmp_path)
     assert (done.code, done.out) == (1, f"revoked {made[0]['id']}\n")
     (told,) = done.err.splitlines()
     assert told.startswith("warning: done, but the audit log took no row: ")
-    listed = run(["keys", "list", "--json"], tmp_path)
+    listed = run_here(["keys", "list", "--json"], tmp_path)
     assert listed.code == 0
     states = {key["id"]: key["state"] for key in json.loads(listed.out)}
     assert states == {made[0]["id"]: "revoked", made[1]["id"]: "live"}
-    assert run(["keys", "revoke", "000000000000"], tmp_path).code == 2
-    refused = run(["keys", "create", *KEY_OPTIONS], tmp_path)
+    assert run_here(["keys", "revoke", "000000000000"], tmp_path).code == 2
+    refused = run_here(["keys", "create", *KEY_OPTIONS], tmp_path)
     assert (refused.code, refused.out) == (2, "")
 
 
@@ -368,18 +372,18 @@ def test_records_are_erased_whatever_became_of_the_log_and_nothing_else_is_done(
     lines = [json.loads(line) for line in _listed(tmp_path)]
     edit(tmp_path, spoil)
     for words in ([lines[0]["assessment_id"]], ["--subject", lines[1]["subject_id"]]):
-        done = run(["records", "erase", *words], tmp_path)
+        done = run_here(["records", "erase", *words], tmp_path)
         assert (done.code, done.out.startswith("erased 1 assessment")) == (1, True)
         assert len(done.err.splitlines()) == 1
     assert [json.loads(line)["assessment_id"] for line in _listed(tmp_path)] == [
         lines[2]["assessment_id"]
     ]
     for words in (["sweep"], ["rotate-key"], ["export", "--out", "all.jsonl"]):
-        assert run(["records", *words], tmp_path).code == 2
+        assert run_here(["records", *words], tmp_path).code == 2
 
 
 def _listed(folder: Path) -> list[str]:
-    return run(["records", "list", "--json"], folder).out.splitlines()
+    return run_here(["records", "list", "--json"], folder).out.splitlines()
 
 
 @BROKEN
@@ -407,7 +411,7 @@ def test_a_server_whose_log_takes_no_row_is_not_ready(tmp_path: Path, spoil: str
 def test_a_server_that_is_not_ready_names_the_part(
     tmp_path: Path, spoil: Callable[[Path], object], code: str
 ) -> None:
-    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    assert run_here(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
     settings = settings_with(tmp_path / "state", MODEL_DEFAULT="baseline")
     with client_of(settings) as client:
         spoil(tmp_path / "state")
@@ -424,9 +428,9 @@ def test_a_server_that_loses_its_keys_while_it_runs_is_not_ready(tmp_path: Path)
 
 
 def test_a_log_that_takes_no_row_is_begun_anew_as_the_documentation_says(tmp_path: Path) -> None:
-    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    assert run_here(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
     edit(tmp_path, REMOVE_HEAD)
-    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 2
+    assert run_here(["keys", "create", *KEY_OPTIONS], tmp_path).code == 2
     (statements,) = re.findall(r"```sql\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     state = tmp_path / "state"
     with closing(sqlite3.connect(state / "store.sqlite")) as connection:
@@ -436,8 +440,8 @@ def test_a_log_that_takes_no_row_is_begun_anew_as_the_documentation_says(tmp_pat
         )
         attached = statements.replace("'keys.sqlite'", f"'{state / 'keys.sqlite'}'")
         connection.executescript(attached)
-    assert run(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
-    assert run(["audit", "verify"], tmp_path).out.startswith("local: holds, head 2:")
+    assert run_here(["keys", "create", *KEY_OPTIONS], tmp_path).code == 0
+    assert run_here(["audit", "verify"], tmp_path).out.startswith("local: holds, head 2:")
     with (
         closing(sqlite3.connect(state / "store.sqlite")) as connection,
         pytest.raises(sqlite3.IntegrityError, match="append-only"),

@@ -13,7 +13,8 @@ import pytest
 
 from ai_psychiatrist.store.removal import ClockFault
 from tests.integration.canary import CANARY, INTERVIEW, assert_files_silent, assert_silent
-from tests.integration.command import Finished, Serving, run
+from tests.integration.command import Finished, Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at
 from tests.jobs.places import owned_database, server_address
 from tests.patience import PATIENCE_SECONDS, wait_until
@@ -33,7 +34,7 @@ def now() -> datetime:
 
 def done(arguments: str, folder: Path, code: int = 0) -> Finished:
     """Return a command that ended so, and showed no word."""
-    ended = run(arguments.split(), folder, MODEL)
+    ended = run_here(arguments.split(), folder, MODEL)
     assert ended.code == code, ended.out + ended.err
     assert "Traceback" not in ended.err
     assert_silent(ended.out, ended.err)
@@ -270,7 +271,7 @@ def test_what_is_wrong_with_a_store_in_postgresql_is_found(tmp_path: Path) -> No
             with psycopg.connect(server, dbname=url.database, autocommit=True) as admin:
                 for statement in statements:
                     admin.execute(statement.encode())
-            ended = run(["doctor", "--store", "--all", "--json"], tmp_path, settings)
+            ended = run_here(["doctor", "--store", "--all", "--json"], tmp_path, settings)
             assert_silent(ended.out, ended.err)
             findings = json.loads(ended.out)["findings"]
             fails = {one["check"] for one in findings if one["level"] == "fail"}

@@ -184,12 +184,10 @@ def test_a_unit_waits_for_all_its_calls_and_others_go_on(tmp_path: Path, any_mod
 @pytest.mark.parametrize(
     "weather",
     [
-        pytest.param(Weather(looks=2), id="late"),
-        pytest.param(Weather(is_reordered=True), id="in another order"),
+        pytest.param(Weather(looks=2, is_reordered=True, strangers=2), id="late, mixed, of others"),
         pytest.param(Weather(lost=lambda at: at == 1), id="one lost"),
         pytest.param(Weather(expired=lambda at: at % 2 == 1), id="half expired"),
         pytest.param(Weather(repeated=lambda at: at < 3, is_reordered=True), id="repeated"),
-        pytest.param(Weather(strangers=2), id="of others"),
         pytest.param(Weather(broken_off=2), id="broken off"),
     ],
 )

@@ -22,7 +22,7 @@ from ai_psychiatrist.evaluation.scores.labels_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from tests.fakes.references import made_references, shown_by
 from tests.fakes.run_labels import relabel
-from tests.integration.command import run as run_command
+from tests.integration.command_here import run_here as run_command
 
 OFTEN = ("I sleep well.", "I sleep badly some days.", "I hardly sleep, most days.")
 EVERY = "I hardly sleep, nearly every day."

@@ -21,7 +21,7 @@ from tests.fakes.call_memory import CallMemory
 from tests.fakes.decisions import LEVELS, TOLD
 from tests.fakes.model_server import ModelServerThread, Reply, Request, good_replies
 from tests.fakes.references import made_references, references_in, shown_by
-from tests.integration.command import run as run_command
+from tests.integration.command_here import run_here as run_command
 
 INTERVIEW = """\
 Interviewer: How have you been sleeping?

@@ -8,14 +8,15 @@ import pytest
 
 from tests.fakes.faults import FAULTS, only_for
 from tests.fakes.model_server import ModelServerThread, good_replies
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 
 QUICK = {"PYDANTIC_AI_RETRIES": "0", "MODEL_BUSY_WAITS_SECONDS": "0"}
 
 
 def challenge(folder: Path, *arguments: str, **settings: str) -> Finished:
-    return run(["evaluate", "challenge", *arguments], folder, QUICK | settings)
+    return run_here(["evaluate", "challenge", *arguments], folder, QUICK | settings)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.faults import FAULTS, fault, first_attempts, only_for
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script, good_replies
 from tests.fakes.replies import danger_text
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 from tests.integration.soundness import Json
 from tests.patience import wait_until
@@ -240,7 +240,7 @@ def test_what_it_found_is_in_the_problem_when_nothing_else_finished(tmp_path: Pa
 
 def test_the_report_of_the_command_tells_what_a_model_found(tmp_path: Path) -> None:
     with ModelServerThread(saying(danger_text(HINT, "I bought a rope"))) as models:
-        done = run(["assess", "-"], tmp_path, model_at(models.url), stdin=ALARMING.encode())
+        done = run_here(["assess", "-"], tmp_path, model_at(models.url), stdin=ALARMING.encode())
     assert done.code == 0, done.err
     words = " ".join(done.out.split())
     assert "intent, affirmed, found by a model; turn 2" in words
@@ -251,7 +251,7 @@ def test_the_report_of_the_command_tells_what_a_model_found(tmp_path: Path) -> N
 
 def test_the_report_of_the_command_says_that_it_failed(tmp_path: Path) -> None:
     with ModelServerThread(fault("status_400", tasks=["danger"])) as models:
-        done = run(["assess", "-"], tmp_path, model_at(models.url), stdin=ALARMING.encode())
+        done = run_here(["assess", "-"], tmp_path, model_at(models.url), stdin=ALARMING.encode())
     assert done.code == 0, done.err
     assert "The model that reads for danger failed (request_refused)" in done.out
 
@@ -261,10 +261,10 @@ def test_an_evaluation_uses_it_and_keeps_its_calls(tmp_path: Path) -> None:
     (tmp_path / "texts" / "300.txt").write_text(INTERVIEW, "utf-8")
     with ModelServerThread(saying(danger_text(HINT))) as models:
         settings = model_at(models.url)
-        done = run(["evaluate", "run", "texts", "--out", "run"], tmp_path, settings)
+        done = run_here(["evaluate", "run", "texts", "--out", "run"], tmp_path, settings)
         assert done.code == 0, done.err
         assert "9 model calls made now" in done.err
-        other = run(
+        other = run_here(
             ["evaluate", "run", "texts", "--out", "run", "--resume"],
             tmp_path,
             settings | {"DANGER_MODEL": "off"},
@@ -274,9 +274,9 @@ def test_an_evaluation_uses_it_and_keeps_its_calls(tmp_path: Path) -> None:
     assert "danger" in json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["models"]
     assert other.code == 2
     assert "models" in other.err
-    again = run(["revalidate", "run", "--step", "danger"], tmp_path, settings)
+    again = run_here(["revalidate", "run", "--step", "danger"], tmp_path, settings)
     assert again.code == 0, again.err
-    exported = run(["export", "run", "--out", "out"], tmp_path, settings)
+    exported = run_here(["export", "run", "--out", "out"], tmp_path, settings)
     assert exported.code == 0, exported.err
     (line,) = (tmp_path / "out" / "danger_validated.jsonl").read_text("utf-8").splitlines()
     assert HINT in line

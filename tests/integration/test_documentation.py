@@ -15,7 +15,7 @@ from tests.fakes.model_server import ModelServerThread
 from tests.integration.page_shell import BlockFailed, PageShell
 from tests.integration.pages import PAGES, ROOT, RUN, Block, blocks
 
-LINKING = sorted({*ROOT.glob("*.md"), *PAGES})
+LINKING = sorted({*ROOT.glob("*.md"), ROOT / "tests" / "README.md", *PAGES})
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:\w+=\S+ )*ai-psychiatrist (.+)$", re.DOTALL)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 from tests.patience import wait_until
 
@@ -78,13 +78,15 @@ def by_subject(client: httpx.Client, _jobs: list[str], _folder: Path) -> None:
 
 def by_command(client: httpx.Client, _jobs: list[str], folder: Path) -> None:
     subject = client.get("/v1/assessments").json()["assessments"][0]["subject_id"]
-    ended = run(["records", "erase", "--subject", subject], folder, {"DATA_STATE_DIR": str(folder)})
+    ended = run_here(
+        ["records", "erase", "--subject", subject], folder, {"DATA_STATE_DIR": str(folder)}
+    )
     assert ended.code == 0, ended.err
 
 
 def by_commands(_client: httpx.Client, jobs: list[str], folder: Path) -> None:
     for job in jobs:
-        ended = run(["records", "erase", job], folder, {"DATA_STATE_DIR": str(folder)})
+        ended = run_here(["records", "erase", job], folder, {"DATA_STATE_DIR": str(folder)})
         assert ended.code == 0, ended.err
 
 

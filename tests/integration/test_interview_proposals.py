@@ -13,7 +13,8 @@ import pytest
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.interview_model import tool_of, with_arguments
 from tests.fakes.model_server import ModelServerThread, good_replies
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, client_of, model_at, settings_with, waiting
 from tests.integration.test_interview_http import (
     answer_to,
@@ -284,8 +285,10 @@ def test_command_asks_for_the_confirmation_and_tells_of_it(tmp_path: Path) -> No
     (tmp_path / "answers.txt").write_text(f"{SAID}\nyes\n{SAID}\nno\nstop\n", "utf-8")
     with ModelServerThread(proposing()) as models:
         arguments = ["interview", "--protocol", "phq8", "--answers", "answers.txt"]
-        done = run(arguments, tmp_path, model_at(models.url) | {"DANGER_MODEL": "off"})
-        told = run([*arguments, "--json"], tmp_path, model_at(models.url) | {"DANGER_MODEL": "off"})
+        done = run_here(arguments, tmp_path, model_at(models.url) | {"DANGER_MODEL": "off"})
+        told = run_here(
+            [*arguments, "--json"], tmp_path, model_at(models.url) | {"DANGER_MODEL": "off"}
+        )
     shown = " ".join(done.out.split())
     assert 'shall I put down "Several days"? 1 Yes 2 No 3 Not at all' in shown
     assert "read so by a model, confirmed in answer 2" in shown

@@ -61,50 +61,57 @@ SERVED = {
 }
 
 
-@pytest.mark.parametrize(("model", "setting"), SERVED.items())
-@pytest.mark.parametrize(
-    ("address", "hosts"),
-    [
-        pytest.param("http://127.0.0.1:8080/v1", "", id="loopback"),
-        pytest.param("http://127.9.9.9/v1", "", id="all_of_loopback"),
-        pytest.param("http://[::1]:8080/v1", "", id="loopback_6"),
-        pytest.param("http://[::ffff:127.0.0.1]/v1", "", id="mapped_loopback"),
-        pytest.param("http://LocalHost./v1", "", id="name_with_dot"),
-        pytest.param(f"http://u:{PASSWORD}@localhost/v1", "", id="credentials"),
-        pytest.param("http://gpu.example/v1", "other, GPU.example.", id="named_host"),
-        pytest.param("http://gpu.example.:81/v1", "gpu.example", id="named_host_with_dot"),
-        pytest.param("https://[fd00:0::1]/v1", "FD00::1", id="named_address_6"),
-        pytest.param("https://[fd00::1]/v1", "[fd00::1]", id="named_address_6_in_brackets"),
-        pytest.param("http://10.0.0.7/v1", "10.0.0.7", id="named_address"),
-    ],
-)
+def by_models(rows: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """Return each address with one model of those that are served, and the first with every."""
+    models = [*SERVED] * len(rows)
+    return [(*rows[0], model) for model in SERVED] + [
+        (*row, model) for row, model in zip(rows[1:], models, strict=False)
+    ]
+
+
+ASKED = [
+    ("http://127.0.0.1:8080/v1", ""),
+    ("http://127.9.9.9/v1", ""),
+    ("http://[::1]:8080/v1", ""),
+    ("http://[::ffff:127.0.0.1]/v1", ""),
+    ("http://LocalHost./v1", ""),
+    (f"http://u:{PASSWORD}@localhost/v1", ""),
+    ("http://gpu.example/v1", "other, GPU.example."),
+    ("http://gpu.example.:81/v1", "gpu.example"),
+    ("https://[fd00:0::1]/v1", "FD00::1"),
+    ("https://[fd00::1]/v1", "[fd00::1]"),
+    ("http://10.0.0.7/v1", "10.0.0.7"),
+]
+
+
+@pytest.mark.parametrize(("address", "hosts", "model"), by_models(ASKED))
 def test_servers_of_this_machine_and_named_hosts_are_asked(
-    model: str, setting: str, address: str, hosts: str, tmp_path: Path
+    address: str, hosts: str, model: str, tmp_path: Path
 ) -> None:
-    given = KEYS | {setting: address, "MODEL_DEFAULT": model, "MODEL_LOCAL_HOSTS": hosts}
+    given = KEYS | {SERVED[model]: address, "MODEL_DEFAULT": model, "MODEL_LOCAL_HOSTS": hosts}
     start(tmp_path, **given)
 
 
-@pytest.mark.parametrize(("model", "setting"), SERVED.items())
-@pytest.mark.parametrize(
-    ("address", "host"),
-    [
-        pytest.param("http://gpu.example/v1", "gpu.example", id="name"),
-        pytest.param("http://localhost.example/v1", "localhost.example", id="begins_like_ours"),
-        pytest.param("http://127.0.0.1.example/v1", "127.0.0.1.example", id="address_in_a_name"),
-        pytest.param("http://10.0.0.7/v1", "10.0.0.7", id="private_address"),
-        pytest.param("http://0.0.0.0/v1", "0.0.0.0", id="any_address"),  # noqa: S104
-        pytest.param("http://[fd00::1]/v1", "fd00::1", id="address_6"),
-        pytest.param("http://[::ffff:10.0.0.7]/v1", "::ffff:", id="mapped_address"),
-        pytest.param(f"http://u:{PASSWORD}@gpu.example/v1", "gpu.example", id="credentials"),
-        pytest.param("http://127.0.0.1@gpu.example/v1", "gpu.example", id="loopback_as_user"),
-        pytest.param("http://localhost:1@gpu.example/v1", "gpu.example", id="ours_as_credentials"),
-        pytest.param("http://sub.named.example/v1", "sub.named.example", id="below_a_named_host"),
-    ],
-)
+REFUSED = [
+    ("http://gpu.example/v1", "gpu.example"),
+    ("http://localhost.example/v1", "localhost.example"),
+    ("http://127.0.0.1.example/v1", "127.0.0.1.example"),
+    ("http://10.0.0.7/v1", "10.0.0.7"),
+    ("http://0.0.0.0/v1", "0.0.0.0"),  # noqa: S104
+    ("http://[fd00::1]/v1", "fd00::1"),
+    ("http://[::ffff:10.0.0.7]/v1", "::ffff:"),
+    (f"http://u:{PASSWORD}@gpu.example/v1", "gpu.example"),
+    ("http://127.0.0.1@gpu.example/v1", "gpu.example"),
+    ("http://localhost:1@gpu.example/v1", "gpu.example"),
+    ("http://sub.named.example/v1", "sub.named.example"),
+]
+
+
+@pytest.mark.parametrize(("address", "host", "model"), by_models(REFUSED))
 def test_servers_of_other_machines_are_refused_by_their_host(
-    model: str, setting: str, address: str, host: str, tmp_path: Path
+    address: str, host: str, model: str, tmp_path: Path
 ) -> None:
+    setting = SERVED[model]
     given = {"MODEL_LOCAL_HOSTS": "named.example", "MODEL_DEFAULT": model, setting: address}
     message = refusal(tmp_path, **KEYS, **given)
     assert repr(model) in message

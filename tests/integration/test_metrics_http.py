@@ -14,7 +14,8 @@ from ai_psychiatrist.infrastructure.telemetry.prometheus import SHOWN_TOGETHER
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.model_server import ModelServerThread, good_replies
 from tests.fakes.wires import encode_reply
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
 from tests.patience import wait_until
 
@@ -186,7 +187,9 @@ def test_where_keys_are_asked_for_only_a_key_for_metrics_reads_them(
     environment = {"AUTH_REQUIRED": "true", **ON}
     headers = {}
     if scope is not None:
-        made = run(["keys", "create", "--name", "watch", "--scope", scope], tmp_path, environment)
+        made = run_here(
+            ["keys", "create", "--name", "watch", "--scope", scope], tmp_path, environment
+        )
         assert made.code == 0, made.err
         headers = {"Authorization": f"Bearer {made.out.strip()}"}
     with Serving(tmp_path, environment) as serving, client_at(serving.url) as client:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.command import COMMAND, run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at
 from tests.integration.terminal import SERVED, TerminalProcess
 
@@ -33,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_assess_asks_the_model_that_is_named(folder: Path) -> None:
-    done = run(["assess", "interview.txt", "--json", "--model", "baseline"], folder, OTHERS)
+    done = run_here(["assess", "interview.txt", "--json", "--model", "baseline"], folder, OTHERS)
     assert done.code == 0, done.err
     chains = {name: models["chain"] for name, models in json.loads(done.out)["models"].items()}
     assert chains == {agent: ["baseline"] for agent in chains}
@@ -43,7 +44,7 @@ def test_fallbacks_stay(folder: Path) -> None:
     with ModelServerThread() as models:
         settings = OTHERS | {"OPENAI_BASE_URL": f"{models.url}/v1", "MODEL_FALLBACKS": "baseline"}
         command = ["assess", "interview.txt", "--json", "--model", "openai-chat:fake-model"]
-        done = run(command, folder, settings)
+        done = run_here(command, folder, settings)
     chains = json.loads(done.out)["models"]
     assert chains.pop("danger")["chain"] == ["openai-chat:fake-model"]
     for models_of_agent in chains.values():
@@ -55,7 +56,7 @@ def test_evaluate_run_records_the_model_that_is_named(folder: Path) -> None:
     (folder / "texts").mkdir()
     (folder / "interview.txt").rename(folder / "texts" / "300.txt")
     command = ["evaluate", "run", "texts", "--out", "run", "--model", "baseline"]
-    done = run(command, folder, OTHERS)
+    done = run_here(command, folder, OTHERS)
     assert done.code == 0, done.err
     assert "another" not in (folder / "run" / "run.json").read_text("utf-8")
 
@@ -65,7 +66,7 @@ def test_an_interview_is_held_with_the_model_that_is_named(folder: Path) -> None
     command = [*COMMANDS["interview"], "--answers", "answers.txt", "--model"]
     with ModelServerThread() as models:
         settings = OTHERS | {"OPENAI_BASE_URL": f"{models.url}/v1"}
-        done = run([*command, "openai-chat:fake-model"], folder, settings)
+        done = run_here([*command, "openai-chat:fake-model"], folder, settings)
         asked = models.server.request_count
     assert done.code == 0, done.err
     assert asked > 0
@@ -95,7 +96,8 @@ def test_serve_asks_the_model_that_is_named(folder: Path) -> None:
 def test_a_name_that_cannot_be_used_ends_with_status_2(
     folder: Path, command: str, name: str, cure: str
 ) -> None:
-    done = run([*COMMANDS[command], "--model", name], folder, {"API_PORT": "0"})
+    begun = run if command == "serve" else run_here
+    done = begun([*COMMANDS[command], "--model", name], folder, {"API_PORT": "0"})
     assert done.code == 2
     assert done.err.startswith("error: ")
     assert cure in done.err

@@ -12,7 +12,8 @@ from ai_psychiatrist.agents.prompts.item_descriptions import DESCRIPTIONS
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode
 from ai_psychiatrist.domain.phq8 import Item
 from tests.fakes.model_server import ModelServerThread, Request, good_replies
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 
 TALK = (
@@ -86,7 +87,7 @@ def test_command_and_python_ask_for_scores_as_the_mode_says(tmp_path: Path) -> N
         settings = settings_with(tmp_path / "state", **model_at(server.url))
         by_command = [
             Assessment.model_validate_json(
-                run(["assess", "talk.txt", "--json", *mode], tmp_path, served(server.url)).out
+                run_here(["assess", "talk.txt", "--json", *mode], tmp_path, served(server.url)).out
             )
             for mode in ([], ["--mode", DESCRIBED])
         ]
@@ -138,7 +139,7 @@ def talks(tmp_path: Path) -> Path:
 
 
 def evaluate(folder: Path, url: str | None, *arguments: str) -> Finished:
-    return run(["evaluate", *arguments], folder, {} if url is None else served(url))
+    return run_here(["evaluate", *arguments], folder, {} if url is None else served(url))
 
 
 def predicted_modes(folder: Path) -> set[str]:
@@ -230,7 +231,7 @@ def test_references_that_nobody_configured_are_asked_for_and_never_left_out(
     (tmp_path / "talk.txt").write_text(TALK, "utf-8")
     with ModelServerThread(good_replies()) as server:
         commands = [
-            run(["assess", "talk.txt", "--mode", mode], tmp_path, served(server.url)),
+            run_here(["assess", "talk.txt", "--mode", mode], tmp_path, served(server.url)),
             evaluate(tmp_path, server.url, "run", talks.name, "--out", "out", "--mode", mode),
         ]
         settings = settings_with(tmp_path / "state", **model_at(server.url))
@@ -246,7 +247,7 @@ def test_references_that_nobody_configured_are_asked_for_and_never_left_out(
 
 
 def test_a_mode_that_there_is_not_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    done = run(["assess", "-", "--mode", "one_shot"], tmp_path, stdin=TALK.encode())
+    done = run_here(["assess", "-", "--mode", "one_shot"], tmp_path, stdin=TALK.encode())
     assert done.code == 2
     assert all(mode in done.err for mode in AssessmentMode)
     for name in ("one_shot", 1):

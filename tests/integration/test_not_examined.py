@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
 
 SLEEP = "Duermo muy mal desde hace tres semanas, me despierto a cada rato."
@@ -93,7 +93,7 @@ def test_a_problem_says_what_was_not_examined(tmp_path: Path) -> None:
 
 def test_the_command_says_what_a_person_has_to_read(tmp_path: Path) -> None:
     (tmp_path / "interview.txt").write_text(SPANISH, encoding="utf-8")
-    shown = " ".join(run(["assess", "interview.txt"], tmp_path).out.split())
+    shown = " ".join(run_here(["assess", "interview.txt"], tmp_path).out.split())
 
     assert "Signs of danger: not examined" in shown
     assert "what is said in Spanish" in shown

@@ -17,7 +17,7 @@ from tests.fakes.replies import (
     scoring_answer,
     scoring_text,
 )
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 from tests.integration.soundness import Json, assert_sound
 
@@ -123,7 +123,7 @@ def test_command_shows_what_stands_and_certifies_it(tmp_path: Path, unread: str)
     interview, certificate = tmp_path / "interview.txt", tmp_path / "certificate.json"
     interview.write_text(INTERVIEW, "utf-8")
     with ModelServerThread(scoring(lambda answer: answer[TIRED].update({unread: 9}))) as models:
-        done = run(
+        done = run_here(
             ["assess", str(interview), "--certificate", str(certificate)],
             tmp_path,
             model_at(models.url) | ONE_TRY,
@@ -133,7 +133,7 @@ def test_command_shows_what_stands_and_certifies_it(tmp_path: Path, unread: str)
     assert f"Total: between {known} and {known + 3 * unknown} of 24" in done.out
     assert ("scoring" in done.out.split()) == (unread == "score")
     assert "what could be read of a refused one stands" in " ".join(done.out.split())
-    held = run(["verify", str(interview), str(certificate)], tmp_path)
+    held = run_here(["verify", str(interview), str(certificate)], tmp_path)
     assert held.code == 0, held.out
 
 
@@ -142,13 +142,13 @@ def test_run_keeps_the_items_that_were_read(tmp_path: Path) -> None:
     (tmp_path / "texts" / "300.txt").write_text(INTERVIEW, "utf-8")
     with ModelServerThread(scoring(lambda answer: answer.pop(ITEMS[-1]))) as models:
         settings = model_at(models.url) | ONE_TRY
-        done = run(["evaluate", "run", "texts", "--out", "run"], tmp_path, settings)
+        done = run_here(["evaluate", "run", "texts", "--out", "run"], tmp_path, settings)
     assert "0 of 1 units complete" in done.err
     prediction = json.loads((tmp_path / "run" / "predictions.jsonl").read_text("utf-8"))
     assert prediction["items"][SLEEP]["score"] == 1
     assert prediction["items"][ITEMS[-1]]["unknown_reason"] == "scoring_failed"
     assert prediction["status"] == "partial"
-    again = run(["revalidate", "run"], tmp_path, settings)
+    again = run_here(["revalidate", "run"], tmp_path, settings)
     assert again.code == 0, again.err
     after = json.loads((tmp_path / "run" / "predictions.jsonl").read_text("utf-8"))
     assert after["items"] == prediction["items"]

@@ -41,7 +41,8 @@ from tests.integration.canary import (
     canary_as_quote,
     canary_as_wrong_type,
 )
-from tests.integration.command import Finished, Serving, run
+from tests.integration.command import Finished, Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, model_at
 from tests.integration.test_privacy_pages import ROUTES as PAGES
 
@@ -361,7 +362,7 @@ def test_assess_tells_standard_output_alone(
 ) -> None:
     with ModelServerThread(script) as models:
         settings = model_at(models.url) | {"LOG_LEVEL": "DEBUG", "LOG_FORMAT": log_format}
-        done = run(["assess", "-"], tmp_path, settings, stdin=INTERVIEW.encode())
+        done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW.encode())
     assert done.code == code
     assert (CANARY in done.out) == (code == 1)
     assert "attempt_finished" in done.err
@@ -381,14 +382,14 @@ def test_assess_tells_standard_output_alone(
     ],
 )
 def test_unusable_input_is_not_repeated(tmp_path: Path, stdin: bytes) -> None:
-    done = run(["assess", "-"], tmp_path, {"LOG_LEVEL": "DEBUG"}, stdin=stdin)
+    done = run_here(["assess", "-"], tmp_path, {"LOG_LEVEL": "DEBUG"}, stdin=stdin)
     assert done.code == 2
     assert_silent(done.out, done.err)
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "MODEL_TEMPERATURE", "OPENAI_API_KEYS"])
 def test_values_of_settings_are_not_repeated(tmp_path: Path, name: str) -> None:
-    done = run(["settings"], tmp_path, {name: CANARY})
+    done = run_here(["settings"], tmp_path, {name: CANARY})
     assert_silent(done.out, done.err)
     with pytest.raises(AssessmentServiceError) as raised:
         load_settings({"OPENAI_API_KEYS": CANARY, "MODEL_TEMPERATURE": CANARY}, None)

@@ -19,7 +19,8 @@ from tests.integration.canary import (
     canary_as_quote,
     canary_as_wrong_type,
 )
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, model_at, settings_with
 
 DEBUG = {"LOG_LEVEL": "DEBUG", "LOG_FORMAT": "json", "PYDANTIC_AI_RETRIES": "1"}
@@ -59,7 +60,7 @@ def test_assess_tells_nothing_of_the_changed_transcripts(tmp_path: Path, case: s
     with ModelServerThread(when_asked_again(AGAIN[case])) as models:
         settings = model_at(models.url) | DEBUG
         command = ["assess", "-", "--ablate", "--json"]
-        done = run(command, tmp_path, settings, stdin=INTERVIEW.encode())
+        done = run_here(command, tmp_path, settings, stdin=INTERVIEW.encode())
         assert asked_again(models) >= 6
     assert done.code == 0, done.err
     drives = [item["drive"] for item in json.loads(done.out)["quantitative"]["items"].values()]
@@ -74,7 +75,7 @@ def test_the_table_of_assess_tells_nothing_of_the_changed_transcripts(tmp_path: 
     """It quotes the interview, and of the changes it says the verdicts alone."""
     with ModelServerThread(good_replies()) as models:
         command = ["assess", "-", "--ablate"]
-        done = run(command, tmp_path, model_at(models.url) | DEBUG, stdin=INTERVIEW.encode())
+        done = run_here(command, tmp_path, model_at(models.url) | DEBUG, stdin=INTERVIEW.encode())
         assert asked_again(models) >= 6
     assert done.code == 0, done.err
     assert "Ten years ago" not in done.out
@@ -133,12 +134,12 @@ def test_runs_keep_changed_transcripts_in_the_ledger(tmp_path: Path, case: str) 
     talks.write_text(json.dumps({"id": "a", "text": INTERVIEW}), "utf-8")
     with ModelServerThread(when_asked_again(AGAIN[case])) as models:
         command = ["evaluate", "run", "talks.jsonl", "--out", "run", "--ablate"]
-        ran = run(command, tmp_path, model_at(models.url) | DEBUG)
+        ran = run_here(command, tmp_path, model_at(models.url) | DEBUG)
         assert asked_again(models) >= 6
     assert ran.code == 0, ran.err
     talks.unlink()
     told = [
-        run(arguments, tmp_path)
+        run_here(arguments, tmp_path)
         for arguments in (
             ["evaluate", "ablate", "run"],
             ["evaluate", "ablate", "run", "--json"],

@@ -26,7 +26,8 @@ from tests.integration.canary import (
     assert_silent,
     broken,
 )
-from tests.integration.command import Finished, Serving, run
+from tests.integration.command import Finished, Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, model_at
 
 LOG_FORMATS = ("json", "console")
@@ -309,7 +310,7 @@ def test_deleting_an_interview_leaves_nothing_of_it(tmp_path: Path) -> None:
 def test_interviews_under_a_named_key_hold_no_readable_word(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("ab" * 32, encoding="ascii")
     settings = DEBUG | {"DATA_KEY_FILE": "key"}
-    done = run(
+    done = run_here(
         ["interview", "--protocol", "phq8", "--json"],
         tmp_path,
         settings,
@@ -360,7 +361,7 @@ def test_commands_tell_standard_output_alone(tmp_path: Path, case: str) -> None:
     (tmp_path / "binary.txt").write_bytes(f"{CANARY} ".encode() + b"\x81\x8d")
     arguments, code = COMMANDS[case]
     stdin = f"nearly every day, {CANARY}\n\xff{CANARY}\n".encode()
-    done = run(["interview", *arguments], tmp_path, DEBUG, stdin=stdin)
+    done = run_here(["interview", *arguments], tmp_path, DEBUG, stdin=stdin)
     assert done.code == code, done.err
     assert "Traceback" not in done.err
     assert_silent(done.err)

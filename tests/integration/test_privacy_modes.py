@@ -14,7 +14,8 @@ from tests.integration.canary import (
     canary_as_quote,
     canary_as_wrong_type,
 )
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, model_at
 
 SAID = (
@@ -33,7 +34,7 @@ def references(tmp_path_factory: pytest.TempPathFactory) -> Path:
     row = {"id": "a", "text": INTERVIEW, "items": [0, 0, 3, 3, 0, 0, 0, 0]}
     (folder / "talks.jsonl").write_text(json.dumps(row), "utf-8")
     for words in (["build", "talks.jsonl", "--out", "refs"], ["score", "refs", "--by", "labels"]):
-        done = run(["references", *words], folder)
+        done = run_here(["references", *words], folder)
         assert done.code == 0, done.err
     return folder / "refs"
 
@@ -50,14 +51,14 @@ def test_commands_tell_nothing_of_those_whose_words_are_shown(
     (tmp_path / "talk.txt").write_text(SAID, "utf-8")
     with ModelServerThread(good_replies()) as models:
         settings = settings_of(references, models.url)
-        assessed = run(["assess", "talk.txt", "--json", "--mode", mode], tmp_path, settings)
-        printed = run(["assess", "talk.txt", "--mode", mode], tmp_path, settings)
+        assessed = run_here(["assess", "talk.txt", "--json", "--mode", mode], tmp_path, settings)
+        printed = run_here(["assess", "talk.txt", "--mode", mode], tmp_path, settings)
         ran = ["evaluate", "run", "talk.txt", "--out", "out", "--mode", mode]
-        evaluated = run(ran, tmp_path, settings)
+        evaluated = run_here(ran, tmp_path, settings)
         prompts = [one.messages[-1].content for one in models.requests if one.task == "scoring"]
         for script in (canary_as_quote, canary_as_wrong_type):
             models.server.script = script
-            failed = run(["assess", "talk.txt", "--mode", mode], tmp_path, settings)
+            failed = run_here(["assess", "talk.txt", "--mode", mode], tmp_path, settings)
             assert_silent(failed.err)
     assert len(prompts) == 3
     assert all(f"{CANARY}-said" in prompt for prompt in prompts)
@@ -65,7 +66,7 @@ def test_commands_tell_nothing_of_those_whose_words_are_shown(
         assert done.code == 0, done.err
         assert_silent(done.out, done.err)
     assert '"references"' in assessed.out
-    report = run(["evaluate", "report", "out"], tmp_path)
+    report = run_here(["evaluate", "report", "out"], tmp_path)
     assert_silent(report.out, report.err)
     assert_files_silent(tmp_path, sinks=WORDS)
 
@@ -96,6 +97,6 @@ def test_a_refusal_to_measure_names_nobody(tmp_path: Path, references: Path) -> 
     (tmp_path / "talks.jsonl").write_text(json.dumps(row), "utf-8")
     settings = {"LOG_LEVEL": "DEBUG", "REFERENCES_DIR": str(references)}
     words = ["evaluate", "run", "talks.jsonl", "--out", "out", "--mode", "few_shot"]
-    done = run(words, tmp_path, settings)
+    done = run_here(words, tmp_path, settings)
     assert done.code == 2
     assert_silent(done.out, done.err)

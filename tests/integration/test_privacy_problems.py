@@ -27,7 +27,8 @@ from tests.integration.canary import (
     assert_silent,
     broken,
 )
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, model_at
 from tests.patience import wait_until
 
@@ -287,7 +288,7 @@ def test_a_stray_line_of_the_env_file_is_never_shown(tmp_path: Path, case: str) 
     (tmp_path / ".env").write_text(STRAY_LINES[case], "utf-8")
     (tmp_path / "talk.txt").write_text("Participant: I sleep well.\n", "utf-8")
     for arguments in (["settings"], ["assess", "talk.txt"], ["doctor"]):
-        done = run(arguments, tmp_path, {"LOG_LEVEL": "DEBUG"})
+        done = run_here(arguments, tmp_path, {"LOG_LEVEL": "DEBUG"})
         assert_silent(done.out, done.err)
     with (
         suppress(AssertionError),

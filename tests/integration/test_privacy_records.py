@@ -21,7 +21,8 @@ from tests.integration.canary import (
     broken,
     canary_as_quote,
 )
-from tests.integration.command import Finished, Serving, run
+from tests.integration.command import Finished, Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, model_at
 from tests.patience import wait_until
 
@@ -187,7 +188,7 @@ def _assert_only_allowed_keys(done: Finished) -> None:
 
 
 def _assert_commands_silent(folder: Path) -> None:
-    listed = run(["records", "list", "--json"], folder)
+    listed = run_here(["records", "list", "--json"], folder)
     lines = [json.loads(line) for line in listed.out.splitlines()]
     assert len(lines) > len(MODELS)
     key = folder / "new.key"
@@ -234,6 +235,6 @@ def _assert_commands_silent(folder: Path) -> None:
 
 
 def _assert_silent_command(arguments: list[str], code: int, folder: Path) -> None:
-    done = run(arguments, folder)
+    done = run_here(arguments, folder)
     assert done.code == code, (arguments, done.err)
     assert_silent(done.out, done.err)

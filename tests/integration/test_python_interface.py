@@ -18,7 +18,7 @@ from structlog.contextvars import get_contextvars
 import ai_psychiatrist as ap
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServerThread, fault
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 
 UNKNOWN_LABELS = "Anna: How are you?\nTom: I am tired every day.\n"
@@ -56,7 +56,7 @@ def test_python_command_and_http_give_the_same_result(
     settings: ap.Settings, tmp_path: Path, example_interview: str
 ) -> None:
     (tmp_path / "interview.txt").write_text(example_interview, "utf-8")
-    done = run(["assess", "interview.txt", "--json"], tmp_path)
+    done = run_here(["assess", "interview.txt", "--json"], tmp_path)
     by_command = ap.Assessment.model_validate_json(done.out)
     with client_of(settings) as client:
         response = client.post("/full_pipeline", json={"transcript_text": example_interview})
@@ -252,14 +252,16 @@ def test_evaluate_makes_the_run_of_the_command(
     last = asyncio.run(evaluated(tmp_path / "in-python"))
     assert (last.requested, last.valid, last.failed, last.pending) == (3, 3, 0, 0)
     assert counts == [(3, 3)]
-    done = run(["evaluate", "run", str(interviews), "--out", "by-command"], tmp_path)
+    done = run_here(["evaluate", "run", str(interviews), "--out", "by-command"], tmp_path)
     assert done.code == 0
     made, commanded = (
         (tmp_path / folder / "predictions.jsonl").read_bytes()
         for folder in ("in-python", "by-command")
     )
     assert made == commanded
-    resumed = run(["evaluate", "run", str(interviews), "--out", "in-python", "--resume"], tmp_path)
+    resumed = run_here(
+        ["evaluate", "run", str(interviews), "--out", "in-python", "--resume"], tmp_path
+    )
     assert resumed.code == 0
     assert "0 model calls made now" in resumed.err
 

@@ -24,6 +24,7 @@ from tests.fakes.references import TALKS, made_references, references_in, shown_
 from tests.fakes.references import session as session_of
 from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
 from tests.integration.command import Finished, run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 from tests.unit.evaluation.datasets.corpora import AVEC_2017, daic, session, write
 
@@ -194,7 +195,7 @@ def test_command_python_and_http_show_the_same(
 ) -> None:
     (tmp_path / "talk.txt").write_text(ASKER, "utf-8")
     served = {**model_at(server.url), **shown_by(folder)}
-    done = run(["assess", "talk.txt", "--mode", "few_shot", "--json"], tmp_path, served)
+    done = run_here(["assess", "talk.txt", "--mode", "few_shot", "--json"], tmp_path, served)
     assert done.code == 0, done.err
     settings = settings_with(tmp_path / "state", **served)
     with client_of(settings) as client:
@@ -266,13 +267,13 @@ def test_a_server_whose_references_do_not_fit_its_settings_does_not_start(
     assert "cut into 2 lines" in done.err
     assert "Traceback" not in done.err
     (tmp_path / "talk.txt").write_text(ASKER, "utf-8")
-    few = run(["assess", "talk.txt", "--mode", "few_shot"], tmp_path, more)
+    few = run_here(["assess", "talk.txt", "--mode", "few_shot"], tmp_path, more)
     assert (few.code, "cut into 2 lines" in few.err) == (2, True)
-    assert run(["assess", "talk.txt"], tmp_path, more).code in {0, 1}
+    assert run_here(["assess", "talk.txt"], tmp_path, more).code in {0, 1}
 
 
 def test_settings_that_ask_for_few_shot_need_references(tmp_path: Path) -> None:
-    done = run(["assess", "-"], tmp_path, {"ENABLE_FEW_SHOT": "true"}, stdin=ASKER.encode())
+    done = run_here(["assess", "-"], tmp_path, {"ENABLE_FEW_SHOT": "true"}, stdin=ASKER.encode())
     assert (done.code, "REFERENCES_DIR" in done.err) == (2, True)
 
 
@@ -288,7 +289,7 @@ def corpus(folder: Path, numbers: Sequence[int]) -> Path:
 
 
 def evaluate(folder: Path, settings: Mapping[str, str], *arguments: str) -> Finished:
-    return run(["evaluate", *arguments], folder, settings)
+    return run_here(["evaluate", *arguments], folder, settings)
 
 
 def test_modes_of_runs_over_a_corpus_are_compared_in_pairs(
@@ -399,7 +400,7 @@ def test_a_search_that_fails_is_a_failure_of_its_own_and_can_be_gone_on_with(
             "MODEL_BUSY_WAITS_SECONDS": "0",
         }
         for words in (["build", "others", "--out", "refs"], ["score", "refs", "--by", "labels"]):
-            made = run(["references", *words], tmp_path, served)
+            made = run_here(["references", *words], tmp_path, served)
             assert made.code == 0, made.err
         is_down[0] = True
         few_shot = ("run", "corpus", "--out", "out", "--mode", "few_shot")
@@ -420,9 +421,9 @@ def test_references_are_scored_without_references(tmp_path: Path) -> None:
     """Whatever is set for assessments: there are none to show before they are scored."""
     made_references(tmp_path / "refs", is_scored=False)
     settings = shown_by(tmp_path / "refs", ENABLE_FEW_SHOT="true")
-    refused = run(["assess", "-"], tmp_path, settings, stdin=ASKER.encode())
+    refused = run_here(["assess", "-"], tmp_path, settings, stdin=ASKER.encode())
     assert (refused.code, "references score" in refused.err) == (2, True)
-    scored = run(["references", "score", "refs", "--by", "model"], tmp_path, settings)
+    scored = run_here(["references", "score", "refs", "--by", "model"], tmp_path, settings)
     assert scored.code == 0, scored.err
-    assessed = run(["assess", "-", "--json"], tmp_path, settings, stdin=ASKER.encode())
+    assessed = run_here(["assess", "-", "--json"], tmp_path, settings, stdin=ASKER.encode())
     assert json.loads(assessed.out)["mode"] == "few_shot"

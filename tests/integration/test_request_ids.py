@@ -15,7 +15,8 @@ from tests.fakes.exchange import Reply, Request
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import good_text, participant_quotes
-from tests.integration.command import Serving, run
+from tests.integration.command import Serving
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
 
 INTERVIEW = "Participant: I feel tired nearly every day because of job number {}.\n"
@@ -152,7 +153,7 @@ def test_lines_of_a_command_carry_the_id_of_its_assessment(
     with ModelServerThread(FAULTS.get(fault)) as models:
         settings = model_at(models.url) | {"LOG_FORMAT": "json", "LOG_LEVEL": "INFO"}
         text = INTERVIEW.format(1).encode()
-        done = run(["assess", "-", "--json"], tmp_path, settings, stdin=text)
+        done = run_here(["assess", "-", "--json"], tmp_path, settings, stdin=text)
     assert done.code == code
     lines = lines_of(done.err)
     assert "assessment_finished" in {line["event"] for line in lines}

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.faults import FAULTS, fault
 from tests.fakes.model_server import ModelServerThread
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 
 WORDS = "I keep thinking about killing myself"
@@ -138,7 +138,7 @@ def test_an_unreadable_transcript_has_no_signs_to_tell(client: httpx.Client) -> 
 
 
 def test_the_report_begins_with_the_signs_even_when_nothing_finished(tmp_path: Path) -> None:
-    done = run(["assess", "-"], tmp_path, DEAD, stdin=INTERVIEW.encode())
+    done = run_here(["assess", "-"], tmp_path, DEAD, stdin=INTERVIEW.encode())
 
     assert done.code == 3
     assert done.out.startswith("Signs of danger: high")

@@ -14,11 +14,12 @@ import httpx
 import pytest
 
 from tests.integration.command import COMMAND, Serving, environment_of, finish, run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, client_of, settings_with
 from tests.integration.started import start
 from tests.patience import wait_until
 
-_WITHOUT_UMASK: Final = ("/bin/sh", "-c", 'umask 0 && exec "$0" "$@"', COMMAND)
+_WITHOUT_UMASK: Final = {"umask": 0}
 """Whatever is made without rights of its own may then be read and written by everybody."""
 _BODY: Final = {"transcript_text": "Participant: I sleep badly every night."}
 _ASYNC: Final = {"Prefer": "respond-async"}
@@ -36,7 +37,8 @@ _SETTINGS: Final = {
 
 def said(folder: Path, *arguments: str, **more: str) -> str:
     environment = environment_of(folder, _SETTINGS | more)
-    with start([*_WITHOUT_UMASK, *arguments], folder, environment, is_afresh=True) as process:
+    command = [COMMAND, *arguments]
+    with start(command, folder, environment, limits=_WITHOUT_UMASK) as process:
         done = finish(process)
     assert done.code in {0, 1}, done.err
     return done.out
@@ -44,9 +46,8 @@ def said(folder: Path, *arguments: str, **more: str) -> str:
 
 @contextmanager
 def client_of_server(folder: Path, key: str, more: dict[str, str]) -> Iterator[httpx.Client]:
-    command = (*_WITHOUT_UMASK, "serve")
     with (
-        Serving(folder, _SETTINGS | more, command=command, is_afresh=True) as serving,
+        Serving(folder, _SETTINGS | more, limits=_WITHOUT_UMASK) as serving,
         client_at(serving.url) as client,
     ):
         client.headers["X-API-Key"] = key
@@ -59,8 +60,8 @@ def worker_of(folder: Path, more: dict[str, str]) -> Iterator[None]:
     log = folder / "worker.log"
     with log.open("wb") as stream:
         streams = {1: stream, 2: stream}
-        command = [*_WITHOUT_UMASK, "worker"]
-        process = start(command, folder, environment, streams=streams, is_afresh=True)
+        command = [COMMAND, "worker"]
+        process = start(command, folder, environment, streams=streams, limits=_WITHOUT_UMASK)
     with process:
         wait_until(lambda: "takes jobs" in log.read_text("utf-8"))
         yield
@@ -200,11 +201,11 @@ def test_what_others_can_read_or_swap_is_refused_in_a_folder_of_a_group(
     settings = settings_with(state, STORE_ASSESSMENTS="true")
     with client_of(settings) as client:
         assert client.post("/v1/assessments", json=_BODY).status_code == 201
-    assert run("keys create --name a --scope read".split(), tmp_path).code == 0
+    assert run_here("keys create --name a --scope read".split(), tmp_path).code == 0
     (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     spoil(state / name)
     commands = {"keys.sqlite": "keys list", "digest.key": "assess talk.txt"}
-    done = run(commands.get(name, "records list").split(), tmp_path)
+    done = run_here(commands.get(name, "records list").split(), tmp_path)
     assert done.code == 2
     assert told in done.err
     assert "Traceback" not in done.err
@@ -217,7 +218,7 @@ def test_a_named_key_may_be_read_by_its_group(mode: int, is_taken: bool, tmp_pat
     key.chmod(mode)
     (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     arguments = ["assess", "talk.txt", "--certificate", "certificate.json"]
-    done = run(arguments, tmp_path, {"CERTIFICATE_KEY_FILE": str(key)})
+    done = run_here(arguments, tmp_path, {"CERTIFICATE_KEY_FILE": str(key)})
     assert (done.code in {0, 1}) is is_taken, done.err
     assert is_taken or "CERTIFICATE_KEY_FILE can be used by others: chmod 600" in done.err
 
@@ -260,7 +261,8 @@ def test_without_a_home_folder_every_command_names_the_setting(
     (tmp_path / "answers.txt").write_text("5\n", "utf-8")
     # As where HOME is not set, and the system knows no user of this number.
     settings = {"DATA_STATE_DIR": "~nobody-is-called-so/state"}
-    done = run(command.split(), tmp_path, settings)
+    begun = run if command.startswith("serve") else run_here
+    done = begun(command.split(), tmp_path, settings)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: DATA_STATE_DIR: no home folder is known")
     assert done.err.count("\n") == 1
@@ -274,7 +276,7 @@ def test_with_a_home_that_cannot_be_written_a_command_gives_its_result_or_the_cu
     (tmp_path / "talk.txt").write_text(_BODY["transcript_text"], "utf-8")
     (tmp_path / "answers.txt").write_text("5\n", "utf-8")
     settings = {"HOME": "/dev/null", "DATA_STATE_DIR": ""}
-    done = run(command.split(), tmp_path, settings)
+    done = run_here(command.split(), tmp_path, settings)
     assert "Traceback" not in done.err
     if command.startswith(("interview", "keys", "worker")):
         assert done.code == 2
@@ -295,6 +297,6 @@ def test_each_setting_of_a_path_names_itself_where_no_home_is_known(
     setting: str, more: dict[str, str], tmp_path: Path
 ) -> None:
     command = "worker" if more else "interview list"
-    done = run(command.split(), tmp_path, {setting: "~nobody-is-called-so/it", **more})
+    done = run_here(command.split(), tmp_path, {setting: "~nobody-is-called-so/it", **more})
     assert done.code == 2
     assert done.err.startswith(f"error: {setting}: no home folder is known")

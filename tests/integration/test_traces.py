@@ -19,7 +19,8 @@ from tests.fakes.faults import FAULTS
 from tests.fakes.interview_model import calling_tools
 from tests.fakes.model_server import ModelServerThread, fault, good_replies
 from tests.fakes.otlp_collector import OtlpCollector, SpanSeen
-from tests.integration.command import Serving, environment_of, run
+from tests.integration.command import Serving, environment_of
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, client_of, model_at, settings_with
 from tests.integration.test_interview_http import INCIDENT, answered, begin
 from tests.patience import wait_until
@@ -352,7 +353,7 @@ def test_a_variable_that_nothing_goes_on_with_is_refused_by_name(
     name: str, value: str, tmp_path: Path
 ) -> None:
     environment = {"TELEMETRY_EXPORT": "true", name: value}
-    done = run(["assess", "-"], tmp_path, environment, stdin=SAID.encode())
+    done = run_here(["assess", "-"], tmp_path, environment, stdin=SAID.encode())
     assert done.code == 2
     assert name in done.err
     assert "canary" not in done.err
@@ -362,7 +363,7 @@ def test_a_variable_that_nothing_goes_on_with_is_refused_by_name(
 def test_a_command_sends_its_spans_before_it_ends(tmp_path: Path) -> None:
     with OtlpCollector() as collector:
         environment = {"TELEMETRY_EXPORT": "true", "TELEMETRY_ENDPOINT": collector.url}
-        done = run(["assess", "-"], tmp_path, environment, stdin=SAID.encode())
+        done = run_here(["assess", "-"], tmp_path, environment, stdin=SAID.encode())
     assert done.code == 0, done.err
     spans = collector.spans
     assessment = only(spans, "invoke_workflow assessment")

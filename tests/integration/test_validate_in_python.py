@@ -6,7 +6,7 @@ import pytest
 from rich.pretty import pretty_repr
 
 import ai_psychiatrist as ap
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 
 SCHEMA = {
     "type": "object",
@@ -21,7 +21,7 @@ def test_it_finds_what_the_command_finds(tmp_path: Path) -> None:
     schema.write_text(json.dumps(SCHEMA), "utf-8")
     answers.write_text("\n".join(LINES) + "\n", "utf-8")
     arguments = ["validate", "--schema", str(schema), str(answers), "--failures", "failures"]
-    done = run([*arguments, "--coercions", "coercions", "--summary", "summary"], tmp_path)
+    done = run_here([*arguments, "--coercions", "coercions", "--summary", "summary"], tmp_path)
     assert done.code == 1
     in_memory, by_path = ap.validate(LINES, SCHEMA), ap.validate(answers, schema)
     for found in (in_memory, by_path):

@@ -30,7 +30,7 @@ from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.stores import KEY_NAME, Records, StorePlace, Stores
 from tests.fakes.captured_events import captured_events
 from tests.fakes.webhook_receiver import Reaction, Receiver, receiving
-from tests.integration.command import run as run_command
+from tests.integration.command_here import run_here as run_command
 from tests.integration.pages import ROOT, blocks
 
 SECRET = "canary-0123456789abcdef0123456789"

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at
 from tests.integration.started import Started
 from tests.integration.test_metrics_http import counted, of
@@ -79,7 +79,7 @@ def test_a_second_worker_at_the_same_port_says_which_setting_to_change(
 ) -> None:
     folder = working[0].folder
     environment = {"DATA_STATE_DIR": str(folder)} | counting
-    ended = run(["worker"], folder, environment)
+    ended = run_here(["worker"], folder, environment)
     assert ended.code == 2
     assert f"TELEMETRY_WORKER_PORT={port} is in use" in ended.err
 
@@ -88,6 +88,6 @@ def test_an_address_of_another_machine_is_refused_by_name(
     tmp_path: Path, counting: dict[str, str]
 ) -> None:
     environment = {"TELEMETRY_WORKER_ADDRESS": "192.0.2.1"} | counting
-    ended = run(["worker"], tmp_path, environment)
+    ended = run_here(["worker"], tmp_path, environment)
     assert ended.code == 2
     assert "TELEMETRY_WORKER_ADDRESS=192.0.2.1" in ended.err

@@ -8,8 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
+from tests.sweeps import CONVERSATIONS
 
 from ai_psychiatrist.agents.baseline import answers
 from ai_psychiatrist.agents.baseline.judgement import MOST_QUOTES
@@ -358,7 +359,6 @@ def test_any_transcript_gets_replies_in_the_contract(text: str) -> None:
         verdict(text, metric, findings)
 
 
-@settings(max_examples=50)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200))
 def test_any_text_is_survived_and_answered_alike_twice(text: str) -> None:
     for task in ("evidence", "qualitative"):
@@ -381,12 +381,13 @@ def unaccepted(text: str) -> list[str]:
     return [quote for quote in quotes if not isinstance(index.ground(quote), Quote)]
 
 
+@pytest.mark.sweep
 def test_quotes_of_public_conversations_are_accepted_by_the_evidence_check(
-    public_data: Path,
+    public_data: Path, *, is_whole: bool
 ) -> None:
     lines = (public_data / "transcripts" / "conversations.jsonl").read_text("utf-8").splitlines()
     labels = {"doctor": "Doctor", "patient": "Patient"}
-    for line in lines:
+    for line in lines[:: len(lines) // CONVERSATIONS.size(is_whole=is_whole) or 1]:
         turns = json.loads(line)["turns"]
         text = "\n".join(f"{labels.get(t['speaker'], 'Doctor')}: {t['text']}" for t in turns)
         if "Patient: " in text:
@@ -415,7 +416,6 @@ def test_quotes_of_public_conversations_are_accepted_by_the_evidence_check(
         max_size=4,
     )
 )
-@settings(max_examples=100, deadline=None)
 def test_quotes_of_any_transcript_are_accepted_by_the_evidence_check(
     turns: list[tuple[str, list[str]]],
 ) -> None:

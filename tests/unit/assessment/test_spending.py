@@ -55,10 +55,13 @@ def half_failing(task: str, prompt: str, number: int) -> str:
     return "no idea" if failing.get(task, "\0") in prompt else good(task, prompt, number)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("max_calls", [60, 9])
-def test_parts_of_a_long_interview_come_to_the_same_in_any_order(max_calls: int) -> None:
+def test_parts_of_a_long_interview_come_to_the_same_in_any_order(
+    max_calls: int, *, is_whole: bool
+) -> None:
     results = set()
-    for seed in range(12):
+    for seed in range(LATENCIES.size(is_whole=is_whole)):
         server = Server(half_failing, Random(seed))  # noqa: S311  no secret
         work = assess(server, max_calls=max_calls, part_characters=160)
         results.add(untimed(run_permuted(work, seed)))

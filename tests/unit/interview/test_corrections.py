@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from ai_psychiatrist.interview.phq8.corrections import (
 from ai_psychiatrist.interview.protocol import leading_words
 from ai_psychiatrist.interview.protocol.records import CorrectionPolicy
 
-AGENTS = pytest.mark.parametrize("has_model", [False, True], ids=["rules", "model"])
 UNNAMED = [
     ("wait, three days", 1),
     ("sorry, I meant most days", 2),
@@ -86,6 +86,22 @@ OWN = [
     ("hang on, somebody's at the door", None),
     ("sorry, I'd rather not say", None),
 ]
+EARLIER = ("=An earlier question: Sleep", "sleep", "The one before.", "I meant the sleep one")
+CURRENT = ("=The question just asked: Energy", "energy", "the current")
+WITH_MODEL = 6
+"""Of every so many wordings one is said where agents answer too, whom none of it reaches."""
+
+
+def by_rules_and_some_by_model(*said: object) -> list[tuple[object, bool]]:
+    """Return each with whether a model is there: without, and of every few with one as well."""
+    return [(one, False) for one in said] + [(one, True) for one in said[::WITH_MODEL]]
+
+
+def each_with_one_of(ways: tuple[str, ...]) -> list[tuple[str, int | None, str]]:
+    """Return each correction with one way to say which is meant, all of them in turn."""
+    return [(*one, way) for one, way in zip(UNNAMED, cycle(ways), strict=False)]
+
+
 Work = Callable[[Desk], Coroutine[Any, Any, None]]
 
 
@@ -112,8 +128,10 @@ def scores(at: Desk, *items: Item) -> list[int | None]:
     return [at.outcome(item).score for item in items]
 
 
-@AGENTS
-@pytest.mark.parametrize("said", [*(said for said, _ in UNNAMED), *WITH_THE_NEXT])
+@pytest.mark.parametrize(
+    ("said", "has_model"),
+    by_rules_and_some_by_model(*(said for said, _ in UNNAMED), *WITH_THE_NEXT),
+)
 def test_neither_item_is_scored_before_the_person_says_which(
     said: str, has_model: bool, tmp_path: Path
 ) -> None:
@@ -131,14 +149,13 @@ def test_neither_item_is_scored_before_the_person_says_which(
     assert agents.asked == []
 
 
-@AGENTS
 @pytest.mark.parametrize(
-    "earlier", ["=An earlier question: Sleep", "sleep", "The one before.", "I meant the sleep one"]
+    ("meant", "has_model"), by_rules_and_some_by_model(*each_with_one_of(EARLIER))
 )
-@pytest.mark.parametrize(("said", "score"), UNNAMED)
 def test_what_is_meant_for_the_earlier_item_replaces_its_answer(
-    said: str, score: int | None, earlier: str, has_model: bool, tmp_path: Path
+    meant: tuple[str, int | None, str], has_model: bool, tmp_path: Path
 ) -> None:
+    said, score, earlier = meant
     at, _ = lead(tmp_path, "=Several days", said, earlier, has_model=has_model)
     sleep = at.outcome(Item.SLEEP)
     assert sleep.score == score
@@ -161,8 +178,7 @@ def _fresh(folder: Path) -> Path:
     return folder / "fresh"
 
 
-@pytest.mark.parametrize("current", ["=The question just asked: Energy", "energy", "the current"])
-@pytest.mark.parametrize(("said", "score"), UNNAMED)
+@pytest.mark.parametrize(("said", "score", "current"), each_with_one_of(CURRENT))
 def test_what_is_meant_for_the_current_item_is_its_answer(
     said: str, score: int | None, current: str, tmp_path: Path
 ) -> None:
@@ -200,11 +216,11 @@ def test_who_refuses_to_say_which_has_refused_both(reply: str, tmp_path: Path) -
         assert at.outcome(item).unknown_reason is UnansweredReason.DECLINED
 
 
-@pytest.mark.parametrize("has_model", [False, True], ids=["rules", "model"])
-@pytest.mark.parametrize(("said", "score"), OWN)
+@pytest.mark.parametrize(("answer", "has_model"), by_rules_and_some_by_model(*OWN))
 def test_an_answer_of_its_own_is_not_asked_about(
-    said: str, score: int | None, has_model: bool, tmp_path: Path
+    answer: tuple[str, int | None], has_model: bool, tmp_path: Path
 ) -> None:
+    said, score = answer
     at, _ = lead(tmp_path, "several days", said, has_model=has_model)
     assert scores(at, Item.SLEEP, Item.TIRED) == [1, score]
     assert all(option.kind is not AnswerKind.ITEM for option in at.question.options)

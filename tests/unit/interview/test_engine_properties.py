@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.interview.built import PROTOCOLS
 
@@ -49,7 +49,6 @@ def begun(unknown: frozenset[Item]) -> Interview:
     return begin_items(PHQ8, new)
 
 
-@settings(max_examples=150, deadline=None)
 @given(unknown=st.frozensets(st.sampled_from(Item)), answers=_ANSWERS)
 def test_every_interview_about_items_ends_by_its_rules(
     unknown: frozenset[Item], answers: list[int | str]
@@ -85,7 +84,6 @@ def words_of_turn(interview: Interview, turn: int | None) -> str:
     return answers[0].text
 
 
-@settings(max_examples=60, deadline=None)
 @given(answers=_ANSWERS)
 def test_the_same_answers_always_lead_to_the_same_interview(answers: list[int | str]) -> None:
     first = begun(frozenset(Item))

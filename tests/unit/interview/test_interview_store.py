@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.interview_stores import OwnInterviewStore, open_interviews
 from tests.fakes.refusals import refused
@@ -150,7 +150,6 @@ _INTERVIEWS = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_INTERVIEWS)
 def test_an_interview_is_the_same_after_it_was_stored(before: Interview) -> None:
     after = from_bytes(to_bytes(before))

@@ -70,13 +70,18 @@ def turns_in(conversations: Path) -> Iterator[str]:
             yield from (turn["text"] for turn in json.loads(line)["turns"])
 
 
-def test_no_turn_of_public_english_conversations_is_called_foreign(public_data: Path) -> None:
+@pytest.mark.sweep
+def test_no_turn_of_public_english_conversations_is_called_foreign(
+    public_data: Path, *, is_whole: bool
+) -> None:
+    turns = [*turns_in(public_data / "transcripts" / "conversations.jsonl")]
+    assert len(turns) > 5_000
     told = [
         examined(f"P {' '.join(turn.split())}")
-        for turn in turns_in(public_data / "transcripts" / "conversations.jsonl")
+        for turn in turns[:: 1 if is_whole else 10]
         if len(turn.split()) >= 4
     ]
-    assert len(told) > 5_000
+    assert len(told) > len(turns) // 20
     assert not [one for one in told if one.turns_not_examined]
 
 

@@ -640,13 +640,13 @@ def test_a_harmless_turn_more_does_not_lower_the_level(statement: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<" * 40_000,
-        "kill " * 40_000,
-        "not " * 50_000,
-        "i want to die " * 14_000,
-        "Doctor: any thoughts of suicide?\nPatient: yeah\n" * 4_000,
-        "," * 200_000,
-        "a" * 200_000,
+        "<" * 16_000,
+        "kill " * 16_000,
+        "not " * 20_000,
+        "i want to die " * 5_600,
+        "Doctor: any thoughts of suicide?\nPatient: yeah\n" * 1_600,
+        "," * 80_000,
+        "a" * 80_000,
     ],
     ids=["angles", "verbs", "negators", "dangers", "answers", "commas", "one word"],
 )

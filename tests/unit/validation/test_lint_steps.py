@@ -207,9 +207,7 @@ ODD: st.SearchStrategy[object] = st.sampled_from(
 )
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_what_the_lint_passes_compiles_and_nothing_breaks_the_lint(
     tmp_path: Path, data: st.DataObject

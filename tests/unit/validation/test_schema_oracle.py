@@ -4,7 +4,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from tests.unit.validation.schema_strategies import answers, schemas
 
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
@@ -45,7 +45,6 @@ def _comparable(parts: tuple[PathPart, ...], keyword: str) -> Finding:
     return parts, keyword
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(schema=schemas(), value=answers())
 def test_both_engines_find_the_same_faults_in_the_same_places(
     schema: dict[str, Any], value: dict[str, Any]

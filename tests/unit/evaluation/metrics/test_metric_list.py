@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.integration.command import run
+from tests.integration.command_here import run_here
 
 from ai_psychiatrist.evaluation.metrics.metric import all_metrics
 from ai_psychiatrist.evaluation.metrics.metric_list import SOURCES
@@ -20,7 +20,7 @@ def test_every_metric_says_what_it_is() -> None:
 
 
 def test_the_command_says_what_every_metric_is(tmp_path: Path) -> None:
-    done = run(["evaluate", "metrics", "--list"], tmp_path)
+    done = run_here(["evaluate", "metrics", "--list"], tmp_path)
     assert (done.code, done.err) == (0, "")
     told = " ".join(done.out.split())
     for one in all_metrics():

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.bare_assessments import bare_assessment, bare_item, bare_scores
 from tests.unit.evaluation.metrics.built import item, unit
@@ -167,7 +167,6 @@ def test_line_holds_no_words_of_the_assessment() -> None:
 scores = st.none() | st.integers(0, 3)
 
 
-@settings(deadline=None)
 @given(
     st.text(min_size=1),
     st.lists(scores, min_size=8, max_size=8),

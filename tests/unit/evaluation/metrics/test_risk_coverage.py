@@ -6,7 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.evaluation.metrics.built import at, labels, number, plain, unit, value
 
@@ -101,7 +101,6 @@ def predicted(run: list[list[Cell]], *, is_withholding: bool) -> list[UnitPredic
     ]
 
 
-@settings(deadline=None)
 @given(runs)
 def test_withholding_scores_never_lowers_a_charged_area(run: list[list[Cell]]) -> None:
     known = {str(name): labels([cell.label for cell in row]) for name, row in enumerate(run)}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import (
@@ -270,13 +270,11 @@ def bundles(draw: st.DrawFn) -> Element:
 
 
 @given(bundle=bundles())
-@settings(max_examples=150, deadline=None)
 def test_every_bundle_that_is_made_is_sound_also_when_read_back(bundle: Element) -> None:
     assert not faults_of(json.loads(bytes_of(bundle)))
 
 
 @given(bundle=bundles())
-@settings(max_examples=150, deadline=None)
 def test_every_bundle_is_valid_by_the_official_schema(
     official: jsonschema_rs.Validator, bundle: Element
 ) -> None:
