@@ -131,7 +131,7 @@ def writing_output() -> Iterator[None]:
 
 @contextmanager
 def telling_what_cannot_be_written() -> Iterator[None]:
-    """End the program with one line when its output meets a full disk or nobody reads it."""
+    """End the program with a line where its output meets a full disk, silently without a reader."""
     stdout = sys.stdout
     try:
         try:

@@ -30,12 +30,12 @@ def print_question(out: Console, question: Question, *, with_hint: bool) -> None
 
 
 def print_answer(out: Console, line: str) -> None:
-    """Print an answer that nobody typed here."""
+    """Print an answer that came from a file or a pipe."""
     out.print(Text(f"> {plain(line)}", style="dim"))
 
 
 def print_spoken(out: Console, text: str) -> None:
-    """Print what is said beside the questions."""
+    """Print what is said between the questions."""
     if text:
         out.print(Text(plain(text)))
         out.print()
