@@ -13,6 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+import typer
+from typer.core import TyperGroup
+
 from ai_psychiatrist.config import variables
 from tests.integration.started import Started, start
 from tests.patience import PATIENCE_SECONDS, wait_until
@@ -41,6 +44,14 @@ class Finished:
         lines = [json.loads(line) for line in told if not line.startswith("Serving on ")]
         assert len(lines) == len(told) - 1
         return lines
+
+
+def commands_in(command: object) -> dict[str, Any]:
+    """Return the commands of a group by name, imported; none where it is no group."""
+    if not isinstance(command, TyperGroup):
+        return {}
+    context = typer.Context(command)
+    return {name: command.get_command(context, name) for name in command.commands}
 
 
 def environment_of(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:

@@ -15,9 +15,9 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.cli.app import COMMANDS, app
 from ai_psychiatrist.cli.challenge_command import COMMANDS as CHALLENGE
 from ai_psychiatrist.cli.challenge_command import challenge_app
+from ai_psychiatrist.cli.command_app import LazyCommand
 from ai_psychiatrist.cli.evaluate_app import COMMANDS as EVALUATE
 from ai_psychiatrist.cli.evaluate_app import evaluate_app
-from ai_psychiatrist.cli.loaded_later import Later
 from ai_psychiatrist.config import env_example
 from ai_psychiatrist.domain.assessment import Assessment
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault
@@ -30,7 +30,7 @@ from tests.fakes.replies import (
     participant_quotes,
     qualitative_text,
 )
-from tests.integration.command import COMMAND, Serving, environment_of, run
+from tests.integration.command import COMMAND, Serving, commands_in, environment_of, run
 from tests.integration.running_app import model_at
 from tests.integration.soundness import assert_sound
 from tests.integration.started import start
@@ -117,12 +117,11 @@ def test_what_a_command_does_not_use_is_not_imported(
     ids=["all", "evaluate", "challenge"],
 )
 def test_commands_are_listed_with_the_first_sentence_of_their_help(
-    listed: Mapping[str, Later], group: typer.Typer
+    listed: Mapping[str, LazyCommand], group: typer.Typer
 ) -> None:
-    loaded = getattr(typer.main.get_command(group), "commands", {})
     assert {
-        name: " ".join((command.help or "").split("\n\n")[0].split())
-        for name, command in loaded.items()
+        name: " ".join(getattr(command, "help", "").split("\n\n")[0].split())
+        for name, command in commands_in(typer.main.get_command(group)).items()
         if listed[name].help
     } == {name: one.help for name, one in listed.items() if one.help}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ai_psychiatrist.cli.checkup import EXTRAS
+from ai_psychiatrist.cli.doctor import EXTRAS
 from tests.fakes.faults import FAULTS
 from tests.fakes.model_server import ModelServerThread, Reply, Request, Script
 from tests.fakes.references import made_references, shown_by

@@ -12,6 +12,7 @@ import typer
 from ai_psychiatrist.cli.app import app
 from tests.fakes.documented_model import MODELS, documented_model
 from tests.fakes.model_server import ModelServerThread
+from tests.integration.command import commands_in
 from tests.integration.page_shell import BlockFailed, PageShell
 from tests.integration.pages import PAGES, ROOT, RUN, Block, blocks
 
@@ -113,7 +114,7 @@ def test_commands_that_are_not_run_can_be_typed(place: str) -> None:
     assert found is not None
     command = typer.main.get_command(app)
     arguments = shlex.split(_NEXT_COMMAND.sub("", found[1]), comments=True)
-    while arguments and arguments[0] in (inner := getattr(command, "commands", {})):
+    while arguments and arguments[0] in (inner := commands_in(command)):
         command = inner[arguments.pop(0)]
     with command.make_context("shown", arguments):
         pass

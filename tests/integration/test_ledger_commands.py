@@ -3,18 +3,14 @@
 import json
 import shutil
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from ai_psychiatrist.cli.export_command import export
-from ai_psychiatrist.cli.import_command import import_outcomes
-from ai_psychiatrist.cli.revalidate_command import revalidate
-from ai_psychiatrist.cli.validate_command import validate
+from ai_psychiatrist.cli.app import app
 from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.store.runs import RunStore
 from tests.conftest import EXAMPLES
@@ -37,11 +33,9 @@ TOO_HIGH = {
 NO_ANSWER = TOO_HIGH | {"unit_id": "u3", "failure_stage": "provider", "raw_response": None}
 
 
-def command(function: Callable[..., None], *arguments: str | Path) -> Result:
+def command(name: str, *arguments: str | Path) -> Result:
     """Run one command."""
-    app = typer.Typer(pretty_exceptions_enable=False)
-    app.command()(function)
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, [name, *map(str, arguments)])
 
 
 def lines_file(folder: Path, *records: Mapping[str, object] | str) -> Path:
@@ -68,7 +62,7 @@ def run(tmp_path: Path) -> Path:
     """Return a run with a valid unit, one that is too high, and one without an answer."""
     file = lines_file(tmp_path, VALID, TOO_HIGH, NO_ANSWER)
     config = pipeline(tmp_path, "first")
-    made = command(import_outcomes, tmp_path / "run", file, "--step", "rate", "--config", config)
+    made = command("import", tmp_path / "run", file, "--step", "rate", "--config", config)
     assert made.exit_code == 0, made.stderr
     assert made.stderr == "rate: 3 imported, 0 known already\n"
     return tmp_path / "run"
@@ -78,13 +72,13 @@ def test_rules_that_are_wider_now_promote_and_the_export_shows_it(
     run: Path, tmp_path: Path
 ) -> None:
     wider = pipeline(tmp_path, "wider", WIDER)
-    done = command(revalidate, run, "--rules", wider)
+    done = command("revalidate", run, "--rules", wider)
     assert done.exit_code == 0, done.stderr
     assert "schema_validation → valid" in done.stdout
     assert "1 promoted" in done.stdout
     assert "rate: 3 requested = 2 valid + 1 failed + 0 pending" in done.stdout
     out = tmp_path / "out"
-    assert command(export, run, "--out", out, "--retry-failed").exit_code == 0
+    assert command("export", run, "--out", out, "--retry-failed").exit_code == 0
     assert [unit["unit_id"] for unit in lines(out / "rate_validated.jsonl")] == ["u1", "u2"]
     assert [unit["unit_id"] for unit in lines(out / "rate_failures.jsonl")] == ["u3"]
     assert [unit["unit_id"] for unit in lines(out / "rate_queue.jsonl")] == ["u3"]
@@ -94,22 +88,22 @@ def test_rules_that_are_wider_now_promote_and_the_export_shows_it(
 
 def test_a_second_time_says_that_nothing_changed(run: Path, tmp_path: Path) -> None:
     wider = pipeline(tmp_path, "wider", WIDER)
-    command(revalidate, run, "--rules", wider)
-    done = command(revalidate, run, "--rules", wider, "--json")
+    command("revalidate", run, "--rules", wider)
+    done = command("revalidate", run, "--rules", wider, "--json")
     (step,) = json.loads(done.stdout)["steps"]
     assert (step["changed"], step["promoted"]) == (0, 0)
     assert step["outcomes"] == [{"old": "valid", "new": "valid", "units": 2}]
 
 
 def test_the_runs_own_rules_are_used_when_none_are_named(run: Path) -> None:
-    done = command(revalidate, run)
+    done = command("revalidate", run)
     assert done.exit_code == 0
     assert "0 promoted" in done.stdout
 
 
 def test_a_dry_run_changes_nothing_and_says_so(run: Path, tmp_path: Path) -> None:
     before = (run / "ledger.sqlite").read_bytes()
-    done = command(revalidate, run, "--rules", pipeline(tmp_path, "w", WIDER), "--dry-run")
+    done = command("revalidate", run, "--rules", pipeline(tmp_path, "w", WIDER), "--dry-run")
     assert done.exit_code == 0
     assert "1 would be promoted" in done.stdout
     assert (run / "ledger.sqlite").read_bytes() == before
@@ -126,7 +120,7 @@ def test_stricter_rules_report_valid_units_that_they_reject(
     run: Path, tmp_path: Path, options: list[str], told: str, valid: int
 ) -> None:
     stricter = pipeline(tmp_path, "stricter", STRICTER)
-    done = command(revalidate, run, "--rules", stricter, *options)
+    done = command("revalidate", run, "--rules", stricter, *options)
     assert done.exit_code == 0
     assert told in done.stdout
     assert '"u1"' in done.stdout
@@ -136,7 +130,7 @@ def test_stricter_rules_report_valid_units_that_they_reject(
 
 def test_a_run_that_is_active_is_refused(run: Path) -> None:
     with run_lock(run):
-        done = command(revalidate, run)
+        done = command("revalidate", run)
     assert done.exit_code == 2
     assert "error: the run is active" in done.stderr
 
@@ -152,22 +146,22 @@ def test_rules_for_another_step_are_refused_and_the_ledger_stays_as_it_is(
         (tmp_path / "other" / name).write_bytes(first.read_bytes())
     text = (tmp_path / "first" / "pipeline.yaml").read_text().replace("rate", "rank")
     (tmp_path / "other" / "pipeline.yaml").write_text(text)
-    done = command(revalidate, run, "--rules", tmp_path / "other" / "pipeline.yaml")
+    done = command("revalidate", run, "--rules", tmp_path / "other" / "pipeline.yaml")
     assert done.exit_code == 2
     assert "step 'rate' has no rules" in done.stderr
     assert (run / "ledger.sqlite").read_bytes() == before
 
 
-@pytest.mark.parametrize("function", [revalidate, export])
-def test_a_folder_without_a_run_is_named(tmp_path: Path, function: Callable[..., None]) -> None:
-    done = command(function, tmp_path / "nowhere")
+@pytest.mark.parametrize("name", ["revalidate", "export"])
+def test_a_folder_without_a_run_is_named(tmp_path: Path, name: str) -> None:
+    done = command(name, tmp_path / "nowhere")
     assert done.exit_code == 2
     assert "holds no run" in done.stderr
     assert not (tmp_path / "nowhere").exists()
 
 
 def test_an_unknown_step_is_named_with_those_there_are(run: Path) -> None:
-    done = command(export, run, "--step", "rat")
+    done = command("export", run, "--step", "rat")
     assert done.exit_code == 2
     assert "no step 'rat'; its steps are rate" in done.stderr
 
@@ -175,7 +169,7 @@ def test_an_unknown_step_is_named_with_those_there_are(run: Path) -> None:
 def test_a_line_that_cannot_be_imported_makes_no_run(tmp_path: Path) -> None:
     file = lines_file(tmp_path, VALID, "{")
     config = pipeline(tmp_path, "first")
-    done = command(import_outcomes, tmp_path / "run", file, "--step", "rate", "--config", config)
+    done = command("import", tmp_path / "run", file, "--step", "rate", "--config", config)
     assert done.exit_code == 2
     assert "error: line 2 is no JSON object" in done.stderr
     assert not (tmp_path / "run").exists()
@@ -183,21 +177,19 @@ def test_a_line_that_cannot_be_imported_makes_no_run(tmp_path: Path) -> None:
 
 def test_a_new_run_needs_a_pipeline(tmp_path: Path) -> None:
     file = lines_file(tmp_path, VALID)
-    done = command(import_outcomes, tmp_path / "run", file, "--step", "rate")
+    done = command("import", tmp_path / "run", file, "--step", "rate")
     assert done.exit_code == 2
     assert "--config" in done.stderr
 
 
 def test_what_was_exported_can_be_imported_again(run: Path, tmp_path: Path) -> None:
     out, config = tmp_path / "out", tmp_path / "first" / "pipeline.yaml"
-    command(export, run, "--out", out)
+    command("export", run, "--out", out)
     for name in ("rate_validated", "rate_failures"):
         file = out / f"{name}.jsonl"
-        done = command(
-            import_outcomes, tmp_path / "copy", file, "--step", "rate", "--config", config
-        )
+        done = command("import", tmp_path / "copy", file, "--step", "rate", "--config", config)
         assert done.exit_code == 0, done.stderr
-    command(export, tmp_path / "copy", "--out", tmp_path / "again")
+    command("export", tmp_path / "copy", "--out", tmp_path / "again")
     for name in ("rate_validated", "rate_failures"):
         first, second = (f / f"{name}.jsonl" for f in (out, tmp_path / "again"))
         assert without_times(first.read_bytes()) == without_times(second.read_bytes())
@@ -209,19 +201,19 @@ def test_an_encrypted_run_needs_its_key(
     key = tmp_path / "key"
     key.write_text("5e" * 32)
     monkeypatch.setenv("DATA_KEY_FILE", str(key))
-    refused = command(revalidate, run)
+    refused = command("revalidate", run)
     assert refused.exit_code == 2
     assert "unset DATA_KEY_FILE" in refused.stderr
     config, sealed = tmp_path / "first" / "pipeline.yaml", tmp_path / "sealed"
     file = tmp_path / "lines.jsonl"
-    command(import_outcomes, sealed, file, "--step", "rate", "--config", config)
+    command("import", sealed, file, "--step", "rate", "--config", config)
     assert all(b"warm" not in path.read_bytes() for path in sealed.glob("ledger*"))
-    assert command(export, sealed).exit_code == 0
+    assert command("export", sealed).exit_code == 0
     exported = sealed / "export" / "rate_validated.jsonl"
     assert b"warm" in exported.read_bytes()
     assert stat.S_IMODE(exported.stat().st_mode) == 0o600
     monkeypatch.delenv("DATA_KEY_FILE")
-    assert command(export, sealed).exit_code == 2
+    assert command("export", sealed).exit_code == 2
 
 
 TWO_STEPS = """\
@@ -282,11 +274,11 @@ class Pipeline:
             self.run,
         ]
         options += ["--valid", self.folder / "valid", "--failures", self.folder / "failures"]
-        return command(validate, source, *options)
+        return command("validate", source, *options)
 
     def queue(self, step: str = "rate") -> list[tuple[object, object]]:
         """Export the run and return who is to be asked, and how often they were."""
-        done = command(export, self.run, "--out", self.folder / "out", "--retry-failed")
+        done = command("export", self.run, "--out", self.folder / "out", "--retry-failed")
         assert done.exit_code == 0, done.stderr
         queued = lines(self.folder / "out" / f"{step}_queue.jsonl")
         return [(unit["unit_id"], unit["retry_count"]) for unit in queued]
@@ -344,11 +336,11 @@ def test_the_same_answers_again_leave_valid_units_as_they_are(two_steps: Pipelin
 
 def test_recorded_answers_can_be_judged_again(two_steps: Pipeline, tmp_path: Path) -> None:
     wider = pipeline(tmp_path, "wider", TWO_STEPS.replace("[0, 3]", "[0, 9]"))
-    done = command(revalidate, two_steps.run, "--rules", wider)
+    done = command("revalidate", two_steps.run, "--rules", wider)
     assert "1 promoted, 1 queued for the next step" in done.stdout
     assert two_steps.stages("u2") == ["schema_validation", None]
     assert two_steps.queue("tell") == [("u1", 0), ("u2", 0)]
-    again = command(revalidate, two_steps.run, "--rules", wider, "--step", "rate")
+    again = command("revalidate", two_steps.run, "--rules", wider, "--step", "rate")
     assert "0 changed" in again.stdout
 
 
@@ -372,7 +364,7 @@ def test_answers_are_recorded_all_or_not_at_all(two_steps: Pipeline) -> None:
     context = two_steps.folder / "other.jsonl"
     context.write_text('{"unit_id": "u2", "threshold": 1}\n{"unit_id": "u3", "threshold": 5}\n')
     done = command(
-        validate,
+        "validate",
         lines_file(two_steps.folder, good("u2"), good("u3")),
         *("--config", config, "--step", "rate", "--run", two_steps.run, "--context", context),
         *("--valid", two_steps.folder / "v", "--failures", two_steps.folder / "f"),

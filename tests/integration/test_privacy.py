@@ -41,7 +41,7 @@ from tests.integration.canary import (
     canary_as_quote,
     canary_as_wrong_type,
 )
-from tests.integration.command import Finished, Serving
+from tests.integration.command import Finished, Serving, commands_in
 from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at, model_at
 from tests.integration.test_privacy_pages import ROUTES as PAGES
@@ -342,8 +342,8 @@ def test_every_command_is_driven() -> None:
 
 def commands_of(command: object, *names: str) -> Iterator[str]:
     """Yield the commands below a group, each with the groups that lead to it."""
-    inner = getattr(command, "commands", None)
-    if inner is None:
+    inner = commands_in(command)
+    if not inner:
         yield " ".join(names)
         return
     for name, one in inner.items():

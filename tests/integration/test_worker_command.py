@@ -196,7 +196,7 @@ async def passed_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 def test_the_library_is_imported_by_nobody_who_does_not_need_it() -> None:
     program = (
         "import sys, ai_psychiatrist;"
-        "import ai_psychiatrist.cli.worker_command, ai_psychiatrist.cli.assess_command;"
+        "import ai_psychiatrist.cli.worker, ai_psychiatrist.cli.assess;"
         "print([n for n in sys.modules if n.split('.')[0] in {'sqlalchemy', 'psycopg'}]);"
         "from ai_psychiatrist.api.app import create_app;"
         "from ai_psychiatrist.config import Settings;"

@@ -16,8 +16,8 @@ import yaml
 from tests.integration.running_app import RunningApp, settings_with
 
 from ai_psychiatrist.cli.app import COMMANDS
-from ai_psychiatrist.cli.exits import ExitCode
-from ai_psychiatrist.cli.worker_command import TRY_AGAIN
+from ai_psychiatrist.cli.console import ExitCode
+from ai_psychiatrist.cli.worker import TRY_AGAIN
 from ai_psychiatrist.config import variables
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ai_psychiatrist.cli.console import refusing_bad_input
 from ai_psychiatrist.cli.evaluation_options import JsonOption, print_json
-from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.distribution.fit import LEAST_PARTICIPANTS
 from ai_psychiatrist.distribution.scores import least_people
 from ai_psychiatrist.domain.errors import InputError

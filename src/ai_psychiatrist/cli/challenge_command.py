@@ -2,26 +2,25 @@
 
 from typing import Final
 
-from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.loaded_later import Later, group_of
+from ai_psychiatrist.cli.command_app import CommandGroup, LazyCommand, lazy_group
 
 COMMANDS: Final = {
-    "make": Later(
+    "make": LazyCommand(
         place="challenge_files:files_app",
         help="Make up interviews of difficult patients, and apart from them their truth.",
     ),
-    "run": Later(
+    "run": LazyCommand(
         place="challenge_run:run",
         help="Assess the interviews of a challenge, and write what is said of them.",
     ),
-    "score": Later(
+    "score": LazyCommand(
         place="challenge_files:files_app",
         help="Score the predictions of one or several systems, ours or any other.",
     ),
 }
 
 challenge_app = CommandGroup(
-    cls=group_of(COMMANDS),
+    cls=lazy_group(COMMANDS),
     name="challenge",
 )
 

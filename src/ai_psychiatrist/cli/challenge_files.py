@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
+from ai_psychiatrist.cli.console import ExitCode, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.evaluation_options import JsonOption, print_json
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.evaluation.challenge.folder import INTERVIEWS, TRUTH, read_manifest
 from ai_psychiatrist.evaluation.challenge.make import ChallengeRecipe, make_challenge

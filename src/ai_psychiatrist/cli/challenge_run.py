@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ai_psychiatrist.cli.exits import ending_on_stop, refusing_bad_input, status_of
+from ai_psychiatrist.cli.console import ending_on_stop, refusing_bad_input, status_of
 from ai_psychiatrist.cli.progress import unit_progress
-from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.evaluation.challenge.answering import answer_challenge, answers_before

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import plain
 from ai_psychiatrist.evaluation.challenge.folder import Difficulty
 from ai_psychiatrist.evaluation.challenge.scoring import ScoredChallenge, ScoredSystem
 from ai_psychiatrist.evaluation.challenge.tally import ABSTAINED, INVENTED

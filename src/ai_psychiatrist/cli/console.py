@@ -1,24 +1,184 @@
-"""Where tables and reports for people are printed."""
+"""How commands print and end: text that no terminal obeys, exit statuses, errors in a sentence."""
 
-from rich.console import Console
+import errno
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
+
+import typer
+
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    ConfigurationError,
+    InputError,
+    SpeakersUnknown,
+    StoreUnusable,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_OF_THE_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EROFS})
 
 
-class _Output(Console):
-    def on_broken_pipe(self) -> None:
-        """Leave it to the command, which knows what its exit statuses mean."""
-        raise BrokenPipeError
+class ExitCode(IntEnum):
+    """What the exit status of a command means."""
+
+    COMPLETE = 0
+    PARTIAL = 1
+    BAD_INPUT = 2
+    NOTHING_FINISHED = 3
+    WAITING = 4
+    """For the results of a batch."""
+    CEILING_REACHED = 5
+    """Units are left because they could cost more than may be spent."""
+    STOPPED = 130
+    """By Ctrl-C."""
+    BROKEN_PIPE = 141
+    """Nobody reads the output any more; the number is the one that shells use."""
+
+
+def plain(text: str) -> str:
+    """Replace characters that a terminal would obey, direction marks included."""
+    return "".join(
+        character
+        if character in "\n\t" or not unicodedata.category(character).startswith("C")
+        else "\ufffd"
+        for character in text
+    )
 
 
 def console_of(
     pipe_width: int, *, widest: int | None = None, is_error_stream: bool = False
-) -> Console:
+) -> "Console":
     """Return a console that obeys nothing of what it prints.
 
     `pipe_width`: columns where there is no terminal; `widest`: the most that are used of one.
     """
-    console = _Output(markup=False, highlight=False, emoji=False, stderr=is_error_stream)
+    # A tenth of a second, which help does without.
+    from rich.console import Console  # noqa: PLC0415
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to the command, which knows what its exit statuses mean."""
+            raise BrokenPipeError
+
+    console = Output(markup=False, highlight=False, emoji=False, stderr=is_error_stream)
     if not console.is_terminal:
         console.width = pipe_width
     elif widest is not None:
         console.width = min(console.width, widest)
     return console
+
+
+def working(*, is_long: bool = True) -> AbstractContextManager[object]:
+    """Show on a terminal that something is being worked on; `is_long`: a model may be asked."""
+    console = console_of(0, is_error_stream=True)
+    return console.status("one moment") if is_long and console.is_terminal else nullcontext()
+
+
+def say(line: str) -> None:
+    """Print a line for the person at the terminal, apart from the output."""
+    typer.echo(line, err=True)
+
+
+def fail(message: str) -> NoReturn:
+    """Say what is wrong with input or settings, and end the command."""
+    say(f"error: {message}")
+    raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def require(holds: object, message: str, *, field: str) -> None:
+    """Raise `InputError` with the message, about an option or an argument, unless it holds."""
+    if not holds:
+        raise InputError(message, field=field)
+
+
+def status_of(done: int, wanted: int) -> ExitCode:
+    """Return the exit status of work of which so much is done."""
+    if done == 0:
+        return ExitCode.NOTHING_FINISHED
+    return ExitCode.COMPLETE if done == wanted else ExitCode.PARTIAL
+
+
+@contextmanager
+def ending_on_stop(words: str) -> Iterator[None]:
+    """End the command when it is stopped by Ctrl-C, and say what becomes of what was done."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(words)
+        raise typer.Exit(ExitCode.STOPPED) from None
+
+
+@contextmanager
+def writing_output() -> Iterator[None]:
+    """End the command when its output cannot be written, with a status that means nothing else."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output(sys.stdout)
+        raise typer.Exit(ExitCode.BROKEN_PIPE) from None
+    except OSError as error:
+        drop_output(sys.stdout)
+        fail(f"the output cannot be written: {error.strerror}")
+
+
+@contextmanager
+def telling_what_cannot_be_written() -> Iterator[None]:
+    """End the program with a line where its output meets a full disk, silently without a reader."""
+    stdout = sys.stdout
+    try:
+        try:
+            yield
+        finally:
+            stdout.flush()
+    except (BrokenPipeError, SystemExit) as end:
+        # Typer ends with 1 where nobody reads, and leaves another stream in this place.
+        if isinstance(end, SystemExit) and sys.stdout is stdout:
+            raise
+        drop_output(stdout)
+        sys.exit(ExitCode.BROKEN_PIPE)
+    except OSError as error:
+        if error.errno not in _OF_THE_DISK:
+            raise
+        drop_output(stdout)
+        say(f"error: the output cannot be written: {error.strerror}")
+        sys.exit(ExitCode.BAD_INPUT)
+
+
+def drop_output(*streams: TextIO) -> None:
+    """Let what is left in the buffers go nowhere, or it is tried again when the process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+@contextmanager
+def telling_errors() -> Iterator[None]:
+    """End the command with a sentence when input, settings or records cannot be used."""
+    try:
+        yield
+    except (ArtifactMismatch, ConfigurationError, InputError, StoreUnusable) as error:
+        if isinstance(error, SpeakersUnknown):
+            for label in error.labels:
+                say(f"  label: {plain(label)}")
+        fail(str(error))
+
+
+@contextmanager
+def refusing_bad_input() -> Iterator[None]:
+    """End the command so, and with a sentence when its files meet a full disk."""
+    with telling_errors():
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in _OF_THE_DISK:
+                raise
+            fail(f"a file cannot be written: {error.strerror}; what is written is kept")

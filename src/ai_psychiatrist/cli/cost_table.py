@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import plain
 from ai_psychiatrist.cli.run_table import wide_console
 from ai_psychiatrist.evaluation.report.wording import NO_PRICE, money
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost

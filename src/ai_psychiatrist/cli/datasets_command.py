@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import console_of
+from ai_psychiatrist.cli.console import ExitCode, console_of, refusing_bad_input
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     DatasetChoice,
@@ -20,9 +20,8 @@ from ai_psychiatrist.cli.dataset_options import (
     ReadingFlags,
     with_option_groups,
 )
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.progress import step_progress
-from ai_psychiatrist.cli.settings_source import quiet, read_settings
+from ai_psychiatrist.cli.settings import quiet, read_settings
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode

@@ -2,81 +2,80 @@
 
 from typing import Final
 
-from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.loaded_later import Later, group_of
+from ai_psychiatrist.cli.command_app import CommandGroup, LazyCommand, lazy_group
 
 COMMANDS: Final = {
-    "run": Later(
+    "run": LazyCommand(
         place="evaluate_command:runs_app",
         help="Assess every unit of a dataset; can be stopped at any time and gone on with.",
     ),
-    "status": Later(
+    "status": LazyCommand(
         place="evaluation_shared:shared_app",
         help="Say how far a run is, and bring what lies in its folder up to date.",
     ),
-    "stop": Later(
+    "stop": LazyCommand(
         place="evaluation_shared:shared_app",
         help="Take the units that wait of a run in the database from the workers.",
     ),
-    "erase": Later(
+    "erase": LazyCommand(
         place="evaluation_shared:shared_app",
         help="Erase a run in the database: its key is destroyed, so that copies tell nothing.",
     ),
-    "merge": Later(
+    "merge": LazyCommand(
         place="evaluation_merge:merge",
         help="Make one run of the shards of `evaluate run --shard`: one ledger, one account.",
     ),
-    "replicate": Later(
+    "replicate": LazyCommand(
         place="evaluate_command:runs_app",
         help="Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to "
         "share.",
     ),
-    "metrics": Later(
+    "metrics": LazyCommand(
         place="evaluation_figures:figures_app",
         help="Compute the figures of a run, with intervals, and write RUN/metrics.json.",
     ),
-    "ablate": Later(
+    "ablate": LazyCommand(
         place="evaluation_drives:ablate",
         help="Show how many scores of a run the evidence drives; the run was made with --ablate.",
     ),
-    "compare": Later(
+    "compare": LazyCommand(
         place="evaluation_figures:figures_app",
         help="Show how runs over the same interviews differ from the first of them.",
     ),
-    "belief": Later(
+    "belief": LazyCommand(
         place="belief_command:belief",
         help="Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT.",
     ),
-    "runs": Later(
+    "runs": LazyCommand(
         place="evaluation_results:results_app",
         help="List the runs in a folder: what each was made with, and how its units ended.",
     ),
-    "table": Later(
+    "table": LazyCommand(
         place="evaluation_results:results_app",
         help="Write the results of a run, or of all in a folder, as a table: a row a unit, no "
         "words.",
     ),
-    "unit": Later(
+    "unit": LazyCommand(
         place="evaluation_results:results_app",
         help="Write a unit's text, prompts, replies and quotes into a file; it holds what people "
         "said.",
     ),
-    "report": Later(
+    "report": LazyCommand(
         place="evaluation_figures:figures_app",
         help="Write one HTML file about a run that opens in any browser, without a network.",
     ),
-    "datasets": Later(
+    "datasets": LazyCommand(
         place="datasets_command:datasets_app",
         help="Check datasets of interviews, and make up a synthetic one.",
     ),
-    "challenge": Later(
+    "challenge": LazyCommand(
         place="challenge_command:challenge_app",
         help="Measure any system on interviews of difficult patients whose truth is known.",
     ),
 }
 
 evaluate_app = CommandGroup(
-    cls=group_of(COMMANDS),
+    cls=lazy_group(COMMANDS),
 )
 
 

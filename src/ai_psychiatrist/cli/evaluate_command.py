@@ -9,6 +9,7 @@ import typer
 
 from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.batch_choice import BatchChoice
+from ai_psychiatrist.cli.console import refusing_bad_input
 from ai_psychiatrist.cli.cost_options import MaxCostOption, PlanOption, PriceOption, usd_of
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
@@ -21,7 +22,6 @@ from ai_psychiatrist.cli.dataset_options import (
 )
 from ai_psychiatrist.cli.evaluation_plan import tell_plan
 from ai_psychiatrist.cli.evaluation_run import WantedRun, assess_dataset
-from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.mode_option import ModeOption
 from ai_psychiatrist.cli.run_options import (
     AcceptChangedOption,
@@ -44,7 +44,7 @@ from ai_psychiatrist.cli.run_options import (
     UnrelatedOption,
     WaitOption,
 )
-from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError

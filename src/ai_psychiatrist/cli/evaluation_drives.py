@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from pydantic_core import to_jsonable_python
 from rich.table import Table
 
-from ai_psychiatrist.cli.console import console_of
+from ai_psychiatrist.cli.console import console_of, refusing_bad_input
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
-from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.run_source import brought_up_to_date
 from ai_psychiatrist.domain.drive import DriveVerdict
 from ai_psychiatrist.domain.errors import InputError

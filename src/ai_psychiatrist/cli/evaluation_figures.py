@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
+from ai_psychiatrist.cli.console import plain, refusing_bad_input
 from ai_psychiatrist.cli.dataset_options import (
     LabelFlags,
     LabelledOption,
@@ -13,8 +14,6 @@ from ai_psychiatrist.cli.dataset_options import (
     with_option_groups,
 )
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
-from ai_psychiatrist.cli.exits import refusing_bad_input
-from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.repeats_table import print_repeats
 from ai_psychiatrist.cli.run_source import brought_up_to_date
 from ai_psychiatrist.domain.errors import InputError

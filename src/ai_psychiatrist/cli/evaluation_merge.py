@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ai_psychiatrist.cli.console import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.evaluation_run import conclude
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.run_source import run_cipher
 from ai_psychiatrist.evaluation.runs.shards import merge_shards

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
+from ai_psychiatrist.cli.console import refusing_bad_input
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
-from ai_psychiatrist.cli.exits import refusing_bad_input
 from ai_psychiatrist.cli.run_source import brought_up_to_date, noting_read_words, open_run
 from ai_psychiatrist.cli.run_table import print_runs
 from ai_psychiatrist.evaluation.report.unit_table import write_table

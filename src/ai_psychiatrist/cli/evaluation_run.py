@@ -9,9 +9,8 @@ from pathlib import Path
 import typer
 
 from ai_psychiatrist.cli.batch_choice import LIVE, BatchChoice
+from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, plain, status_of
 from ai_psychiatrist.cli.dataset_options import DatasetChoice
-from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, status_of
-from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode

@@ -7,13 +7,13 @@ from uuid import UUID
 
 import typer
 
-from ai_psychiatrist.cli.audited import audited_if_possible
 from ai_psychiatrist.cli.command_app import CommandApp
+from ai_psychiatrist.cli.console import fail, refusing_bad_input
 from ai_psychiatrist.cli.evaluation_options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.evaluation_run import conclude
-from ai_psychiatrist.cli.exits import fail, refusing_bad_input
 from ai_psychiatrist.cli.run_source import open_run
-from ai_psychiatrist.cli.settings_source import read_settings
+from ai_psychiatrist.cli.settings import read_settings
+from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.served_models import served_in
@@ -90,7 +90,7 @@ def erase(
         runs = database_runs(stores).runs
         if not yes:
             typer.confirm(f"Erase the run {run_id} for good?", abort=True, err=True)
-        with audited_if_possible(stores, LOCAL.tenant, "run_erased", run_id):
+        with audited(stores, LOCAL.tenant, "run_erased", run_id, is_required=False):
             is_known = runs.erase(run_id)
             typer.echo("erased" if is_known else "there was nothing left of it")
 

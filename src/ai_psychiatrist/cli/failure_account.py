@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import plain
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.llm.reasons import Reason
 

@@ -1,11 +1,8 @@
 """An interview for people to read in a terminal: its questions, and what came out of it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
@@ -15,59 +12,33 @@ from ai_psychiatrist.api.interview_models import (
     ItemOutcomeResult,
     TotalResult,
 )
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import plain
 from ai_psychiatrist.domain.interview import Question
 from ai_psychiatrist.domain.interview_items import ItemSource, Proposal, ProposalOutcome
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskSource
 
 
-@contextmanager
-def working(*, is_long: bool = True) -> Iterator[None]:
-    """Show on a terminal that something is being worked on; `is_long`: a model may be asked."""
-    console = Console(stderr=True)
-    if is_long and console.is_terminal:
-        with console.status("one moment"):
-            yield
-    else:
-        yield
-
-
-def print_question(out: Console, question: Question) -> None:
-    """Print a question with its numbered answers."""
+def print_question(out: Console, question: Question, *, with_hint: bool) -> None:
+    """Print a question with its numbered answers, and how to answer."""
     out.print(Text(f"{question.turn}. {plain(question.text)}", style="bold"))
     for number, option in enumerate(question.options, start=1):
         out.print(Text(f"   {number}  {plain(option.text)}"))
-
-
-def print_hint(out: Console, question: Question) -> None:
-    """Print how to answer."""
-    words = "a number, or your own words" if question.allows_free_text else "a number"
-    out.print(Text(f"   Type {words}; stop ends the interview.", style="dim"))
+    if with_hint:
+        words = "a number, or your own words" if question.allows_free_text else "a number"
+        out.print(Text(f"   Type {words}; stop ends the interview.", style="dim"))
 
 
 def print_answer(out: Console, line: str) -> None:
-    """Print an answer that nobody typed here."""
+    """Print an answer that came from a file or a pipe."""
     out.print(Text(f"> {plain(line)}", style="dim"))
 
 
 def print_spoken(out: Console, text: str) -> None:
-    """Print what is said beside the questions."""
+    """Print what is said between the questions."""
     if text:
         out.print(Text(plain(text)))
         out.print()
-
-
-def _danger(out: Console, danger: DangerResult) -> None:
-    kinds = ", ".join(category.value.replace("_", " ") for category in danger.categories)
-    by_model = ", found by a model" if danger.source is RiskSource.MODEL else ""
-    found = f"Signs of danger: {danger.level.value} ({kinds}{by_model})"
-    out.print(Text(found, style="bold red"))
-    turns = ", ".join(str(turn) for turn in sorted({place.turn for place in danger.places}))
-    if turns:
-        out.print(Text(f"  in answer {turns}"))
-    out.print(Text(danger.statement, style="dim"))
-    out.print()
 
 
 def print_interview_report(out: Console, report: InterviewReportResult) -> None:
@@ -79,8 +50,7 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
         _proposals(out, report.proposals)
     if report.analysis is not None:
         _analysis(out, report, report.analysis)
-    if report.not_examined:
-        answers = ", ".join(f"{one.turn} ({one.language})" for one in report.not_examined)
+    if answers := ", ".join(f"{one.turn} ({one.language})" for one in report.not_examined):
         out.print(
             Text(
                 f"Not examined: answers {answers}. Only English is read, so signs of danger in "
@@ -89,8 +59,7 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
             )
         )
     unread = [one for one in report.danger_readings if one.status is ReadingStatus.FAILED]
-    if unread:
-        answers = ", ".join(f"{one.turn} ({one.code})" for one in unread)
+    if answers := ", ".join(f"{one.turn} ({one.code})" for one in unread):
         words = f"The model that reads for danger failed at answers {answers}: the rules read them."
         out.print(Text(words, style="yellow"))
     if report.end_reason is not None:
@@ -98,15 +67,24 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
     out.print(Text(report.notice, style="dim"))
 
 
+def _danger(out: Console, danger: DangerResult) -> None:
+    kinds = ", ".join(category.value.replace("_", " ") for category in danger.categories)
+    by_model = ", found by a model" if danger.source is RiskSource.MODEL else ""
+    out.print(Text(f"Signs of danger: {danger.level.value} ({kinds}{by_model})", style="bold red"))
+    if turns := ", ".join(map(str, sorted({place.turn for place in danger.places}))):
+        out.print(Text(f"  in answer {turns}"))
+    out.print(Text(danger.statement, style="dim"))
+    out.print()
+
+
 def _items(out: Console, items: dict[str, ItemOutcomeResult], total: TotalResult) -> None:
-    table = Table(show_lines=True, expand=True)
-    table.add_column("Item", ratio=2)
-    table.add_column("Score", ratio=2)
-    table.add_column("Where it comes from", ratio=6)
+    columns = Column("Item", ratio=2), Column("Score", ratio=2)
+    source = Column("Where it comes from", ratio=6)
+    table = Table(*columns, source, show_lines=True, expand=True)
     for item in items.values():
-        table.add_row(Text(item.label), _score(item), _source(item))
+        table.add_row(Text(item.label), _score(item), Text(_source(item)))
     out.print(table)
-    out.print(_total(total))
+    out.print(Text(_total(total), style="bold"))
 
 
 def _score(item: ItemOutcomeResult) -> Text:
@@ -116,21 +94,17 @@ def _score(item: ItemOutcomeResult) -> Text:
     return Text(f"unknown: {reason}", style="yellow")
 
 
-def _source(item: ItemOutcomeResult) -> Text:
+def _source(item: ItemOutcomeResult) -> str:
     match item.source:
         case ItemSource.TRANSCRIPT:
-            quotes = "\n".join(f"“{plain(quote)}”" for quote in item.evidence)
-            return Text(f"transcript\n{quotes}".rstrip())
+            return "\n".join(["transcript", *(f"“{plain(quote)}”" for quote in item.evidence)])
         case ItemSource.ANSWER:
             quote = f": “{plain(item.quote.text)}”" if item.quote else ""
-            confirmed = (
-                ""
-                if item.confirmed_turn is None
-                else f"\nread so by a model, confirmed in answer {item.confirmed_turn}"
-            )
-            return Text(f"answer {item.answer_turn}{quote}{confirmed}")
+            confirmed = f"\nread so by a model, confirmed in answer {item.confirmed_turn}"
+            more = "" if item.confirmed_turn is None else confirmed
+            return f"answer {item.answer_turn}{quote}{more}"
         case ItemSource.NONE:
-            return Text("")
+            return ""
 
 
 def _proposals(out: Console, proposals: tuple[Proposal, ...]) -> None:
@@ -143,40 +117,35 @@ def _proposals(out: Console, proposals: tuple[Proposal, ...]) -> None:
             out.print(Text(f"Answer {one.turn}, {one.item.label}: {score}{outcome}{code}"))
 
 
-def _total(total: TotalResult) -> Text:
+def _total(total: TotalResult) -> str:
     if total.total_score is not None:
-        return Text(
-            f"Total: {total.total_score} of {MAX_TOTAL_SCORE}, {total.severity_label}", style="bold"
-        )
-    low, high = (
-        Severity(bound).label for bound in (total.severity_lower_bound, total.severity_upper_bound)
-    )
-    span = low if low == high else f"{low} to {high}"
-    return Text(
+        return f"Total: {total.total_score} of {MAX_TOTAL_SCORE}, {total.severity_label}"
+    bounds = (total.severity_lower_bound, total.severity_upper_bound)
+    span = " to ".join(dict.fromkeys(Severity(bound).label for bound in bounds))
+    return (
         f"Total: between {total.total_score_min} and {total.total_score_max} of {MAX_TOTAL_SCORE} "
-        f"({total.na_count} items unknown), {span}",
-        style="bold",
+        f"({total.na_count} items unknown), {span}"
     )
 
 
 def _analysis(out: Console, report: InterviewReportResult, analysis: AnalysisReply) -> None:
-    goals = [f"{goal.confidence:>3} %  {goal.text}" for goal in report.goals]
-    _section(out, "What was to be found out, and how sure it is", goals)
-    _section(out, "Timeline", [f"{entry.time}: {entry.event}" for entry in analysis.timeline])
-    _section(out, "Key facts", list(analysis.key_facts))
-    _section(out, "Gaps", list(analysis.gaps))
     verdict = analysis.verdict
-    lines = [
-        f"{verdict.primary_responsibility}: {verdict.percentage} %",
-        verdict.reasoning,
-        f"Also: {verdict.contributing_factors}",
-        f"Drama: {verdict.drama_rating} of 10. {verdict.drama_rating_explanation}",
-        *(f"{share.name}: {share.percentage} %" for share in verdict.shares),
-    ]
-    _section(out, "Verdict, as a model sees it after one interview", lines)
-
-
-def _section(out: Console, title: str, lines: list[str]) -> None:
-    out.print(Text(title, style="bold"))
-    body = "\n".join(plain(line) for line in lines if line) or "none"
-    out.print(Padding(Text(body), (0, 0, 1, 2)))
+    sections = {
+        "What was to be found out, and how sure it is": [
+            f"{goal.confidence:>3} %  {goal.text}" for goal in report.goals
+        ],
+        "Timeline": [f"{entry.time}: {entry.event}" for entry in analysis.timeline],
+        "Key facts": analysis.key_facts,
+        "Gaps": analysis.gaps,
+        "Verdict, as a model sees it after one interview": [
+            f"{verdict.primary_responsibility}: {verdict.percentage} %",
+            verdict.reasoning,
+            f"Also: {verdict.contributing_factors}",
+            f"Drama: {verdict.drama_rating} of 10. {verdict.drama_rating_explanation}",
+            *(f"{share.name}: {share.percentage} %" for share in verdict.shares),
+        ],
+    }
+    for title, lines in sections.items():
+        out.print(Text(title, style="bold"))
+        body = "\n".join(plain(line) for line in lines if line) or "none"
+        out.print(Padding(Text(body), (0, 0, 1, 2)))

@@ -6,8 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ai_psychiatrist.cli.console import console_of
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.metrics.scale import Scale

@@ -10,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ai_psychiatrist.agents.baseline import BASELINE
-from ai_psychiatrist.cli.console import console_of
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.config import Settings, with_model
 from ai_psychiatrist.domain.assessment import AssessmentStatus

@@ -15,6 +15,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandGroup
+from ai_psychiatrist.cli.console import (
+    ExitCode,
+    ending_on_stop,
+    fail,
+    refusing_bad_input,
+    status_of,
+)
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     DatasetChoice,
@@ -24,15 +31,8 @@ from ai_psychiatrist.cli.dataset_options import (
     SplitOption,
     with_option_groups,
 )
-from ai_psychiatrist.cli.exits import (
-    ExitCode,
-    ending_on_stop,
-    fail,
-    refusing_bad_input,
-    status_of,
-)
 from ai_psychiatrist.cli.progress import index_progress, unit_progress
-from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.wiring import bootstrap

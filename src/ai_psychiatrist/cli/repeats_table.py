@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import plain
 from ai_psychiatrist.cli.run_table import wide_console
 from ai_psychiatrist.evaluation.repeats import RepeatedRun, Spread
 

@@ -9,9 +9,8 @@ from rich.text import Text
 
 from ai_psychiatrist.agents.pydantic_agents import ABLATION
 from ai_psychiatrist.cli.belief_words import item_belief, total_belief
-from ai_psychiatrist.cli.console import console_of
+from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.cli.drive_words import STYLES, has_drives, item_drive
-from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.risk_report import print_risk
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe, UnreadAnswer

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.console import ExitCode, refusing_bad_input
 from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.evaluation.measuring import measure_run, report_run
 from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for

@@ -6,7 +6,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import plain
 from ai_psychiatrist.domain.risk import (
     Examined,
     ReaderStatus,

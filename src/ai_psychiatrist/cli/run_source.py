@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ai_psychiatrist.cli.audited import audited
-from ai_psychiatrist.cli.settings_source import read_settings
+from ai_psychiatrist.cli.settings import read_settings
+from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder

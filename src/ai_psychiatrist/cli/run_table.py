@@ -3,8 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from ai_psychiatrist.cli.console import console_of
-from ai_psychiatrist.cli.plain_text import plain
+from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.evaluation.runs.run_list import RunList
 
 _PIPE_WIDTH = 160

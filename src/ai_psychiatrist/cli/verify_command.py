@@ -5,12 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
-from ai_psychiatrist.cli.given_transcript import (
-    InterviewerOption,
-    NamedSpeakers,
-    ParticipantOption,
-)
+from ai_psychiatrist.cli.console import ExitCode, refusing_bad_input, writing_output
+from ai_psychiatrist.cli.files import InterviewerOption, ParticipantOption, speaker_roles
 from ai_psychiatrist.interface.certifying import verify as check
 
 EXAMPLES: Final = """
@@ -44,8 +40,7 @@ def verify(
 ) -> None:
     """Check the certificate of an assessment against its interview; no model is asked."""
     with refusing_bad_input():
-        speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        speakers.roles()
+        speaker_roles(participant, interviewer)
         found = check(
             transcript,
             certificate,

@@ -9,8 +9,8 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.exits import refusing_bad_input
-from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
+from ai_psychiatrist.cli.console import say
+from ai_psychiatrist.cli.settings import ModelOption, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import StoreUnusable
 
@@ -57,24 +57,19 @@ def worker(
     model: ModelOption = None,
 ) -> None:
     """Do the jobs that servers take in, and the units of `evaluate run --database`."""
-    with refusing_bad_input():
-        settings = _with_concurrency(read_settings(model), concurrency)
-        try:
-            status = asyncio.run(_worked(settings, health_file))
-        finally:
-            if health_file is not None:
-                health_file.unlink(missing_ok=True)
+    settings = read_settings(model)
+    if concurrency is not None:
+        jobs = settings.jobs.model_copy(update={"concurrency": concurrency})
+        settings = settings.model_copy(update={"jobs": jobs})
+    try:
+        status = asyncio.run(_worked(settings, health_file))
+    finally:
+        if health_file is not None:
+            health_file.unlink(missing_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
     # Threads that still wait for a database which is away would keep the process.
     os._exit(status)
-
-
-def _with_concurrency(settings: Settings, concurrency: int | None) -> Settings:
-    if concurrency is None:
-        return settings
-    jobs = settings.jobs.model_copy(update={"concurrency": concurrency})
-    return settings.model_copy(update={"jobs": jobs})
 
 
 async def _worked(settings: Settings, health_file: Path | None) -> int:
@@ -82,6 +77,10 @@ async def _worked(settings: Settings, health_file: Path | None) -> int:
     from ai_psychiatrist.interface.shared_run import UnitWork  # noqa: PLC0415
     from ai_psychiatrist.wiring import bootstrap  # noqa: PLC0415
     from ai_psychiatrist.wiring.jobs import run_worker  # noqa: PLC0415
+
+    def touch() -> None:
+        if health_file is not None:
+            health_file.touch(mode=0o600)
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -93,21 +92,14 @@ async def _worked(settings: Settings, health_file: Path | None) -> int:
             await run_worker(
                 services,
                 stop,
-                on_ready=_announce,
-                on_alive=lambda: _touch(health_file),
+                on_ready=lambda name: say(
+                    f"Worker {name} takes jobs; Ctrl-C leaves them to others."
+                ),
+                on_alive=touch,
                 units=units,
                 left=units.left,
             )
     except StoreUnusable:
-        typer.echo(_AWAY, err=True)
+        say(_AWAY)
         return TRY_AGAIN
     return 0
-
-
-def _announce(name: str) -> None:
-    typer.echo(f"Worker {name} takes jobs; Ctrl-C leaves them to others.", err=True)
-
-
-def _touch(health_file: Path | None) -> None:
-    if health_file is not None:
-        health_file.touch(mode=0o600)

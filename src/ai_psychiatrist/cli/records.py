@@ -1,37 +1,43 @@
 """The `records` commands: look after the assessments that are stored."""
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.audited import audited, audited_if_possible, note_restored
-from ai_psychiatrist.cli.checkup import CheckLevel
-from ai_psychiatrist.cli.checkup_table import print_findings
+from ai_psychiatrist.cli.checkup import (
+    CheckLevel,
+    check_files,
+    check_words,
+    has_failed,
+    print_findings,
+)
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.exits import ExitCode, fail, refusing_bad_input
-from ai_psychiatrist.cli.settings_source import quiet, read_settings
-from ai_psychiatrist.cli.store_checkup import check_files, check_words
-from ai_psychiatrist.config import Settings
+from ai_psychiatrist.cli.console import ExitCode, fail, say
+from ai_psychiatrist.cli.settings import quiet, read_settings
+from ai_psychiatrist.cli.stores import (
+    TenantOption,
+    audited,
+    known_store,
+    note_restored,
+    opened_stores,
+)
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.infrastructure.private_files import writing_to
-from ai_psychiatrist.store.audit import Action
 from ai_psychiatrist.store.cipher import load_cipher
 from ai_psychiatrist.store.listing import PageWanted
-from ai_psychiatrist.store.records import RecordSummary
 from ai_psychiatrist.store.reserve import using_reserve
-from ai_psychiatrist.store.store import Store
-from ai_psychiatrist.store.stores import Stores
 from ai_psychiatrist.wiring.backup import back_up, staged
-from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
 
-EXAMPLES: Final = """
+_LINES: Final = 500
+
+records_app = CommandGroup(
+    help="Look after the assessments that are stored.",
+    epilog="""
 Examples:
 
   ai-psychiatrist records list
@@ -57,18 +63,8 @@ Examples:
 A server may run meanwhile, but for restore. Exit status: 0 done, 1 something stored cannot be read,
 nothing was swept because the clock jumped, or something was erased without a row in the audit
 log, which takes none; 2 bad input or settings.
-"""
-
-_LINES: Final = 500
-
-records_app = CommandGroup(
-    help="Look after the assessments that are stored.",
-    epilog=EXAMPLES,
+""",
 )
-
-TenantOption = Annotated[
-    str, typer.Option("--tenant", metavar="NAME", help="Whose records; local without keys.")
-]
 
 
 @records_app.command("list")
@@ -78,9 +74,30 @@ def list_records(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
     """Print the assessments that are stored, the latest first, without words or scores."""
-    with opened_stores(settings_of()) as stores:
-        for summary in _all(known_store(stores, tenant)):
-            typer.echo(json.dumps(_shown(summary)) if as_json else _line(summary))
+    with opened_stores() as stores:
+        store, cursor, is_last = known_store(stores, tenant), None, False
+        while not is_last:
+            page = store.lists.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
+            cursor, is_last = page.next, page.next is None
+            for line in page.records:
+                one, danger = line.summary, line.summary.figures.danger
+                if as_json:
+                    shown = {
+                        "assessment_id": one.id,
+                        "subject_id": one.subject_id,
+                        "created_at": one.created_at.isoformat(timespec="milliseconds"),
+                        "state": one.state.value,
+                        "reason": one.reason,
+                        "danger": danger,
+                        "raters": one.raters,
+                    }
+                    typer.echo(json.dumps(shown))
+                    continue
+                moment = one.created_at.isoformat(timespec="seconds")
+                typer.echo(
+                    f"{one.id}  {one.subject_id}  {moment}  {one.state.value:<8}  "
+                    f"{'' if danger is None else danger.value:<12}  {one.raters} raters"
+                )
 
 
 @records_app.command()
@@ -101,18 +118,16 @@ def erase(
     """
     if (assessment_id is None) == (subject is None):
         fail("name either an assessment or, with --subject, a subject")
-    settings = settings_of()
-    with refusing_bad_input():
-        folder = settings.data.state_folder
-    with using_reserve(folder), opened_stores(settings) as stores:
-        store = known_store(stores, tenant)
+    settings = quiet(read_settings())
+    with using_reserve(settings.data.state_folder), opened_stores(settings) as stores:
+        removal = known_store(stores, tenant).removal
         if subject is not None:
-            with audited_if_possible(stores, tenant, "subject_erased", subject):
-                count = store.removal.erase_subject(subject)
+            with audited(stores, tenant, "subject_erased", subject, is_required=False):
+                count = removal.erase_subject(subject)
                 typer.echo(f"erased {count} assessments of the subject")
         if assessment_id is not None:
-            with audited_if_possible(stores, tenant, "assessment_erased", assessment_id):
-                store.removal.erase(assessment_id)
+            with audited(stores, tenant, "assessment_erased", assessment_id, is_required=False):
+                removal.erase(assessment_id)
                 typer.echo("erased 1 assessment")
 
 
@@ -130,8 +145,7 @@ def sweep(
     assessments and interviews of each at a time; a server does so each hour. Nothing is done, and
     the exit status is 1, where the clock does not fit what is stored.
     """
-    settings = settings_of()
-    has_jumped = False
+    settings, has_jumped = quiet(read_settings()), False
     with opened_stores(settings) as stores:
         for tenant in stores.tenants():
             with audited(stores, tenant, "records_swept"):
@@ -139,7 +153,7 @@ def sweep(
             if swept.clock_fault is not None:
                 has_jumped = True
                 hint = "set it right, or where it is right sweep with --after-jump"
-                typer.echo(f"{tenant}: {swept.clock_fault}: {hint}", err=True)
+                say(f"{tenant}: {swept.clock_fault}: {hint}")
                 continue
             typer.echo(f"{tenant}: removed {swept.assessments} assessments")
             if swept.interviews:
@@ -173,8 +187,7 @@ def undelete(
     if (given is None) == (since is None):
         fail("name either what to bring back or, with --since, a moment")
     moment = None if since is None else _moment(since)
-    settings = settings_of()
-    with opened_stores(settings) as stores:
+    with opened_stores() as stores:
         removal = known_store(stores, tenant).removal
         with audited(stores, tenant, "records_undeleted") as changed:
             changed.record_id = given or ""
@@ -183,6 +196,14 @@ def undelete(
             else:
                 count = removal.undelete_since(moment)
     typer.echo(f"brought back {count}")
+
+
+def _moment(given: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        fail("--since has to be a moment such as 2026-01-31, or 2026-01-31T12:00")
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 @records_app.command()
@@ -201,12 +222,14 @@ def backup(
     Keep copies of the keys apart, and for days alone: an old one opens what was erased since. Keys
     of the installation (DATA_KEY_FILE, or records.key; digest.key) are never copied.
     """
-    settings = settings_of()
+    settings = quiet(read_settings())
     with opened_stores(settings) as stores:
         tenants = stores.tenants()
         if not tenants:
             fail("nothing is stored yet")
-        with _audited_all(stores, tenants, "records_backed_up"):
+        with ExitStack() as rows:
+            for tenant in tenants:
+                rows.enter_context(audited(stores, tenant, "records_backed_up"))
             back_up(stores.database(), settings.data.state_folder, out, keys_out=keys_out)
     typer.echo(f"copied {len(tenants)} tenants")
 
@@ -226,14 +249,11 @@ def restore(
 
     It says what no key opens, such as what was erased since; then the exit status is 1.
     """
-    settings = settings_of()
-    with refusing_bad_input(), staged(settings, source, keys_from=keys_from) as copies:
-        try:
-            damage = check_files(copies.stores)
-            findings = [damage, *check_words(copies.stores, opens_all=True)]
-            tenants = copies.stores.tenants()
-        except StoreUnusable as error:
-            fail(str(error))
+    settings = quiet(read_settings())
+    with staged(settings, source, keys_from=keys_from) as copies:
+        damage = check_files(copies.stores)
+        findings = [damage, *check_words(copies.stores, opens_all=True)]
+        tenants = copies.stores.tenants()
         print_findings(findings)
         if damage.level is CheckLevel.FAIL:
             fail("the backup is damaged; nothing was restored")
@@ -241,8 +261,7 @@ def restore(
     with opened_stores(settings) as stores:
         note_restored(stores)
     typer.echo(f"restored {len(tenants)} tenants")
-    is_whole = all(one.level is not CheckLevel.FAIL for one in findings)
-    raise typer.Exit(ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL)
+    raise typer.Exit(ExitCode.PARTIAL if has_failed(findings) else ExitCode.COMPLETE)
 
 
 @records_app.command("rotate-key")
@@ -262,8 +281,7 @@ def rotate_key(
     The key file of now goes on opening them, and with --new-key-file the new one does as well. Once
     every server has the new DATA_KEY_FILE, rotate again: then the new one alone opens them.
     """
-    settings = settings_of()
-    with opened_stores(settings) as stores:
+    with opened_stores() as stores:
         further = None if new_key_file is None else load_cipher(new_key_file, name="--new-key-file")
         for tenant in stores.tenants():
             with audited(stores, tenant, "encryption_key_rotated"):
@@ -284,16 +302,12 @@ def export(
     It holds all words of assessments, raters and interviews without encryption: for another store
     to take in, and to be deleted then. Keys of callers and the audit log stay where they are.
     """
-    settings = settings_of()
-    with opened_stores(settings) as stores:
+    with opened_stores() as stores:
         store = known_store(stores, tenant)
-        with (
-            audited(stores, tenant, "records_exported"),
-            writing_to(out, field="--out"),
-        ):
+        with audited(stores, tenant, "records_exported"), writing_to(out, field="--out"):
             written = write_export(out, tenant, store)
     for record_id in written.unreadable:
-        typer.echo(f"{record_id} cannot be read: its key is gone, or it is damaged", err=True)
+        say(f"{record_id} cannot be read: its key is gone, or it is damaged")
     typer.echo(f"assessments: {written.assessments}, interviews: {written.interviews}")
     raise typer.Exit(ExitCode.PARTIAL if written.unreadable else ExitCode.COMPLETE)
 
@@ -311,8 +325,8 @@ def import_records(
 
     What is stored already is left as it is, so that an import which broke off can be begun again.
     """
-    settings = settings_of()
-    with opened_stores(settings) as stores:
+    with opened_stores() as stores:
+        # Read although a tenant is named: a file that is no export is refused before all else.
         named = tenant_in(file)
         owner = named if tenant is None else tenant
         store = stores.open(owner)
@@ -321,74 +335,3 @@ def import_records(
     typer.echo(f"assessments: {taken.assessments}, interviews: {taken.interviews}")
     if taken.were_there:
         typer.echo(f"there already, and left as they are: {taken.were_there}")
-
-
-def _moment(given: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(given)
-    except ValueError:
-        fail("--since has to be a moment such as 2026-01-31, or 2026-01-31T12:00")
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-@contextmanager
-def _audited_all(stores: Stores, tenants: Iterable[str], action: Action) -> Iterator[None]:
-    with ExitStack() as rows:
-        for tenant in tenants:
-            rows.enter_context(audited(stores, tenant, action))
-        yield
-
-
-def settings_of() -> Settings:
-    """Return the settings of a command, which ends with status 2 where they cannot be used."""
-    with refusing_bad_input():
-        return quiet(read_settings())
-
-
-@contextmanager
-def opened_stores(settings: Settings) -> Iterator[Stores]:
-    """Open the stores for a command, which ends with status 2 where they cannot be used."""
-    with refusing_bad_input():
-        stores = stores_of(settings)
-        try:
-            yield stores
-        finally:
-            stores.close()
-
-
-def known_store(stores: Stores, tenant: str) -> Store:
-    """Return the store of a tenant that has one; a misspelt name makes none."""
-    if tenant not in stores.tenants():
-        fail("nothing is stored for this tenant; --tenant names another one")
-    return stores.open(tenant)
-
-
-def _all(store: Store) -> Iterator[RecordSummary]:
-    cursor: str | None = None
-    while True:
-        page = store.lists.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
-        yield from (line.summary for line in page.records)
-        cursor = page.next
-        if cursor is None:
-            return
-
-
-def _line(summary: RecordSummary) -> str:
-    danger = "" if summary.figures.danger is None else summary.figures.danger.value
-    moment = summary.created_at.isoformat(timespec="seconds")
-    return (
-        f"{summary.id}  {summary.subject_id}  {moment}  {summary.state.value:<8}  "
-        f"{danger:<12}  {summary.raters} raters"
-    )
-
-
-def _shown(summary: RecordSummary) -> dict[str, object]:
-    return {
-        "assessment_id": summary.id,
-        "subject_id": summary.subject_id,
-        "created_at": summary.created_at.isoformat(timespec="milliseconds"),
-        "state": summary.state.value,
-        "reason": summary.reason,
-        "danger": summary.figures.danger,
-        "raters": summary.raters,
-    }

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Final
 
@@ -12,10 +12,10 @@ from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.api.lifespan import is_open_to_anybody, refuse_open_address
 from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.api.server import BoundedConfig, BoundedServer
-from ai_psychiatrist.cli.exits import fail, refusing_bad_input
-from ai_psychiatrist.cli.settings_source import ModelOption, read_settings
+from ai_psychiatrist.cli.console import fail, say
+from ai_psychiatrist.cli.settings import ModelOption, read_settings
+from ai_psychiatrist.cli.stores import opened_stores
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.wiring.records import stores_of
 
 EXAMPLES: Final = """
 Examples:
@@ -56,22 +56,19 @@ def serve(
     model: ModelOption = None,
 ) -> None:
     """Serve the HTTP API."""
-    with refusing_bad_input():
-        settings = _listening_at(read_settings(model), host, port)
-        refuse_open_address(settings)
-        listener = _listen(settings.api.host, settings.api.port)
-        server = BoundedServer(
-            BoundedConfig(create_served_app(settings), settings.api, root_path=root_path),
-            on_opened=partial(_announce, settings, listener),
-        )
-        with suppress(KeyboardInterrupt):
-            server.run(sockets=[listener])
-
-
-def _listening_at(settings: Settings, host: str | None, port: int | None) -> Settings:
+    settings = read_settings(model)
     given = {"host": host, "port": port}
     named = {name: value for name, value in given.items() if value is not None}
-    return settings.model_copy(update={"api": settings.api.model_copy(update=named)})
+    api = settings.api.model_copy(update=named)
+    settings = settings.model_copy(update={"api": api})
+    refuse_open_address(settings)
+    listener = _listen(api.host, api.port)
+    server = BoundedServer(
+        BoundedConfig(create_served_app(settings), api, root_path=root_path),
+        on_opened=partial(_announce, settings, listener),
+    )
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])
 
 
 def _announce(settings: Settings, listener: socket.socket) -> None:
@@ -79,16 +76,14 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     shown = f"[{host}]" if ":" in host else host
     scheme = "http" if settings.api.tls_cert_file is None else "https"
     pages = ", documentation at /docs" if settings.api.docs else ""
-    typer.echo(f"Serving on {scheme}://{shown}:{port} (open it in a browser){pages}", err=True)
-    if settings.auth.required and not _has_key(settings):
-        typer.echo(_NO_KEY, err=True)
+    say(f"Serving on {scheme}://{shown}:{port} (open it in a browser){pages}")
+    if settings.auth.required:
+        with opened_stores(settings) as stores:
+            keys = KeyStore(database=stores.database).all()
+        if not any(key.is_live(time.time()) for key in keys):
+            say(_NO_KEY)
     if is_open_to_anybody(settings):
-        typer.echo(_OPEN, err=True)
-
-
-def _has_key(settings: Settings) -> bool:
-    with closing(stores_of(settings)) as stores:
-        return any(key.is_live(time.time()) for key in KeyStore(database=stores.database).all())
+        say(_OPEN)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ai_psychiatrist.cli.exits import ExitCode
+from ai_psychiatrist.cli.console import ExitCode, say
 from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol
-from ai_psychiatrist.validation.config.lint import LintProblem, lint_pipeline
+from ai_psychiatrist.validation.config.lint import lint_pipeline
 
 EXAMPLES = """
 Examples:
@@ -42,42 +42,32 @@ def lint_config(
     ] = LintFormat.TEXT,
 ) -> None:
     """Check pipelines or protocols with all their files and rules; nothing is run."""
-    found = {config: _lint(config) for config in configs}
+    found = {
+        config: lint_protocol(config) if is_protocol(config) else lint_pipeline(config)
+        for config in configs
+    }
     if output_format is LintFormat.JSON:
-        _print_json(found)
-    else:
-        _print_text(found)
-    if any(problem.is_error for problems in found.values() for problem in problems):
-        raise typer.Exit(ExitCode.BAD_INPUT)
-
-
-def _lint(config: Path) -> list[LintProblem]:
-    return lint_protocol(config) if is_protocol(config) else lint_pipeline(config)
-
-
-def _print_json(found: dict[Path, list[LintProblem]]) -> None:
-    records = [
-        {
-            "file": str(config),
-            "level": problem.level.value,
-            "code": problem.code,
-            "where": problem.where,
-            "line": problem.line,
-            "column": problem.column,
-            "message": problem.message,
-        }
-        for config, problems in found.items()
-        for problem in problems
-    ]
-    # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
-    typer.echo(json.dumps(records, indent=2))
-
-
-def _print_text(found: dict[Path, list[LintProblem]]) -> None:
-    for config, problems in found.items():
+        records = [
+            {
+                "file": str(config),
+                "level": problem.level.value,
+                "code": problem.code,
+                "where": problem.where,
+                "line": problem.line,
+                "column": problem.column,
+                "message": problem.message,
+            }
+            for config, problems in found.items()
+            for problem in problems
+        ]
+        # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+        typer.echo(json.dumps(records, indent=2))
+    for config, problems in () if output_format is LintFormat.JSON else found.items():
         for problem in problems:
             where = f" {problem.where}" if problem.where else ""
             place = problem.place_in(str(config))
             typer.echo(f"{place} {problem.level} {problem.code}{where}: {problem.message}")
         errors = sum(problem.is_error for problem in problems)
-        typer.echo(f"{config}: errors {errors}, warnings {len(problems) - errors}", err=True)
+        say(f"{config}: errors {errors}, warnings {len(problems) - errors}")
+    if any(problem.is_error for problems in found.values() for problem in problems):
+        raise typer.Exit(ExitCode.BAD_INPUT)

@@ -1,11 +1,11 @@
-"""Read the settings for a command; what is logged about them goes to standard error."""
+"""The settings as commands read them, and the command `settings`, which prints what can be set."""
 
 from typing import Annotated, TypeAlias
 
 import typer
 
 from ai_psychiatrist import config
-from ai_psychiatrist.config import Settings, load_settings, with_model
+from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.infrastructure.logging import setup_logging
 
@@ -15,15 +15,25 @@ ModelOption: TypeAlias = Annotated[
 ]
 
 
+def settings(
+    *,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print tables in Markdown instead.")
+    ] = False,
+) -> None:
+    """Print every setting with its meaning and default, in the form of a .env file."""
+    typer.echo(config.settings_tables() if as_markdown else config.env_example(), nl=False)
+
+
 def read_settings(model: str | None = None) -> Settings:
     """Return the settings, with one model for every agent where it is named.
 
-    Raises `ConfigurationError` for unusable ones.
+    What is logged about them goes to standard error. Raises `ConfigurationError` for unusable ones.
     """
     setup_logging()
-    settings = choose_model(load_settings(), model)
-    setup_logging(settings.log.level, settings.log.format)
-    return settings
+    read = choose_model(config.load_settings(), model)
+    setup_logging(read.log.level, read.log.format)
+    return read
 
 
 def choose_model(settings: Settings, model: str | None) -> Settings:
@@ -31,9 +41,10 @@ def choose_model(settings: Settings, model: str | None) -> Settings:
     if model is None:
         return settings
     if not model.strip():
-        msg = "--model names no model; write for example ollama:gemma3:27b, or baseline"
-        raise ConfigurationError(msg)
-    return with_model(settings, model)
+        raise ConfigurationError(
+            "--model names no model; write for example ollama:gemma3:27b, or baseline"
+        )
+    return config.with_model(settings, model)
 
 
 def quiet(settings: Settings) -> Settings:

@@ -1,10 +1,9 @@
-"""The command that prints what results look like."""
+"""The command `schema`: what results look like."""
 
 from typing import Final
 
 import typer
 
-from ai_psychiatrist.cli.exits import writing_output
 from ai_psychiatrist.results.schema import kept_schema
 
 EXAMPLES: Final = """
@@ -16,5 +15,4 @@ Example:
 
 def schema() -> None:
     """Print the JSON Schema of results, for HTTP and --json alike; its version is in each."""
-    with writing_output():
-        typer.echo(kept_schema(), nl=False)
+    typer.echo(kept_schema(), nl=False)

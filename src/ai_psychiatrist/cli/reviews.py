@@ -3,19 +3,13 @@
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from ai_psychiatrist.access.sessions import local_rater
-from ai_psychiatrist.cli.audited import audited
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.records_command import (
-    TenantOption,
-    known_store,
-    opened_stores,
-    settings_of,
-)
+from ai_psychiatrist.cli.stores import TenantOption, audited, known_store, opened_stores
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.infrastructure.private_files import write_new, writing_to
@@ -25,7 +19,9 @@ from ai_psychiatrist.reviews.labels import LABEL_COLUMNS, LabelSource, labels_of
 from ai_psychiatrist.reviews.rating_files import RatingFormat, read_decisions, read_ratings
 from ai_psychiatrist.reviews.rating_import import import_ratings
 
-EXAMPLES: Final = """
+reviews_app = CommandGroup(
+    help="Take in ratings, decide gold scores, and make labels of them.",
+    epilog="""
 Examples:
 
   ai-psychiatrist reviews import ratings.csv
@@ -38,10 +34,7 @@ Examples:
 
 A server may run meanwhile. Exit status: 0 done, 2 bad input or settings; nothing of a file is taken
 in then.
-"""
-
-reviews_app = CommandGroup(
-    help="Take in ratings, decide gold scores, and make labels of them.", epilog=EXAMPLES
+""",
 )
 
 
@@ -65,7 +58,7 @@ def import_reviews(
 
     A file that was taken in before changes nothing. Raters are called import:NAME.
     """
-    with opened_stores(settings_of()) as stores:
+    with opened_stores() as stores:
         store = known_store(stores, tenant)
         entries = read_ratings(file, rating_format)
         entries += [] if scores is None else read_ratings(scores, RatingFormat.CSV)
@@ -89,7 +82,7 @@ def adjudicate_reviews(
 
     Items that all raters of an assessment scored alike may be left out.
     """
-    with opened_stores(settings_of()) as stores:
+    with opened_stores() as stores:
         store = known_store(stores, tenant)
         principal = local_rater(author)
         decisions = sorted(read_decisions(file), key=itemgetter(0))
@@ -120,7 +113,7 @@ def write_labels(
 
     Gold scores come first; other items have a label where all who rated blind say the same.
     """
-    with opened_stores(settings_of()) as stores:
+    with opened_stores() as stores:
         store = known_store(stores, tenant)
         with audited(stores, tenant, "labels_exported"), writing_to(out, field="--out"):
             found = labels_of(store, source, rater=rater, by_subject=named_by == "subject")

@@ -4,16 +4,16 @@ import asyncio
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ai_psychiatrist.cli.batch_choice import BatchChoice
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, refusing_bad_input
+from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, refusing_bad_input, say
 from ai_psychiatrist.cli.progress import phase_progress
 from ai_psychiatrist.cli.run_options import BatchOption, HandInAgainOption, WaitOption
-from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
+from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.pipelines.run import RunEnd, RunSummary, run_units
@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
 pipeline_app = CommandGroup()
 
-EXAMPLES: Final = """
+
+@pipeline_app.callback()
+def pipeline() -> None:
+    """Run declared pipelines."""
+
+
+@pipeline_app.command(
+    epilog="""
 Examples:
 
   ai-psychiatrist pipeline run pipeline.yaml --out runs/first --model ollama:gemma3
@@ -51,14 +58,7 @@ Writes RUN/export/STEP_validated.jsonl and STEP_failures.jsonl for each step and
 Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or settings, 3 none at
 a step, 4 waiting for a batch (go on with --resume), 130 stopped by Ctrl-C (use --resume).
 """
-
-
-@pipeline_app.callback()
-def pipeline() -> None:
-    """Run declared pipelines."""
-
-
-@pipeline_app.command(epilog=EXAMPLES)
+)
 def run(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The pipeline file.")],
     *,
@@ -134,29 +134,29 @@ def _conclude(end: RunEnd, out: Path) -> ExitCode:
     summary, units = end.summary, end.summary.units
     _print_steps(summary)
     if summary.stopped_at is not None:
-        _say(f"no unit is valid at {summary.stopped_at}: the run stops here")
+        say(f"no unit is valid at {summary.stopped_at}: the run stops here")
     reasons = Counter(end.left)
     is_at_ceiling = reasons.pop(FailureCode.CALL_BUDGET_SPENT, 0) > 0
     if reasons:
         shown = ", ".join(f"{why}: {count:,}" for why, count in reasons.items())
-        _say(
+        say(
             f"{reasons.total():,} of {units.requested:,} units are not finished, because their "
             f"calls reached no model ({shown}): look at the server with `ai-psychiatrist doctor`, "
             "and go on with --resume"
         )
     if is_at_ceiling:
-        _say(
+        say(
             f"stopped before more than {summary.model_calls:,} model calls: go on with --resume and"
             " a higher --max-calls"
         )
     if summary.unbalanced:
         fail(f"the account does not balance at {', '.join(summary.unbalanced)}: keep the folder")
-    _say(
+    say(
         f"{units.valid:,} of {units.requested:,} units valid at every step, "
         f"{summary.model_calls:,} model calls; written to {out}"
     )
     if end.waiting_calls:
-        _say(
+        say(
             f"{end.waiting_calls:,} calls wait for their batch, which may take a day\n"
             "next: the same command with --resume, when the batch is ready"
         )
@@ -168,19 +168,15 @@ def _conclude(end: RunEnd, out: Path) -> ExitCode:
 
 def _print_steps(summary: RunSummary) -> None:
     for name, step in summary.steps.items():
-        _say(
+        say(
             f"{name}: {step.requested:,} requested = {step.valid:,} valid + {step.failed:,} failed"
             f" + {step.pending:,} pending"
         )
         for stage, count in step.by_stage.items():
-            _say(f"  failed at {stage}: {count:,}")
+            say(f"  failed at {stage}: {count:,}")
         for rule, count in step.warnings.items():
-            _say(f"  warning {rule}: {count:,}")
+            say(f"  warning {rule}: {count:,}")
         if step.coercions:
-            _say(f"  values read from another type or spelling: {step.coercions:,}")
+            say(f"  values read from another type or spelling: {step.coercions:,}")
     for what in summary.not_run:
-        _say(f"not run: {what}")
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)
+        say(f"not run: {what}")

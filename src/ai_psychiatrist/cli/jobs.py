@@ -1,0 +1,61 @@
+"""The `jobs` commands: look after what is told of jobs."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from ai_psychiatrist.cli.command_app import CommandGroup
+from ai_psychiatrist.cli.console import say
+from ai_psychiatrist.cli.stores import opened_stores
+
+jobs_app = CommandGroup(
+    help="Look after what is told of jobs.",
+    epilog="""
+Examples:
+
+  ai-psychiatrist jobs webhooks
+
+  ai-psychiatrist jobs webhooks --again
+
+A server may run meanwhile. Exit status: 0 done, 2 bad input or settings.
+""",
+)
+
+
+@jobs_app.callback()
+def _jobs() -> None:
+    """Look after what is told of jobs."""
+
+
+@jobs_app.command()
+def webhooks(
+    *,
+    again: Annotated[
+        bool, typer.Option("--again", help="Try all of them anew; a server sends them.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
+) -> None:
+    """Print the webhooks that were given up, the oldest first, without their addresses' paths."""
+    with opened_stores() as stores:
+        opened = {tenant: stores.open(tenant) for tenant in stores.tenants()}
+        found = [(tenant, one) for tenant, of in opened.items() for one in of.deliveries.given_up()]
+        for tenant, one in sorted(found, key=lambda pair: pair[1].due):
+            moment = datetime.fromisoformat(one.due).isoformat(timespec="seconds")
+            shown = {
+                "job_id": one.record_id,
+                "tenant": tenant,
+                "host": one.host,
+                "given_up_at": moment,
+                "tries": one.tries,
+                "reason": one.reason,
+            }
+            words = {**shown, "tries": f"{one.tries} tries", "reason": one.reason or "broken_off"}
+            typer.echo(json.dumps(shown) if as_json else "  ".join(map(str, words.values())))
+        if not found:
+            say("no webhook was given up")
+        if again:
+            now = datetime.now(UTC)
+            redone = sum(of.deliveries.redo(now=now) for of in opened.values())
+            say(f"{redone} webhooks are tried anew")
