@@ -62,13 +62,11 @@ def serve(
     api = settings.api.model_copy(update=named)
     settings = settings.model_copy(update={"api": api})
     refuse_open_address(settings)
-    listener = _listen(api.host, api.port)
-    server = BoundedServer(
-        BoundedConfig(create_served_app(settings), api, root_path=root_path),
-        on_opened=partial(_announce, settings, listener),
-    )
-    with suppress(KeyboardInterrupt):
-        server.run(sockets=[listener])
+    with _listen(api.host, api.port) as listener, suppress(KeyboardInterrupt):
+        BoundedServer(
+            BoundedConfig(create_served_app(settings), api, root_path=root_path),
+            on_opened=partial(_announce, settings, listener),
+        ).run(sockets=[listener])
 
 
 def _announce(settings: Settings, listener: socket.socket) -> None:
