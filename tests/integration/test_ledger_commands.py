@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from ai_psychiatrist.cli.export_command import export
 from ai_psychiatrist.cli.import_command import import_outcomes
-from ai_psychiatrist.cli.revalidate_command import revalidate
+from ai_psychiatrist.cli.revalidate import revalidate
 from ai_psychiatrist.cli.validate_command import validate
 from ai_psychiatrist.store.lock import run_lock
 from ai_psychiatrist.store.runs import RunStore

@@ -34,7 +34,7 @@ COMMANDS: Final = {
     ),
     "validate-config": Later(place="lint_config_command:lint_config"),
     "revalidate": Later(
-        place="revalidate_command:revalidate",
+        place="revalidate:revalidate",
         help="Apply rules again to the answers that a run keeps; no model is asked.",
     ),
     "export": Later(
@@ -53,7 +53,7 @@ COMMANDS: Final = {
         help="Make a page of each result in a folder, and a table that leads to them.",
     ),
     "verify": Later(
-        place="verify_command:verify",
+        place="verify:verify",
         help="Check the certificate of an assessment against its interview; no model is asked.",
     ),
     "schema": Later(
@@ -66,11 +66,11 @@ COMMANDS: Final = {
         help="Print every setting with its meaning and default, in the form of a .env file.",
     ),
     "evaluate": Later(
-        place="evaluate_app:evaluate_app",
+        place="evaluate:evaluate_app",
         help="Assess whole datasets, and measure what comes out.",
     ),
     "references": Later(
-        place="references_command:references_app",
+        place="references:references_app",
         help="Make, score and check the references of few-shot scoring.",
     ),
     "interview": Later(

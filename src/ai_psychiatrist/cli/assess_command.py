@@ -9,18 +9,16 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.exits import ExitCode, refusing_bad_input, writing_output
-from ai_psychiatrist.cli.failure_account import tell_causes
 from ai_psychiatrist.cli.given_transcript import (
     InterviewerOption,
     NamedSpeakers,
     ParticipantOption,
     given_transcript,
 )
-from ai_psychiatrist.cli.mode_option import ModeOption
+from ai_psychiatrist.cli.options import AblateOption, ModeOption
 from ai_psychiatrist.cli.progress import part_progress
-from ai_psychiatrist.cli.report import print_report
+from ai_psychiatrist.cli.report import print_report, tell_causes
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, Certificate
 from ai_psychiatrist.domain.errors import InputError

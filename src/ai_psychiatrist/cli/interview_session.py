@@ -23,7 +23,6 @@ from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.cli.console import console_of
 from ai_psychiatrist.cli.exits import ExitCode, fail
-from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
 from ai_psychiatrist.cli.given_files import read_assessment, read_inputs, read_text
 from ai_psychiatrist.cli.given_transcript import NamedSpeakers, given_transcript
 from ai_psychiatrist.cli.interview_answers import AnswerSource, Scripted, Typed
@@ -33,7 +32,7 @@ from ai_psychiatrist.cli.interview_view import (
     print_spoken,
     working,
 )
-from ai_psychiatrist.cli.risk_report import print_risk
+from ai_psychiatrist.cli.report import print_risk, tell_causes, tell_doctor
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.assessment import Assessment

@@ -16,7 +16,7 @@ from ai_psychiatrist.validation.jsonl.run import ValidationOptions, validate_lin
 from ai_psychiatrist.validation.jsonl.summary import Summary
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.cli.run_recording import Recording
+    from ai_psychiatrist.cli.run_source import Recording
 
 
 def validated(request: Request, files: Files, *, longest_line: int) -> Summary:
@@ -62,7 +62,7 @@ def _recording(request: Request, files: Files, stack: ExitStack) -> "Recording |
     if files.run is None or request.config is None:
         return None
     # With the ledger, which only recorded answers need.
-    from ai_psychiatrist.cli.run_recording import recording  # noqa: PLC0415
+    from ai_psychiatrist.cli.run_source import recording  # noqa: PLC0415
 
     is_told = files.failures is not None
     return stack.enter_context(

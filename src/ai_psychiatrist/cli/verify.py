@@ -44,8 +44,8 @@ def verify(
 ) -> None:
     """Check the certificate of an assessment against its interview; no model is asked."""
     with refusing_bad_input():
-        speakers = NamedSpeakers(participant=participant, interviewer=interviewer)
-        speakers.roles()
+        # Before the files are read.
+        NamedSpeakers(participant=participant, interviewer=interviewer).roles()
         found = check(
             transcript,
             certificate,
@@ -55,8 +55,6 @@ def verify(
             interviewer=tuple(interviewer or ()),
         )
     with writing_output():
-        if not found.holds:
-            typer.echo(f"REFUSED: {found.refusal}")
-        else:
-            typer.echo("\n".join(["The certificate holds.", *found.notes]))
+        told = ["The certificate holds.", *found.notes]
+        typer.echo("\n".join(told) if found.holds else f"REFUSED: {found.refusal}")
     raise typer.Exit(ExitCode.COMPLETE if found.holds else ExitCode.PARTIAL)
