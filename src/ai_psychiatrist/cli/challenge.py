@@ -156,10 +156,10 @@ def run(
     answered = sum(not one.is_failed for one in answers)
     typer.echo(
         f"{answered} of {len(texts)} interviews answered, {len(texts) - answered} failed; "
-        f"{made} model calls made now",
+        f"{made} model calls made now\n"
+        f"next: ai-psychiatrist evaluate challenge score {folder} {out}",
         err=True,
     )
-    typer.echo(f"next: ai-psychiatrist evaluate challenge score {folder} {out}", err=True)
     raise typer.Exit(status_of(answered, len(texts)))
 
 

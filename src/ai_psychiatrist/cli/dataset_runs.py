@@ -12,7 +12,7 @@ from rich.table import Table
 from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.cli.batch_options import BatchFlags
 from ai_psychiatrist.cli.console import console_of
-from ai_psychiatrist.cli.exits import ExitCode, ending_on_stop, fail, status_of
+from ai_psychiatrist.cli.exits import ExitCode, fail, status_of
 from ai_psychiatrist.cli.plain_text import plain
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
@@ -151,8 +151,7 @@ def _cells(row: PlannedCalls, price: str) -> tuple[str, ...]:
 def assess_dataset(settings: Settings, wanted: WantedRuns) -> ExitCode:
     """Make or resume all runs that are wanted, and return the command's exit status."""
     out = wanted.run.folder.path
-    with ending_on_stop("stopped; what has finished is kept: go on with --resume"):
-        codes = asyncio.run(_assess_all(settings, wanted))
+    codes = asyncio.run(_assess_all(settings, wanted))
     if ExitCode.WAITING not in codes:
         return say_next(codes, out, is_several=bool(wanted.prompts or wanted.repeats))
     following = "the same command with --resume, when the batch is ready"

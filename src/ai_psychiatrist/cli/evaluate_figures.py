@@ -200,10 +200,8 @@ def compare(
         brought_up_to_date(*folders)
         if not others or any(RunFolder(one).inside() for one in folders):
             groups = repeated_runs(folders)
-            if as_json:
-                print_json({"groups": [group.as_json() for group in groups]})
-            else:
-                _print_repeats(groups)
+            document = {"groups": [group.as_json() for group in groups]}
+            print_json(document) if as_json else _print_repeats(groups)
             return
         comparisons = compare_runs(run, others)
         if as_json:

@@ -21,7 +21,7 @@ from ai_psychiatrist.cli.dataset_options import (
     SplitOption,
 )
 from ai_psychiatrist.cli.dataset_runs import WantedRuns, assess_dataset, planned, print_plan
-from ai_psychiatrist.cli.exits import refusing_bad_input
+from ai_psychiatrist.cli.exits import ending_on_stop, refusing_bad_input
 from ai_psychiatrist.cli.options import AblateOption, ModeOption, print_json, with_option_groups
 from ai_psychiatrist.cli.settings_source import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
@@ -110,6 +110,7 @@ Exit status as of run. Given again it goes on, without --resume.
 """
 
 
+_KEPT = "stopped; what has finished is kept: go on with --resume"
 ConcurrencyOption: TypeAlias = Annotated[
     int, typer.Option(min=1, help="Units assessed at the same time.")
 ]
@@ -173,11 +174,9 @@ class CostFlags:
             return
         plan = asyncio.run(planned(settings, wanted, before))
         cost = None if before is None else read_cost(RunFolder(before))
-        if self.as_json:
-            so_far = {} if cost is None else {"planned": cost.planned, "used": cost.used}
-            print_json(plan.as_json() | ({"so_far": so_far} if so_far else {}))
-        else:
-            print_plan(plan, cost)
+        accounts = {} if cost is None else {"planned": cost.planned, "used": cost.used}
+        so_far = {"so_far": accounts} if accounts else {}
+        print_json(plan.as_json() | so_far) if self.as_json else print_plan(plan, cost)
         raise typer.Exit
 
 
@@ -267,7 +266,7 @@ def run(
     model: ModelOption = None,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
-    with refusing_bad_input():
+    with refusing_bad_input(), ending_on_stop(_KEPT):
         settings = quiet(read_settings(model))
         # What costs nothing to see is said first: reading a dataset may take a while.
         options = cost.options(concurrency, max_failures, retries_failed=retry_failed)
@@ -313,7 +312,7 @@ def replicate(
 
     Goes on where it was stopped. The other 58 and 43 stay aside for choosing prompts and models.
     """
-    with refusing_bad_input(), TemporaryDirectory() as unwritten:
+    with refusing_bad_input(), ending_on_stop(_KEPT), TemporaryDirectory() as unwritten:
         settings = quiet(read_settings(model))
         options = cost.options(concurrency)
         splits = Path(unwritten) if cost.plan else out / "splits"

@@ -98,8 +98,7 @@ def status(
         if as_json:
             queue = {"queued": state.queued_units, "running": state.running_units}
             print_json(asdict(state.counts) | queue)
-        code = conclude(state)
-    raise typer.Exit(code)
+        raise typer.Exit(conclude(state))
 
 
 def _show_here(folder: RunFolder, run_id: str) -> None:
