@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.cli.evaluate_app import evaluate_app
+from ai_psychiatrist.cli.evaluate import evaluate_app
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.drive import Change, DriveReason, DriveVerdict

@@ -13,11 +13,9 @@ import typer
 
 from ai_psychiatrist import __version__
 from ai_psychiatrist.cli.app import COMMANDS, app
-from ai_psychiatrist.cli.challenge_command import COMMANDS as CHALLENGE
-from ai_psychiatrist.cli.challenge_command import challenge_app
 from ai_psychiatrist.cli.command_app import LazyCommand
-from ai_psychiatrist.cli.evaluate_app import COMMANDS as EVALUATE
-from ai_psychiatrist.cli.evaluate_app import evaluate_app
+from ai_psychiatrist.cli.evaluate import COMMANDS as EVALUATE
+from ai_psychiatrist.cli.evaluate import evaluate_app
 from ai_psychiatrist.config import env_example
 from ai_psychiatrist.domain.assessment import Assessment
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault
@@ -113,8 +111,8 @@ def test_what_a_command_does_not_use_is_not_imported(
 
 @pytest.mark.parametrize(
     ("listed", "group"),
-    [(COMMANDS, app), (EVALUATE, evaluate_app), (CHALLENGE, challenge_app)],
-    ids=["all", "evaluate", "challenge"],
+    [(COMMANDS, app), (EVALUATE, evaluate_app)],
+    ids=["all", "evaluate"],
 )
 def test_commands_are_listed_with_the_first_sentence_of_their_help(
     listed: Mapping[str, LazyCommand], group: typer.Typer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from ai_psychiatrist.cli.datasets_command import datasets_app
+from ai_psychiatrist.cli.datasets import datasets_app
 
 WHOLE = '{"id": "a", "text": "Doctor: hi\\nPatient: hello", "total": 3}\n'
 SECRET = "i have told nobody about marigold street"

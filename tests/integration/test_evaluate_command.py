@@ -561,14 +561,6 @@ def test_figures_that_cannot_be_written_name_their_file(
     assert "Traceback" not in done.err
 
 
-def test_run_compared_with_itself_shows_no_difference(copied: Path) -> None:
-    done = evaluate(copied, "metrics", "run", "--compare", "run", "--json")
-    assert done.code == 0
-    (compared,) = json.loads(done.out)["comparisons"]
-    assert compared["differences"]["items"]
-    assert evaluate(copied, "report", "run", "--compare", "run").code == 0
-
-
 def test_runs_judged_by_one_call_and_by_four_are_compared(tmp_path: Path, interviews: Path) -> None:
     with ModelServerThread() as server:
         for folder, calls in (("four", "four"), ("one", "one")):

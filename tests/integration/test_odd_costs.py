@@ -59,7 +59,8 @@ def test_ceiling_that_is_no_amount_is_refused(interviews: Path, amount: str) -> 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--max-cost", 5), "no price is known of ollama:fake"),
+        (("--max-cost", 5), "no price is known of ollama:fake, so that a ceiling cannot be kept"),
+        (("--max-cost", 5), "--price ollama:fake=0.10/0.40"),
         (("--price", "ollama:fkae=1/2"), "--price names ollama:fkae, but the run asks ollama:fake"),
     ],
 )

@@ -230,14 +230,6 @@ def test_calls_that_are_refused_cost_nothing(tmp_path: Path, interviews: Path) -
     assert number(used, "usd") == 0
 
 
-def test_ceiling_needs_a_price_of_every_model(tmp_path: Path, interviews: Path) -> None:
-    command = ("run", interviews, "--out", "run", "--model", "ollama:fake", "--max-cost", 5)
-    refused = evaluate(tmp_path, *command)
-    assert refused.code == 2
-    assert "no price is known of ollama:fake" in refused.err
-    assert "--price ollama:fake=0.10/0.40" in refused.err
-
-
 @pytest.mark.parametrize("price", ["ollama:fake", "ollama:fake=1", "=1/2", "ollama:fake=-1/2"])
 def test_price_that_is_none_is_refused(tmp_path: Path, interviews: Path, price: str) -> None:
     done = evaluate(tmp_path, "run", interviews, "--plan", "--price", price)

@@ -33,7 +33,7 @@ COMMANDS: Final = {
     ),
     "validate-config": LazyCommand(place="lint_config:lint_config"),
     "revalidate": LazyCommand(
-        place="revalidate_command:revalidate",
+        place="revalidate:revalidate",
         help="Apply rules again to the answers that a run keeps; no model is asked.",
     ),
     "export": LazyCommand(
@@ -50,7 +50,7 @@ COMMANDS: Final = {
         help="Make a page of each result in a folder, and a table that leads to them.",
     ),
     "verify": LazyCommand(
-        place="verify_command:verify",
+        place="verify:verify",
         help="Check the certificate of an assessment against its interview; no model is asked.",
     ),
     "schema": LazyCommand(
@@ -63,11 +63,11 @@ COMMANDS: Final = {
         help="Print every setting with its meaning and default, in the form of a .env file.",
     ),
     "evaluate": LazyCommand(
-        place="evaluate_app:evaluate_app",
+        place="evaluate:evaluate_app",
         help="Assess whole datasets, and measure what comes out.",
     ),
     "references": LazyCommand(
-        place="references_command:references_app",
+        place="references:references_app",
         help="Make, score and check the references of few-shot scoring.",
     ),
     "interview": LazyCommand(

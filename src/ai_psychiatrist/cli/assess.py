@@ -7,9 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.ablate_option import AblateOption
 from ai_psychiatrist.cli.console import ExitCode, require, say
-from ai_psychiatrist.cli.failure_account import tell_causes
 from ai_psychiatrist.cli.files import (
     InterviewerOption,
     ParticipantOption,
@@ -19,9 +17,9 @@ from ai_psychiatrist.cli.files import (
     speaker_roles,
     write_file,
 )
-from ai_psychiatrist.cli.mode_option import ModeOption
+from ai_psychiatrist.cli.options import AblateOption, ModeOption
 from ai_psychiatrist.cli.progress import part_progress
-from ai_psychiatrist.cli.report import print_report
+from ai_psychiatrist.cli.report import print_report, tell_causes
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.infrastructure.off_loop import work_inline

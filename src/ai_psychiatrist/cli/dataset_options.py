@@ -1,10 +1,9 @@
 """Options about the reading of a dataset, declared once for every command that reads one."""
 
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeAlias, get_type_hints
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -120,97 +119,39 @@ class ReadingFlags:
         typer.Option(metavar="COLUMN", help="Of a table with an interview in each row: its text."),
     ] = None
 
-    def choice(self, path: Path, known: SpeakerLabels, scores: LabelFlags) -> "DatasetChoice":
-        """Return which dataset is read and how.
+    def opened(
+        self,
+        path: Path,
+        known: SpeakerLabels,
+        scores: LabelFlags,
+        wanted: Selection,
+        on_progress: OnProgress = silent,
+    ) -> Dataset:
+        """Read the dataset. Raises `InputError` for an option, a dataset or a split that is none.
 
-        `known`: the labels of speakers of the settings. Raises `InputError` for an option that
-        cannot be used.
+        `known`: the labels of speakers of the settings.
         """
-        return DatasetChoice(
-            path=path,
-            labels=_with_labels(known, self.participant, self.interviewer),
-            scores=scores.options(self.text_column),
-            speakers=self.speakers,
-            kind=self.kind,
-            interruption_373=self.interruption_373,
-            codes=self.codes,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetChoice:
-    """Which units of which dataset, and how they are read."""
-
-    path: Path
-    labels: SpeakerLabels
-    scores: LabelOptions | None = None
-    speakers: SpeakerFilter = SpeakerFilter.BOTH
-    kind: DatasetKind | None = None
-    interruption_373: Interruption373 = Interruption373.OFFICIAL
-    codes: CodedLines = CodedLines.TEXT
-    split: str | None = None
-    is_labelled: bool = False
-
-    def opened(self, on_progress: OnProgress | None = None) -> Dataset:
-        """Open the dataset; raises `InputError` when it cannot be, or no such unit is in it."""
         dataset = open_dataset(
-            self.path,
+            path,
             speakers=self.speakers,
             kind=self.kind,
             interruption_373=self.interruption_373,
             codes=self.codes,
-            labels=self.labels,
-            scores=self.scores,
-            on_progress=on_progress or silent,
+            labels=replace(
+                known,
+                participant=(*known.participant, *_checked(self.participant, "--participant")),
+                interviewer=(*known.interviewer, *_checked(self.interviewer, "--interviewer")),
+            ),
+            scores=scores.options(self.text_column),
+            on_progress=on_progress,
         )
-        return selected(dataset, Selection(split=self.split, has_items=self.is_labelled))
+        return selected(dataset, wanted)
 
 
-def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that the dataclasses among its parameters declare."""
-    hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, type] = {
-        name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)
-    }
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name in groups:
-            parameters += _options_of(groups[parameter.name])
-        else:
-            parameters.append(parameter.replace(annotation=hints[parameter.name]))
-
-    def called(**given: object) -> None:
-        for name, kind in groups.items():
-            given[name] = kind(**{one.name: given.pop(one.name) for one in _options_of(kind)})
-        command(**given)
-
-    called.__name__, called.__doc__ = command.__name__, command.__doc__
-    called.__annotations__ = {one.name: one.annotation for one in parameters}
-    vars(called)["__signature__"] = inspect.Signature(parameters)
-    return called
-
-
-def _options_of(group: type) -> list[inspect.Parameter]:
-    hints, kind = get_type_hints(group, include_extras=True), inspect.Parameter.KEYWORD_ONLY
-    return [
-        inspect.Parameter(one.name, kind, default=one.default, annotation=hints[one.name])
-        for one in fields(group)
-    ]
-
-
-def _with_labels(
-    known: SpeakerLabels, participant: Sequence[str] | None, interviewer: Sequence[str] | None
-) -> SpeakerLabels:
-    """Add what the command line names. Raises `InputError` for what can be no label."""
-    return replace(
-        known,
-        participant=(*known.participant, *_checked(participant or (), "--participant")),
-        interviewer=(*known.interviewer, *_checked(interviewer or (), "--interviewer")),
-    )
-
-
-def _checked(labels: Sequence[str], option: str) -> Sequence[str]:
-    if EVERYBODY in labels:
-        msg = f"{option}: write a row file,*,participant in speakers.csv for one person's own words"
-        raise InputError(msg, field=option)
-    return [label for label, _ in given_roles(dict.fromkeys(labels, "other"), field=option)]
+def _checked(labels: Sequence[str] | None, option: str) -> Sequence[str]:
+    if EVERYBODY in (labels or ()):
+        raise InputError(
+            f"{option}: write a row file,*,participant in speakers.csv for one person's own words",
+            field=option,
+        )
+    return [label for label, _ in given_roles(dict.fromkeys(labels or (), "other"), field=option)]

@@ -34,7 +34,6 @@ from ai_psychiatrist.cli.console import (
     say,
     working,
 )
-from ai_psychiatrist.cli.failure_account import tell_causes, tell_doctor
 from ai_psychiatrist.cli.files import ParticipantOption, given_transcript, speaker_roles
 from ai_psychiatrist.cli.interview_view import (
     print_answer,
@@ -42,7 +41,7 @@ from ai_psychiatrist.cli.interview_view import (
     print_question,
     print_spoken,
 )
-from ai_psychiatrist.cli.risk_report import print_risk
+from ai_psychiatrist.cli.report import print_risk, tell_causes, tell_doctor
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.access import LOCAL

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ai_psychiatrist.cli.batch_choice import BatchChoice
+from ai_psychiatrist.cli.batch_options import BatchFlags
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, refusing_bad_input, say
+from ai_psychiatrist.cli.options import with_option_groups
 from ai_psychiatrist.cli.progress import phase_progress
-from ai_psychiatrist.cli.run_options import BatchOption, HandInAgainOption, WaitOption
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.failures import FailureCode
@@ -59,6 +59,7 @@ Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or
 a step, 4 waiting for a batch (go on with --resume), 130 stopped by Ctrl-C (use --resume).
 """
 )
+@with_option_groups
 def run(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The pipeline file.")],
     *,
@@ -80,17 +81,14 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again for failed units, with --resume.")
     ] = False,
-    batch: BatchOption = None,
-    wait: WaitOption = False,
-    hand_in_again: HandInAgainOption = False,
+    batch: BatchFlags,
     model: ModelOption = None,
 ) -> None:
     """Take units through the steps of a pipeline; can be stopped at any time and resumed."""
     kept = "stopped; what has finished is kept: go on with --resume"
     with refusing_bad_input(), ending_on_stop(kept):
         settings, loaded = quiet(read_settings(model)), load_pipeline(config)
-        choice = BatchChoice(wanted=batch, waits=wait, hands_in_again=hand_in_again)
-        batches = choice.options(settings, out, is_resumed=resume)
+        batches = batch.options(settings, out, is_resumed=resume)
         processing = loaded.file.processing
         listed = declared_units(processing, config.parent) if units is None else units_in(units)
         request = PipelineRequest(

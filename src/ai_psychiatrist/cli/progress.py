@@ -33,14 +33,12 @@ def step_progress(doing: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def part_progress() -> Iterator[OnFinished]:
     """Yield what the pipeline tells of each finished part."""
-    columns = SpinnerColumn(), _words("{task.description}"), _bar(), TimeElapsedColumn()
+    columns = SpinnerColumn(), "{task.description}", BarColumn(bar_width=24), TimeElapsedColumn()
     with _bars(*columns, stays=False) as progress:
         task = progress.add_task("assessing", total=len(Part) - 1)
-
-        def on_finished(part: Part) -> None:
-            progress.update(task, advance=1, description=f"{part.value.replace('_', ' ')} done")
-
-        yield on_finished
+        yield lambda part: progress.update(
+            task, advance=1, description=f"{part.value.replace('_', ' ')} done"
+        )
 
 
 @contextmanager
@@ -49,17 +47,16 @@ def unit_progress(what: str, requested: int, done: int) -> Iterator[Callable[[st
 
     `done`: how many units were before.
     """
-    columns = (
-        _words(what),
-        _bar(),
+    failures: Counter[str] = Counter()
+    with _bars(
+        what,
+        BarColumn(bar_width=24),
         MofNCompleteColumn(),
-        _words("{task.fields[rate]}"),
+        "{task.fields[rate]}",
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        _words("{task.fields[failures]}"),
-    )
-    failures: Counter[str] = Counter()
-    with _bars(*columns) as progress:
+        "{task.fields[failures]}",
+    ) as progress:
         task = progress.add_task("units", total=requested, completed=done, rate="", failures="")
 
         def on_unit(stage: str | None) -> None:
@@ -85,16 +82,15 @@ def phase_progress(
     `counts`: by step in order, where the units were before. Each step has a bar of its own; a unit
     that is valid at one is asked for at the next.
     """
-    columns = (
-        _words("{task.description}"),
-        _bar(),
+    failures = {step: Counter(one.by_stage) for step, one in counts.items()}
+    with _bars(
+        "{task.description}",
+        BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        _words("{task.fields[failures]}"),
-    )
-    failures = {step: Counter(one.by_stage) for step, one in counts.items()}
-    with _bars(*columns) as progress:
+        "{task.fields[failures]}",
+    ) as progress:
         tasks = {
             step: progress.add_task(
                 step,
@@ -111,8 +107,7 @@ def phase_progress(
             if stage is not None:
                 failures[step][stage] += 1
             elif after is not None:
-                asked = progress.tasks[tasks[after]].total or 0
-                progress.update(tasks[after], total=asked + 1)
+                progress.update(tasks[after], total=(progress.tasks[tasks[after]].total or 0) + 1)
             progress.update(tasks[step], advance=1, failures=_stages(failures[step]))
 
         yield on_step
@@ -125,16 +120,14 @@ def line_progress(size: int | None, *, is_shown: bool) -> Iterator[Callable[[int
     `size`: bytes in all, `None` when that is not known. Whatever `is_shown`, nothing is written
     unless standard error is a terminal.
     """
-    speed = _words("{task.fields[units]:,} lines, {task.fields[rate]:,.0f}/s")
-    columns = _words("validating"), _bar(), speed, TimeRemainingColumn()
+    speed = "{task.fields[units]:,} lines, {task.fields[rate]:,.0f}/s"
+    columns = "validating", BarColumn(bar_width=24), speed, TimeRemainingColumn()
     with _bars(*columns, stays=False, is_shown=is_shown) as progress:
         task = progress.add_task("validating", total=size, units=0, rate=0.0)
-        lines = 0
 
         def on_progress(taken: int, count: int) -> None:
-            nonlocal lines
-            lines += count
-            spent = progress.tasks[0].elapsed or 0.0
+            lines = progress.tasks[0].fields["units"] + count
+            spent = progress.tasks[0].elapsed
             rate = lines / spent if spent else 0.0
             progress.update(task, advance=taken, units=lines, rate=rate)
 
@@ -144,7 +137,12 @@ def line_progress(size: int | None, *, is_shown: bool) -> Iterator[Callable[[int
 @contextmanager
 def index_progress(units: int) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
     """Yield what is told of each interview that is read, and of chunks that are indexed."""
-    columns = _words("{task.description}"), _bar(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = (
+        "{task.description}",
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with _bars(*columns) as progress:
         reading = progress.add_task("interviews", total=units)
         indexing = progress.add_task("chunks", total=None)
@@ -155,16 +153,10 @@ def _bars(*columns: str | ProgressColumn, stays: bool = True, is_shown: bool = T
     """`stays`: whether the last sight of them is left on the terminal."""
     console = Console(stderr=True)
     is_disabled = not (is_shown and console.is_terminal)
-    return Progress(*columns, console=console, transient=not stays, disable=is_disabled)
+    # No name of a run or a step is markup.
+    plain = (TextColumn(one, markup=False) if isinstance(one, str) else one for one in columns)
+    return Progress(*plain, console=console, transient=not stays, disable=is_disabled)
 
 
 def _stages(failures: Counter[str]) -> str:
     return " ".join(f"{stage}:{count}" for stage, count in failures.items())
-
-
-def _bar() -> BarColumn:
-    return BarColumn(bar_width=24)
-
-
-def _words(text: str) -> TextColumn:
-    return TextColumn(text, markup=False)

@@ -6,12 +6,13 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.cli.progress import unit_progress
+from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.config import Settings, with_model
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
@@ -45,16 +46,15 @@ async def quality_of(
     Raises `ConfigurationError` for settings that nothing can serve.
     """
     async with open_application(settings) as app:
-        names = dict.fromkeys(
-            name for chain in app.services.agent_models.values() for name in chain
-        )
-        if set(names) == {BASELINE}:
-            return [await _counted(app, BASELINE, interviews)]
-        found = await _counted(app, ", ".join(names), interviews)
-    models = settings.model.model_copy(update={"fallbacks": ()})
-    alone = with_model(settings.model_copy(update={"model": models}), BASELINE)
-    async with open_application(alone) as app:
-        return [found, await _counted(app, BASELINE, interviews)]
+        chains = app.services.agent_models.values()
+        names = dict.fromkeys(name for chain in chains for name in chain)
+        found = [await _counted(app, ", ".join(names), interviews)]
+    if set(names) != {BASELINE}:
+        models = settings.model.model_copy(update={"fallbacks": ()})
+        alone = with_model(settings.model_copy(update={"model": models}), BASELINE)
+        async with open_application(alone) as app:
+            found.append(await _counted(app, BASELINE, interviews))
+    return found
 
 
 async def _counted(
@@ -99,17 +99,16 @@ def quality_as_json(found: Sequence[QualityCounts]) -> dict[str, object]:
 
 def print_quality(found: Sequence[QualityCounts]) -> None:
     """Print a column for each system, and in words what it means."""
+    columns = [Column(Text(plain(one.name)), overflow="fold") for one in found]
+    rows = [
+        *([words, *(_cell(one.shares[name]) for one in found)] for name, words in _ROWS.items()),
+        ["seconds, in all", *(f"{one.seconds:,.1f}" for one in found)],
+        ["tokens in, out", *map(_tokens, found)],
+        ["price", *(money(None if one.usd is None else float(one.usd)) for one in found)],
+    ]
     out = console_of(_WIDTH, widest=_WIDTH)
-    table = Table("", box=None, pad_edge=False, header_style="bold")
-    for one in found:
-        table.add_column(Text(plain(one.name)), overflow="fold")
-    for name, words in _ROWS.items():
-        table.add_row(words, *(_cell(one.shares[name]) for one in found))
-    table.add_row("seconds, in all", *(f"{one.seconds:,.1f}" for one in found))
-    table.add_row("tokens in, out", *map(_tokens, found))
-    table.add_row("price", *(_price(one) for one in found))
     out.print(Text(f"Quality on {found[0].interviews} interviews of ours", style="bold"))
-    out.print(table)
+    out.print(table_of(["", *columns], rows, header_style="bold"))
     for line in quality_words(found):
         out.print(Text(plain(line)))
 
@@ -129,10 +128,6 @@ def _tokens(one: QualityCounts) -> str:
     return f"{one.input_tokens:,}, {one.output_tokens:,}{more}"
 
 
-def _price(one: QualityCounts) -> str:
-    return money(None if one.usd is None else float(one.usd))
-
-
 def quality_words(found: Sequence[QualityCounts]) -> Iterator[str]:
     """Yield what the figures mean, and how little so few interviews tell."""
     model, baseline = found[0], found[-1]
@@ -140,18 +135,17 @@ def quality_words(found: Sequence[QualityCounts]) -> Iterator[str]:
     if model is baseline:
         yield "Only the built-in baseline is configured, so that it is shown alone."
     else:
-        shares = model.shares["items_right"].value, baseline.shares["items_right"].value
-        difference = 100 * ((shares[0] or 0) - (shares[1] or 0))
+        ours, theirs = (one.shares["items_right"].value or 0 for one in (model, baseline))
+        difference = 100 * (ours - theirs)
         told = "may be chance" if abs(difference) < points else "is more than chance"
         yield (
             f"Items right: {abs(difference):.0f} points {'more' if difference >= 0 else 'fewer'} "
             f"than the baseline, which {told}."
         )
-    unknown = model.shares["unknown_right"].whole
+    items, unknown = model.shares["items_right"].whole, model.shares["unknown_right"].whole
     yield (
         "An item is right with the exact score where the words tell it, and as unknown where they "
-        f"do not: a model that never scores gets {unknown} of "
-        f"{model.shares['items_right'].whole} right."
+        f"do not: a model that never scores gets {unknown} of {items} right."
     )
     yield (
         "A polarity error is a problem that is denied and scored as present, or the reverse; it "

@@ -1,25 +1,34 @@
-"""Open the run that a command is about."""
+"""The run that a command is about: opened, brought up to date, recorded into."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
 
 from ai_psychiatrist.cli.settings import read_settings
 from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.pipelines.run_folder import (
-    create_pipeline_run,
-    require_same_pipeline,
-)
+from ai_psychiatrist.pipelines.intake import Intake
+from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
+from ai_psychiatrist.pipelines.run_folder import create_pipeline_run, require_same_pipeline
 from ai_psychiatrist.store.cipher import Cipher, cipher_of
 from ai_psychiatrist.store.run_file import holds_run
-from ai_psychiatrist.store.run_places import run_in_database
+from ai_psychiatrist.store.run_places import DatabaseRuns, run_in_database
 from ai_psychiatrist.store.runs import RunStore
+from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
+from ai_psychiatrist.validation.jsonl.run import Earlier
+from ai_psychiatrist.validation.jsonl.unit import OnOutcome
 from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.runs import database_runs
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.evaluation.runs.session import RunState
 
 
 def run_cipher() -> Cipher | None:
@@ -27,10 +36,15 @@ def run_cipher() -> Cipher | None:
     return cipher_of(read_settings().data.key_file)
 
 
+def database() -> DatabaseRuns:
+    """Return the runs in the database; raises as `database_runs` does."""
+    return database_runs(stores_of(read_settings()))
+
+
 def open_run(folder: Path, *, is_read_only: bool = False) -> RunStore:
     """Return the ledger of a run; raises `InputError` when there is none."""
     if run_in_database(folder) is not None:
-        return database_runs(stores_of(read_settings())).open(folder)
+        return database().open(folder)
     return RunStore.open(folder, cipher=run_cipher(), is_read_only=is_read_only)
 
 
@@ -46,8 +60,11 @@ def noting_read_words(folder: Path) -> Iterator[None]:
         yield
 
 
-def brought_up_to_date(*folders: Path) -> None:
-    """Write what workers have done into the folders of runs, or of several, in the database."""
+def brought_up_to_date(*folders: Path) -> list["RunState"]:
+    """Write what workers have done into the folders of runs, or of several, in the database.
+
+    Returns where each of these stands.
+    """
     shared = [
         run
         for folder in map(RunFolder, folders)
@@ -55,13 +72,12 @@ def brought_up_to_date(*folders: Path) -> None:
         if run_in_database(run.path) is not None
     ]
     if not shared:
-        return
+        return []
     # What it imports is for runs in the database alone.
     from ai_psychiatrist.interface.shared_run import collected  # noqa: PLC0415
 
-    place = database_runs(stores_of(read_settings()))
-    for run in shared:
-        collected(place.runs, place.open(run.path), run)
+    place = database()
+    return [collected(place.runs, place.open(run.path), run) for run in shared]
 
 
 def open_or_create_run(folder: Path, config: Path | None) -> RunStore:
@@ -76,6 +92,47 @@ def open_or_create_run(folder: Path, config: Path | None) -> RunStore:
         require_same_pipeline(ledger, pipeline)
         return ledger
     if pipeline is None:
-        msg = f"{str(folder)!r} holds no run: name the pipeline of a new one with --config"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{str(folder)!r} holds no run: name the pipeline of a new one with --config"
+        )
     return create_pipeline_run(folder, pipeline, cipher=run_cipher())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A run that takes the outcomes of one step."""
+
+    take: OnOutcome
+    earlier: Earlier
+    """Gives what the run's earlier steps know of a unit."""
+
+
+@contextmanager
+def recording(
+    run: Path, config: Path, validator: StepValidator, *, is_told: bool
+) -> Iterator[Recording]:
+    """Yield a run for every outcome; all of them are recorded when the block ends, or none.
+
+    `is_told`: whether the account is printed on standard error. Raises `InputError` when another
+    process works on the run, or it was made with another pipeline.
+    """
+    with open_or_create_run(run, config) as ledger, ledger.lock():
+        recorded = PipelineRun.of(ledger)
+        intake = Intake(run=recorded, step=validator.name, checks=StepChecks.of(validator))
+        with ledger.transaction():
+            yield Recording(
+                take=intake.take, earlier=lambda key: recorded.before(key, validator.name)
+            )
+        account = ledger.counts(intake.step)
+        if not account.balances:
+            raise InputError(
+                "units of the run are unaccounted for: its ledger is damaged", field="--run"
+            )
+        if is_told:
+            typer.echo(
+                f"run: {intake.recorded:,} attempts recorded, {intake.known:,} answers known "
+                f"already, {intake.exhausted:,} for units whose attempts are used up\n"
+                f"run: {account.requested:,} requested = {account.valid:,} valid + "
+                f"{account.failed:,} failed + {account.pending:,} pending",
+                err=True,
+            )

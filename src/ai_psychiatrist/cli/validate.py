@@ -169,7 +169,7 @@ def validate(
                 options = replace(options, on_progress=on_progress)
                 if run is not None and config is not None:
                     # With the ledger, which only recorded answers need.
-                    from ai_psychiatrist.cli.run_recording import recording  # noqa: PLC0415
+                    from ai_psychiatrist.cli.run_source import recording  # noqa: PLC0415
 
                     recorded = stack.enter_context(
                         recording(run, config, validator, is_told=failures is not None)

@@ -162,23 +162,39 @@ class RunPlan:
         """Of all models, `None` where one has no price."""
         return total_of(one.live_usd for one in self.by_agent)
 
+    @property
+    def by_model(self) -> list[PlannedCalls]:
+        """What all agents ask each model."""
+        return _merged([replace(one, agent=None) for one in self.by_agent])
+
+    @property
+    def whole(self) -> PlannedCalls:
+        """What all agents ask all models, as a row named `all`."""
+        return PlannedCalls(
+            agent=None,
+            model="all",
+            calls=self.expected_calls,
+            tokens=summed(one.tokens for one in self.by_agent),
+            live_usd=self.live_usd,
+            batch_usd=total_of(one.batch_usd for one in self.by_agent),
+        )
+
     def as_json(self) -> dict[str, object]:
         """Return all of it; money in USD, `null` where no price is known."""
-        tokens = summed(one.tokens for one in self.by_agent)
-        by_model = _merged([replace(one, agent=None) for one in self.by_agent])
+        whole = self.whole
         return {
             "units": self.units,
             "transcripts": {"measured": self.measured, "unreadable": self.unreadable},
             "calls": {
                 "least": self.least_calls,
-                "expected": round(self.expected_calls),
+                "expected": round(whole.calls),
                 "most": self.most_calls,
             },
-            "tokens": asdict(tokens),
-            "cache_share": round(tokens.cache_share, 4),
+            "tokens": asdict(whole.tokens),
+            "cache_share": round(whole.tokens.cache_share, 4),
             "first_call_ahead": self.is_first_ahead,
-            "live_usd": usd_number(self.live_usd),
-            "batch_usd": usd_number(total_of(one.batch_usd for one in self.by_agent)),
+            "live_usd": usd_number(whole.live_usd),
+            "batch_usd": usd_number(whole.batch_usd),
             "by_model": [
                 {
                     "model": one.model,
@@ -188,7 +204,7 @@ class RunPlan:
                     "live_usd": usd_number(one.live_usd),
                     "batch_usd": usd_number(one.batch_usd),
                 }
-                for one in by_model
+                for one in self.by_model
             ],
             "by_agent": [
                 {

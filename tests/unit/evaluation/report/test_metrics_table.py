@@ -10,18 +10,14 @@ from tests.unit.evaluation.report.built_report import TIMED_OUT, provenance
 
 from ai_psychiatrist.cli.metrics_table import print_metrics
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
-from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.runs.run_list import RunName
+from ai_psychiatrist.evaluation.measuring import Measured
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
 
-def _printed(
-    predictions: Sequence[UnitPrediction], known: Mapping[str, Labels], *others: ComparedRuns
-) -> str:
+def _printed(predictions: Sequence[UnitPrediction], known: Mapping[str, Labels]) -> str:
     console = Console(file=io.StringIO(), width=120, markup=False, highlight=False)
     found = metrics(predictions, known)
-    measured = Measured(metrics=found, provenance=provenance(predictions), comparisons=others)
+    measured = Measured(metrics=found, provenance=provenance(predictions), comparisons=())
     print_metrics(measured, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -44,21 +40,6 @@ def test_undefined_figures_are_printed_with_their_reason() -> None:
     printed = _printed([], {})
     assert "The run assessed no conversation." in printed
     assert "not defined: scoring finished for no unit" in printed
-
-
-def test_differences_follow_when_there_is_another_run() -> None:
-    first, known = random_run(12, seed=1)
-    second, _ = random_run(12, seed=2)
-    compared = ComparedRuns(
-        first=RunName(folder="a", model="m", mode="zero-shot", prompts="12"),
-        second=RunName(folder="b", model="m", mode="zero-shot", prompts="34"),
-        found=compare_metrics(first, second, known, resamples=50),
-        made_otherwise={},
-    )
-    printed = _printed(first, known, compared)
-    assert "Second − first" in printed
-    assert "Second: b (m, zero-shot, prompts 34)" in printed
-    assert "Second − first" not in _printed(first, known)
 
 
 def test_names_from_files_do_not_act_on_the_terminal() -> None:

@@ -6,7 +6,11 @@ from typing import Annotated, Final
 import typer
 
 from ai_psychiatrist.cli.console import ExitCode, refusing_bad_input, writing_output
-from ai_psychiatrist.cli.files import InterviewerOption, ParticipantOption, speaker_roles
+from ai_psychiatrist.cli.files import (
+    InterviewerOption,
+    ParticipantOption,
+    speaker_roles,
+)
 from ai_psychiatrist.interface.certifying import verify as check
 
 EXAMPLES: Final = """
@@ -40,6 +44,7 @@ def verify(
 ) -> None:
     """Check the certificate of an assessment against its interview; no model is asked."""
     with refusing_bad_input():
+        # Before the files are read.
         speaker_roles(participant, interviewer)
         found = check(
             transcript,
@@ -50,8 +55,6 @@ def verify(
             interviewer=tuple(interviewer or ()),
         )
     with writing_output():
-        if not found.holds:
-            typer.echo(f"REFUSED: {found.refusal}")
-        else:
-            typer.echo("\n".join(["The certificate holds.", *found.notes]))
+        told = ["The certificate holds.", *found.notes]
+        typer.echo("\n".join(told) if found.holds else f"REFUSED: {found.refusal}")
     raise typer.Exit(ExitCode.COMPLETE if found.holds else ExitCode.PARTIAL)

@@ -1,39 +1,34 @@
-"""The commands that check a dataset and make up a synthetic one."""
+"""The `evaluate datasets` commands: a dataset checked, made up, and split."""
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.console import ExitCode, console_of, refusing_bad_input
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
-    DatasetChoice,
     KindOption,
     LabelFlags,
     ReadingFlags,
-    with_option_groups,
 )
+from ai_psychiatrist.cli.options import with_option_groups
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings import quiet, read_settings
+from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.issues import DataIssue
 from ai_psychiatrist.evaluation.datasets.names import split_name
-from ai_psychiatrist.evaluation.datasets.splits import (
-    drawn_splits,
-    write_splits,
-)
-from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
-    DatasetRecipe,
-    make_dataset,
-)
+from ai_psychiatrist.evaluation.datasets.selection import Selection
+from ai_psychiatrist.evaluation.datasets.splits import drawn_splits, write_splits
+from ai_psychiatrist.evaluation.datasets.synthetic.generator import DatasetRecipe, make_dataset
 
 datasets_app = CommandGroup(
     name="datasets",
@@ -87,10 +82,13 @@ def check(
 ) -> None:
     """Read a whole dataset and list what is odd about it and what was done."""
     with refusing_bad_input():
-        choice = reading.choice(dataset, quiet(read_settings()).transcript.labels, scores)
+        known = quiet(read_settings()).transcript.labels
         with step_progress("reading") as on_progress:
-            found = choice.opened(on_progress)
-    _print_json(found) if as_json else _print_table(found)
+            found = reading.opened(dataset, known, scores, Selection(), on_progress)
+    if as_json:
+        typer.echo(json.dumps(_document(found), indent=2, allow_nan=False))
+    else:
+        _print_table(found)
     raise typer.Exit(ExitCode.COMPLETE if found.is_whole else ExitCode.PARTIAL)
 
 
@@ -130,11 +128,11 @@ def split(
 ) -> None:
     """Draw participants with all item labels into parts of like severities, a file for each."""
     with refusing_bad_input():
-        choice = DatasetChoice(
-            path=dataset, kind=kind, split=of, labels=quiet(read_settings()).transcript.labels
-        )
+        known = quiet(read_settings()).transcript.labels
+        reading, selection = ReadingFlags(kind=kind), Selection(split=of)
         with step_progress("reading") as on_progress:
-            splits = drawn_splits(choice.opened(on_progress), _sizes(part), seed=seed)
+            opened = reading.opened(dataset, known, LabelFlags(), selection, on_progress)
+            splits = drawn_splits(opened, _sizes(part), seed=seed)
         write_splits(out, splits)
     for name, members in splits.parts.items():
         bands = ", ".join(str(count) for count in splits.severities[name].values())
@@ -144,20 +142,21 @@ def split(
 
 def _sizes(parts: list[str]) -> dict[str, int]:
     """Read names and sizes. Raises `InputError` for what is none, and for a name given twice."""
-
     sizes: dict[str, int] = {}
     for part in parts:
         name, _, size = part.partition("=")
         is_number = size.isascii() and size.isdigit() and 0 < len(size) <= _MOST_DIGITS
         if split_name(name) is None or not is_number or int(size) == 0 or name in sizes:
-            msg = f"--part {part!r}: write each part once, as NAME=SIZE, such as train=58"
-            raise InputError(msg, field="--part")
+            raise InputError(
+                f"--part {part!r}: write each part once, as NAME=SIZE, such as train=58",
+                field="--part",
+            )
         sizes[name] = int(size)
     return sizes
 
 
-def _print_json(dataset: Dataset) -> None:
-    document = {
+def _document(dataset: Dataset) -> dict[str, object]:
+    return {
         "kind": dataset.kind,
         "digest": dataset.digest,
         "labels_digest": dataset.labels_digest or None,
@@ -174,21 +173,19 @@ def _print_json(dataset: Dataset) -> None:
                 "code": code,
                 "cost": code.cost,
                 "action": code.action,
-                "places": list(map(_place_as_json, places)),
+                "places": [
+                    {
+                        "where": place.where,
+                        "line": place.line,
+                        "rows": place.count,
+                        **({"labels": list(map(_shown, place.labels))} if place.labels else {}),
+                        **({"hint": place.hint} if place.hint else {}),
+                    }
+                    for place in places
+                ],
             }
             for code, places in dataset.issues_by_code.items()
         ],
-    }
-    typer.echo(json.dumps(document, indent=2, allow_nan=False))
-
-
-def _place_as_json(place: DataIssue) -> dict[str, object]:
-    return {
-        "where": place.where,
-        "line": place.line,
-        "rows": place.count,
-        **({"labels": list(map(_shown, place.labels))} if place.labels else {}),
-        **({"hint": place.hint} if place.hint else {}),
     }
 
 
@@ -200,13 +197,13 @@ def _splits_of(dataset: Dataset) -> dict[str, int]:
 def _print_table(dataset: Dataset) -> None:
     readable = len(dataset.units) - len(dataset.unreadable)
     with_items = sum(labels.has_all_items for labels in dataset.labelled)
-    splits = ", ".join(f"{name} {count}" for name, count in _splits_of(dataset).items())
     not_read = sum(dataset.not_read.values())
     lines = {
         "kind": dataset.kind,
         "units": f"{len(dataset.units)}, {readable} with a text (speakers: {dataset.speakers})",
         "labels": f"{len(dataset.labelled)}, {with_items} with all eight items",
-        "splits": splits or "none",
+        "splits": ", ".join(f"{name} {count}" for name, count in _splits_of(dataset).items())
+        or "none",
         "unread": f"{not_read} files or lines that may be interviews" if not_read else "",
         "digest": dataset.digest,
     }
@@ -216,41 +213,47 @@ def _print_table(dataset: Dataset) -> None:
     if not dataset.issues:
         typer.echo("nothing odd")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("oddity", "lost", "where", "rows", "what was done", "for example"):
-        table.add_column(heading, overflow="fold")
-    for code, places in dataset.issues_by_code.items():
-        counts = str(len(places)), str(sum(place.count for place in places))
-        table.add_row(code, code.cost, *counts, code.action, Text(_examples(places)))
+    headings = ("oddity", "lost", "where", "rows", "what was done", "for example")
+    rows = (
+        (
+            code,
+            code.cost,
+            str(len(places)),
+            str(sum(place.count for place in places)),
+            code.action,
+            Text(_examples(places)),
+        )
+        for code, places in dataset.issues_by_code.items()
+    )
     typer.echo()
+    table = table_of([Column(heading, overflow="fold") for heading in headings], rows)
     console_of(_PIPE_WIDTH).print(table)
-    _print_hints(dataset.issues_by_code)
-    _print_labels(dataset.issues)
+    for line in (*_hint_lines(dataset), *_label_lines(dataset.issues)):
+        typer.echo(line)
 
 
-def _print_hints(issues: Mapping[IssueCode, Sequence[DataIssue]]) -> None:
-    """List what to do, each sentence once."""
+def _hint_lines(dataset: Dataset) -> Iterator[str]:
+    """Yield what to do, each sentence once."""
     hints = dict.fromkeys(
         f"{code}: {place.hint}" if len(places) > 1 else f"{code} in {_at(place)}: {place.hint}"
-        for code, places in issues.items()
+        for code, places in dataset.issues_by_code.items()
         for place in places
         if place.hint
     )
     if hints:
-        typer.echo("\nwhat to do:")
-    for hint in hints:
-        typer.echo(f"  {_printable(hint)}")
+        yield "\nwhat to do:"
+    yield from (f"  {_printable(hint)}" for hint in hints)
 
 
-def _print_labels(issues: Sequence[DataIssue]) -> None:
-    """List the labels of transcripts of which nobody has said who the participant is."""
+def _label_lines(issues: Sequence[DataIssue]) -> Iterator[str]:
+    """Yield the labels of transcripts of which nobody has said who the participant is."""
     labelled = [place for place in issues if place.labels]
     if labelled:
-        typer.echo("\nlabels of which nobody has said whose they are:")
+        yield "\nlabels of which nobody has said whose they are:"
     for place in labelled[:_LABELLED_SHOWN]:
-        typer.echo(f"  {_at(place)}  {', '.join(map(_shown, place.labels))}")
+        yield f"  {_at(place)}  {', '.join(map(_shown, place.labels))}"
     if len(labelled) > _LABELLED_SHOWN:
-        typer.echo(f"  and {len(labelled) - _LABELLED_SHOWN} more; --json has all")
+        yield f"  and {len(labelled) - _LABELLED_SHOWN} more; --json has all"
 
 
 def _shown(label: str) -> str:

@@ -1,7 +1,7 @@
 """The command `revalidate`: rules applied again to the answers of a run."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
@@ -62,11 +62,9 @@ def revalidate(
     now rejected are listed, and stay valid unless --demote is given.
     """
     with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
-        checked = (
-            PipelineRun.of(ledger)
-            if rules is None
-            else PipelineRun(store=ledger, config=load_pipeline(rules))
-        )
+        checked = PipelineRun.of(ledger)
+        if rules is not None:
+            checked = PipelineRun(store=ledger, config=load_pipeline(rules))
         is_pipeline = ledger.about.get("kind") == KIND
         checks = (
             checks_by_step(checked.config) if is_pipeline else checkers_for(ledger, checked.config)
@@ -82,11 +80,10 @@ def revalidate(
         changed = 0 if is_dry_run else _write_results(ledger)
         accounts = ledger.counts_by_step()
     if as_json:
-        _print_json(changes, accounts, changed)
+        typer.echo(json.dumps(_document(changes, accounts, changed), indent=2))
     else:
-        _print_text(changes, accounts, is_dry_run=is_dry_run)
-        if changed:
-            typer.echo(f"predictions of {changed} units changed with them")
+        for line in _lines(changes, accounts, changed, done="would be " if is_dry_run else ""):
+            typer.echo(line)
     if not all(account.balances for account in accounts.values()):
         raise typer.Exit(ExitCode.PARTIAL)
 
@@ -99,7 +96,6 @@ def _write_results(ledger: RunStore) -> int:
     if (ledger.folder / SUMMARY_NAME).exists():
         pipeline_run.write_results(PipelineRun.of(ledger))
         return 0
-
     folder = RunFolder(ledger.folder)
     if not folder.run.exists():
         return 0
@@ -114,47 +110,41 @@ def _write_results(ledger: RunStore) -> int:
     return changed
 
 
-def _print_text(
-    changes: list[StepChanges], accounts: Mapping[str, StepCounts], *, is_dry_run: bool
-) -> None:
-    done = "would be " if is_dry_run else ""
+def _lines(
+    changes: list[StepChanges], accounts: Mapping[str, StepCounts], changed: int, *, done: str
+) -> Iterator[str]:
     for change in changes:
         queued = f", {change.queued} {done}queued for the next step" if change.queued else ""
-        typer.echo(
+        yield (
             f"{change.step}: {sum(change.outcomes.values())} answers checked, "
             f"{change.without_answer} units without one; {change.changed} {done}changed, "
             f"{change.promoted} {done}promoted{queued}"
         )
         for (old, new), units in change.outcomes.items():
-            typer.echo(f"  {old:>18} → {new:<18} {units:>8}")
-        _print_regressions(change)
+            yield f"  {old:>18} → {new:<18} {units:>8}"
+        if change.regressions:
+            fate = f"{change.demoted} made failures" if change.demoted else "left valid"
+            yield f"  valid units that are now rejected: {len(change.regressions)} ({fate})"
+        for unit_id in change.regressions[:_SHOWN_REGRESSIONS]:
+            yield f"    {json.dumps(unit_id)}"
+        if len(change.regressions) > _SHOWN_REGRESSIONS:
+            yield f"    and {len(change.regressions) - _SHOWN_REGRESSIONS} more; --json lists all"
         if change.changed_outputs:
-            typer.echo(
-                f"  {change.changed_outputs} valid units would have another object; left as it is"
-            )
+            yield f"  {change.changed_outputs} valid units would have another object; left as it is"
     for step, account in accounts.items():
         sign = "=" if account.balances else "≠"
-        typer.echo(
+        yield (
             f"{step}: {account.requested} requested {sign} {account.valid} valid + "
             f"{account.failed} failed + {account.pending} pending"
         )
+    if changed:
+        yield f"predictions of {changed} units changed with them"
 
 
-def _print_regressions(change: StepChanges) -> None:
-    if not change.regressions:
-        return
-    fate = f"{change.demoted} made failures" if change.demoted else "left valid"
-    typer.echo(f"  valid units that are now rejected: {len(change.regressions)} ({fate})")
-    for unit_id in change.regressions[:_SHOWN_REGRESSIONS]:
-        typer.echo(f"    {json.dumps(unit_id)}")
-    if len(change.regressions) > _SHOWN_REGRESSIONS:
-        typer.echo(f"    and {len(change.regressions) - _SHOWN_REGRESSIONS} more; --json lists all")
-
-
-def _print_json(
-    changes: list[StepChanges], accounts: Mapping[str, StepCounts], changed_predictions: int
-) -> None:
-    shown = {
+def _document(
+    changes: list[StepChanges], accounts: Mapping[str, StepCounts], changed: int
+) -> dict[str, object]:
+    return {
         "steps": [
             {
                 **asdict(change),
@@ -165,10 +155,9 @@ def _print_json(
             }
             for change in changes
         ],
-        "changed_predictions": changed_predictions,
+        "changed_predictions": changed,
         "accounts": {
             step: {**asdict(account), "balances": account.balances}
             for step, account in accounts.items()
         },
     }
-    typer.echo(json.dumps(shown, indent=2))

@@ -1,16 +1,15 @@
-"""The commands that make, score and check the references of few-shot scoring.
+"""The `references` commands: those of few-shot scoring made, scored and checked.
 
 They print counts and digests, no words of an interview.
 """
 
 import asyncio
 import json
-from collections.abc import Coroutine
-from dataclasses import asdict, replace
-from enum import StrEnum
+from collections.abc import Coroutine, Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -24,17 +23,18 @@ from ai_psychiatrist.cli.console import (
 )
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
-    DatasetChoice,
     LabelFlags,
     LabelledOption,
     ReadingFlags,
     SplitOption,
-    with_option_groups,
 )
+from ai_psychiatrist.cli.options import with_option_groups
 from ai_psychiatrist.cli.progress import index_progress, unit_progress
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.wiring import bootstrap
 from ai_psychiatrist.wiring.references import (
     embedder_of,
@@ -82,13 +82,6 @@ Exit status: 0 few-shot scoring can use them as it is set up, 1 it cannot, 2 no 
 """
 
 
-class ScoreSource(StrEnum):
-    """Where the scores of chunks come from."""
-
-    LABELS = "labels"
-    MODEL = "model"
-
-
 FolderArgument = Annotated[
     Path | None,
     typer.Argument(
@@ -111,19 +104,15 @@ def build(
     """Cut the interviews of a dataset into references, and index them."""
     with refusing_bad_input():
         settings = _settings()
-        choice = replace(
-            reading.choice(dataset, settings.transcript.labels, scores),
-            split=split,
-            is_labelled=labelled,
-        )
-        _run(_build(settings, choice, out))
+        selection = Selection(split=split, has_items=labelled)
+        opened = reading.opened(dataset, settings.transcript.labels, scores, selection)
+        _run(_build(settings, opened, out))
 
 
-async def _build(settings: Settings, choice: DatasetChoice, out: Path) -> ExitCode:
+async def _build(settings: Settings, dataset: Dataset, out: Path) -> ExitCode:
     from ai_psychiatrist.interface.references import build_references  # noqa: PLC0415
 
     async with bootstrap(settings) as services:
-        dataset = choice.opened()
         with index_progress(len(dataset.units)) as (on_unit, on_chunks):
             made = await build_references(
                 services, dataset, out, on_unit=on_unit, on_chunks=on_chunks
@@ -144,7 +133,8 @@ def score(
     references: FolderArgument = None,
     *,
     by: Annotated[
-        ScoreSource, typer.Option(help="The participants' own labels, or a model that reads each.")
+        Literal["labels", "model"],
+        typer.Option(help="The participants' own labels, or a model that reads each."),
     ],
     concurrency: Annotated[int, typer.Option(min=1, help="Chunks scored at the same time.")] = 8,
     model: ModelOption = None,
@@ -156,14 +146,14 @@ def score(
         _run(_score(settings, by, concurrency))
 
 
-async def _score(settings: Settings, by: ScoreSource, concurrency: int) -> ExitCode:
+async def _score(settings: Settings, by: str, concurrency: int) -> ExitCode:
     from ai_psychiatrist.interface.references import (  # noqa: PLC0415
         score_by_labels,
         score_by_model,
     )
 
     async with bootstrap(settings) as services:
-        if by is ScoreSource.LABELS:
+        if by == "labels":
             typer.echo(_scores(score_by_labels(services).scoring))
             return ExitCode.COMPLETE
         watch = partial(unit_progress, "scoring chunks")
@@ -208,17 +198,16 @@ async def _check(settings: Settings, *, as_json: bool) -> ExitCode:
             embedder=embedder_of(options.embedder, services.connections),
             prompts=scoring_prompts(),
         )
-    (_print_json if as_json else _print_table)(artefact, problems)
+    if as_json:
+        items = {item.value: asdict(one) for item, one in artefact.account().items()}
+        found = {"items": items, "problems": problems}
+        typer.echo(json.dumps(artefact.manifest.model_dump(mode="json") | found, indent=2))
+    else:
+        typer.echo("\n".join(_lines(artefact, problems)))
     return ExitCode.PARTIAL if problems else ExitCode.COMPLETE
 
 
-def _print_json(artefact: "Artefact", problems: list[str]) -> None:
-    items = {item.value: asdict(one) for item, one in artefact.account().items()}
-    document = artefact.manifest.model_dump(mode="json") | {"items": items, "problems": problems}
-    typer.echo(json.dumps(document, indent=2))
-
-
-def _print_table(artefact: "Artefact", problems: list[str]) -> None:
+def _lines(artefact: "Artefact", problems: list[str]) -> Iterator[str]:
     manifest, chunking = artefact.manifest, artefact.manifest.chunking
     lines = {
         "chunks": f"{manifest.chunks}, of {chunking.lines} lines every {chunking.step}",
@@ -228,16 +217,14 @@ def _print_table(artefact: "Artefact", problems: list[str]) -> None:
         "dataset": manifest.dataset,
         "split": manifest.split,
     }
-    for name, value in lines.items():
-        typer.echo(f"{name:<10}{value}")
-    typer.echo(f"\n{'item':<22}{'read':>8}{'scored':>8}{'shown':>8}")
+    yield from (f"{name:<10}{value}" for name, value in lines.items())
+    yield f"\n{'item':<22}{'read':>8}{'scored':>8}{'shown':>8}"
     for item, one in artefact.account().items():
-        typer.echo(f"{item.value:<22}{one.read:>8}{one.scored:>8}{one.shown:>8}")
-    typer.echo()
-    for problem in problems:
-        typer.echo(f"cannot be used: {problem}")
+        yield f"{item.value:<22}{one.read:>8}{one.scored:>8}{one.shown:>8}"
+    yield ""
+    yield from (f"cannot be used: {problem}" for problem in problems)
     if not problems:
-        typer.echo("few-shot scoring can use them as it is set up")
+        yield "few-shot scoring can use them as it is set up"
 
 
 def _scores(scoring: "ScoringRecord | None") -> str:
