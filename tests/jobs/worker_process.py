@@ -18,7 +18,6 @@ from tests.jobs.filed_work import FiledWork
 from tests.jobs.places import Place
 
 LOST = 75
-_TEND_SECONDS = 0.5
 
 
 def main() -> None:
@@ -32,6 +31,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--per-tenant", type=int, default=0)
     parser.add_argument("--reap", type=float, default=3.0)
+    parser.add_argument("--tend", type=float, default=0.5)
     given = parser.parse_args()
     setup_logging("INFO")
     place = Place(url=given.url, folder=given.folder)
@@ -48,7 +48,7 @@ def main() -> None:
             claimed=Claimed(stores),
         )
         engine = Engine(claim=claim, work=work, concurrency=given.concurrency)
-        return await _worked(engine, stores)
+        return await _worked(engine, stores, given.tend)
 
     status = asyncio.run(worked())
     os._exit(status)
@@ -59,7 +59,7 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _worked(engine: Engine[JobRef], stores: Stores) -> int:
+async def _worked(engine: Engine[JobRef], stores: Stores, tend_seconds: float) -> int:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     try:
@@ -75,7 +75,7 @@ async def _worked(engine: Engine[JobRef], stores: Stores) -> int:
             except StoreUnusable as error:
                 sys.stderr.write(f"{error}\n")
             try:
-                async with asyncio.timeout(_TEND_SECONDS):
+                async with asyncio.timeout(tend_seconds):
                     await stop.wait()
             except TimeoutError:
                 continue
