@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import ai_psychiatrist as ap
-from ai_psychiatrist.cli.evaluate import evaluate_app
+from ai_psychiatrist.cli.app import app
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.drive import Change, DriveReason, DriveVerdict
@@ -202,9 +202,9 @@ def test_run_keeps_the_verdicts_and_shows_them(tmp_path: Path) -> None:
     (prediction,) = read_predictions(folder / "predictions.jsonl")
     verdicts = {item.drive.verdict for item in prediction.items.values() if item.drive is not None}
     assert verdicts == {DriveVerdict.EVIDENCE_DRIVEN}
-    shown = CliRunner().invoke(evaluate_app, ["ablate", str(folder), "--json"])
+    shown = CliRunner().invoke(app, ["evaluate", "ablate", str(folder), "--json"])
     assert json.loads(shown.output)["counts"]["evidence_driven"] == 2
-    table = CliRunner().invoke(evaluate_app, ["ablate", str(folder)])
+    table = CliRunner().invoke(app, ["evaluate", "ablate", str(folder)])
     assert "Sleep" in table.output
     with pytest.raises(ap.ArtifactMismatch, match="ablates"):
         asyncio.run(_resumed_without(tmp_path, talks, folder))

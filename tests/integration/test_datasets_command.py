@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from ai_psychiatrist.cli.datasets import datasets_app
+from ai_psychiatrist.cli.app import app
 
 WHOLE = '{"id": "a", "text": "Doctor: hi\\nPatient: hello", "total": 3}\n'
 SECRET = "i have told nobody about marigold street"
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(datasets_app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, ["evaluate", "datasets", *map(str, arguments)])
 
 
 def written(folder: Path, content: str) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from ai_psychiatrist.cli.references import references_app
+from ai_psychiatrist.cli.app import app
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
@@ -19,8 +19,8 @@ SETTINGS = ReferenceSettings(chunk_lines=2, chunk_step=2)
 
 
 def run(*arguments: str | Path) -> Result:
-    texts = [str(argument) for argument in arguments]
-    return CliRunner().invoke(references_app, texts, env=SMALL, catch_exceptions=False)
+    texts = ["references", *map(str, arguments)]
+    return CliRunner().invoke(app, texts, env=SMALL, catch_exceptions=False)
 
 
 def dataset(folder: Path, names: tuple[str, ...] = tuple(TALKS), *, labelled: bool = True) -> Path:

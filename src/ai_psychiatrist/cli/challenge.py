@@ -15,9 +15,7 @@ from ai_psychiatrist.cli.console import (
     ExitCode,
     ending_on_stop,
     plain,
-    refusing_bad_input,
     status_of,
-    writing_output,
 )
 from ai_psychiatrist.cli.options import JsonOption, print_json
 from ai_psychiatrist.cli.progress import step_progress, unit_progress
@@ -124,11 +122,10 @@ def make(
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0,
 ) -> None:
     """Make up interviews of difficult patients, and apart from them their truth."""
-    with refusing_bad_input():
-        recipe = ChallengeRecipe(size=size, seed=seed)
-        with step_progress("making") as on_progress:
-            make_challenge(out, recipe, on_progress=on_progress)
-        count = read_manifest(out).interviews
+    recipe = ChallengeRecipe(size=size, seed=seed)
+    with step_progress("making") as on_progress:
+        make_challenge(out, recipe, on_progress=on_progress)
+    count = read_manifest(out).interviews
     typer.echo(f"{count} interviews in {out / INTERVIEWS}; their truth in {out / TRUTH}")
 
 
@@ -147,7 +144,7 @@ def run(
 ) -> None:
     """Assess the interviews of a challenge, and write what is said of them."""
     kept = "stopped; what was answered is kept: go on with --resume"
-    with refusing_bad_input(), ending_on_stop(kept):
+    with ending_on_stop(kept):
         settings = quiet(read_settings(model))
         texts = read_interviews(folder)
         made, answers = asyncio.run(
@@ -208,11 +205,9 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Score the predictions of one or several systems, ours or any other."""
-    with refusing_bad_input():
-        with step_progress("scoring") as on_system:
-            scored = score_challenge(folder, predictions, on_system=on_system)
-        with writing_output():
-            print_json(scored.as_json()) if as_json else _print_scores(scored)
+    with step_progress("scoring") as on_system:
+        scored = score_challenge(folder, predictions, on_system=on_system)
+    print_json(scored.as_json()) if as_json else _print_scores(scored)
     is_whole = all(system.answered == system.interviews for system in scored.systems)
     raise typer.Exit(ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL)
 

@@ -116,20 +116,6 @@ def ending_on_stop(words: str) -> Iterator[None]:
 
 
 @contextmanager
-def writing_output() -> Iterator[None]:
-    """End the command when its output cannot be written, with a status that means nothing else."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        drop_output(sys.stdout)
-        raise typer.Exit(ExitCode.BROKEN_PIPE) from None
-    except OSError as error:
-        drop_output(sys.stdout)
-        fail(f"the output cannot be written: {error.strerror}")
-
-
-@contextmanager
 def telling_what_cannot_be_written() -> Iterator[None]:
     """End the program with a line where its output meets a full disk, silently without a reader."""
     stdout = sys.stdout
@@ -170,15 +156,3 @@ def telling_errors() -> Iterator[None]:
             for label in error.labels:
                 say(f"  label: {plain(label)}")
         fail(str(error))
-
-
-@contextmanager
-def refusing_bad_input() -> Iterator[None]:
-    """End the command so, and with a sentence when its files meet a full disk."""
-    with telling_errors():
-        try:
-            yield
-        except OSError as error:
-            if error.errno not in _OF_THE_DISK:
-                raise
-            fail(f"a file cannot be written: {error.strerror}; what is written is kept")

@@ -11,7 +11,7 @@ from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, console_of, refusing_bad_input
+from ai_psychiatrist.cli.console import ExitCode, console_of
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     KindOption,
@@ -81,10 +81,9 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Read a whole dataset and list what is odd about it and what was done."""
-    with refusing_bad_input():
-        known = quiet(read_settings()).transcript.labels
-        with step_progress("reading") as on_progress:
-            found = reading.opened(dataset, known, scores, Selection(), on_progress)
+    known = quiet(read_settings()).transcript.labels
+    with step_progress("reading") as on_progress:
+        found = reading.opened(dataset, known, scores, Selection(), on_progress)
     if as_json:
         typer.echo(json.dumps(_document(found), indent=2, allow_nan=False))
     else:
@@ -101,10 +100,9 @@ def make(
     form: Annotated[Literal["daic-woz", "e-daic"], typer.Option(help="The layout.")] = "daic-woz",
 ) -> None:
     """Make up a dataset with every known quirk; for demos and tests, never for accuracy."""
-    with refusing_bad_input():
-        recipe = DatasetRecipe(units=units, seed=seed, form=form)
-        with step_progress("writing") as on_progress:
-            make_dataset(out, recipe, on_progress=on_progress)
+    recipe = DatasetRecipe(units=units, seed=seed, form=form)
+    with step_progress("writing") as on_progress:
+        make_dataset(out, recipe, on_progress=on_progress)
     typer.echo(f"{units} participants written; README.md there says what is odd about which.")
 
 
@@ -127,13 +125,12 @@ def split(
     ] = None,
 ) -> None:
     """Draw participants with all item labels into parts of like severities, a file for each."""
-    with refusing_bad_input():
-        known = quiet(read_settings()).transcript.labels
-        reading, selection = ReadingFlags(kind=kind), Selection(split=of)
-        with step_progress("reading") as on_progress:
-            opened = reading.opened(dataset, known, LabelFlags(), selection, on_progress)
-            splits = drawn_splits(opened, _sizes(part), seed=seed)
-        write_splits(out, splits)
+    known = quiet(read_settings()).transcript.labels
+    reading, selection = ReadingFlags(kind=kind), Selection(split=of)
+    with step_progress("reading") as on_progress:
+        opened = reading.opened(dataset, known, LabelFlags(), selection, on_progress)
+        splits = drawn_splits(opened, _sizes(part), seed=seed)
+    write_splits(out, splits)
     for name, members in splits.parts.items():
         bands = ", ".join(str(count) for count in splits.severities[name].values())
         typer.echo(f"{name}: {len(members)} participants, by severity {bands}")

@@ -9,7 +9,7 @@ from pydantic_core import to_jsonable_python
 from rich.table import Column
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import console_of, plain, refusing_bad_input
+from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.cli.dataset_options import LabelFlags, LabelledOption, SplitOption
 from ai_psychiatrist.cli.options import (
     JsonOption,
@@ -132,8 +132,7 @@ def _given(labels: Path | None, scores: LabelFlags) -> FileOfLabels | None:
 
 def _list_metrics(is_wanted: bool) -> None:  # noqa: FBT001  as a callback is called
     if is_wanted:
-        with refusing_bad_input():
-            typer.echo("\n".join(metrics_in_words()))
+        typer.echo("\n".join(metrics_in_words()))
         raise typer.Exit
 
 
@@ -164,20 +163,19 @@ def metrics(
     Figures of some of the units, or with other labels, are printed alone: the file is about all of
     them, and the labels that the run keeps.
     """
-    with refusing_bad_input():
-        brought_up_to_date(run, *(compare or ()))
-        selection, given = Selection(split=split, has_items=labelled), _given(labels, scores)
-        measured = measure_run(run, compare or (), selection, by=by, given=given)
-        if as_json:
-            print_json(measured.as_json())
-            typer.echo(plain(to_read_in_words(measured.provenance.readings)), err=True)
-        else:
-            # What it needs is an extra, whose absence the measuring names with its cure.
-            from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
+    brought_up_to_date(run, *(compare or ()))
+    selection, given = Selection(split=split, has_items=labelled), _given(labels, scores)
+    measured = measure_run(run, compare or (), selection, by=by, given=given)
+    if as_json:
+        print_json(measured.as_json())
+        typer.echo(plain(to_read_in_words(measured.provenance.readings)), err=True)
+    else:
+        # What it needs is an extra, whose absence the measuring names with its cure.
+        from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
 
-            print_metrics(measured)
-        if measured.labels is not None:
-            typer.echo(plain(str(measured.labels)), err=True)
+        print_metrics(measured)
+    if measured.labels is not None:
+        typer.echo(plain(str(measured.labels)), err=True)
 
 
 @figures_app.command(epilog=COMPARE_EXAMPLES)
@@ -193,22 +191,21 @@ def compare(
 
     Folders of runs are shown by prompts and models: each figure's mean and spread over the repeats.
     """
-    with refusing_bad_input():
-        folders = [run, *(others or ())]
-        brought_up_to_date(*folders)
-        if not others or any(RunFolder(one).inside() for one in folders):
-            groups = repeated_runs(folders)
-            document = {"groups": [group.as_json() for group in groups]}
-            print_json(document) if as_json else _print_repeats(groups)
-            return
-        comparisons = compare_runs(run, others)
-        if as_json:
-            print_json({"comparisons": [compared.as_json() for compared in comparisons]})
-        else:
-            # As above: comparing names the extra that is missing.
-            from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
+    folders = [run, *(others or ())]
+    brought_up_to_date(*folders)
+    if not others or any(RunFolder(one).inside() for one in folders):
+        groups = repeated_runs(folders)
+        document = {"groups": [group.as_json() for group in groups]}
+        print_json(document) if as_json else _print_repeats(groups)
+        return
+    comparisons = compare_runs(run, others)
+    if as_json:
+        print_json({"comparisons": [compared.as_json() for compared in comparisons]})
+    else:
+        # As above: comparing names the extra that is missing.
+        from ai_psychiatrist.cli.metrics_table import print_differences  # noqa: PLC0415
 
-            print_differences(comparisons)
+        print_differences(comparisons)
 
 
 def _print_repeats(groups: Sequence[RepeatedRun]) -> None:
@@ -250,35 +247,33 @@ def report(
     scores: LabelFlags,
 ) -> None:
     """Write one HTML file about a run that opens in any browser, without a network."""
-    with refusing_bad_input():
-        brought_up_to_date(run, *(compare or ()))
-        given = _given(labels, scores)
-        written = report_run(run, compare or (), out, by=by, given=given)
-        typer.echo(str(written.path))
-        typer.echo(plain(to_read_in_words(written.readings)), err=True)
+    brought_up_to_date(run, *(compare or ()))
+    given = _given(labels, scores)
+    written = report_run(run, compare or (), out, by=by, given=given)
+    typer.echo(str(written.path))
+    typer.echo(plain(to_read_in_words(written.readings)), err=True)
 
 
 @figures_app.command(epilog=ABLATE_EXAMPLES)
 def ablate(run: RunFolderArgument, *, as_json: JsonOption = False) -> None:
     """Show how many scores of a run the evidence drives; the run was made with --ablate."""
-    with refusing_bad_input():
-        brought_up_to_date(run)
-        found = measure_run(run).metrics.part("drive")
-        if not found.part("counts").total:
-            raise InputError(
-                f"{run} has no verdicts; make a run that has them: "
-                "ai-psychiatrist evaluate run DATASET --out NEW --ablate",
-                field="RUN",
-            )
-        if as_json:
-            print_json(to_jsonable_python(found.tree))
-            return
-        verdicts = (verdict.value.replace("_", " ") for verdict in DriveVerdict)
-        headings = (*verdicts, "not driven, of those with a verdict")
-        columns = (Column(heading, justify="right") for heading in headings)
-        rows = [[one.text("label"), *_verdicts(one)] for one in found.parts("by_item")]
-        rows += [[], ["All", *_verdicts(found)]]
-        console_of(_PIPE_WIDTH).print(table_of(["Item", *columns], rows, header_style="dim"))
+    brought_up_to_date(run)
+    found = measure_run(run).metrics.part("drive")
+    if not found.part("counts").total:
+        raise InputError(
+            f"{run} has no verdicts; make a run that has them: "
+            "ai-psychiatrist evaluate run DATASET --out NEW --ablate",
+            field="RUN",
+        )
+    if as_json:
+        print_json(to_jsonable_python(found.tree))
+        return
+    verdicts = (verdict.value.replace("_", " ") for verdict in DriveVerdict)
+    headings = (*verdicts, "not driven, of those with a verdict")
+    columns = (Column(heading, justify="right") for heading in headings)
+    rows = [[one.text("label"), *_verdicts(one)] for one in found.parts("by_item")]
+    rows += [[], ["All", *_verdicts(found)]]
+    console_of(_PIPE_WIDTH).print(table_of(["Item", *columns], rows, header_style="dim"))
 
 
 def _verdicts(figures: Part) -> Iterator[str]:
@@ -307,21 +302,20 @@ def belief(
     as_json: JsonOption = False,
 ) -> None:
     """Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT."""
-    with refusing_bad_input():
-        require_extra()
-        from ai_psychiatrist.evaluation.calibration_fit import fit_distributions  # noqa: PLC0415
+    require_extra()
+    from ai_psychiatrist.evaluation.calibration_fit import fit_distributions  # noqa: PLC0415
 
-        found = fit_distributions(runs, level=level, out=out)
-        if as_json:
-            print_json(found.as_json())
-        else:
-            typer.echo("\n".join(_fit_lines(found, out)))
-        if out is not None and found.fit is None:
-            raise InputError(
-                f"{found.participants} labelled participants are fewer than the "
-                f"{LEAST_PARTICIPANTS} that a fit needs; nothing was written",
-                field="RUN",
-            )
+    found = fit_distributions(runs, level=level, out=out)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        typer.echo("\n".join(_fit_lines(found, out)))
+    if out is not None and found.fit is None:
+        raise InputError(
+            f"{found.participants} labelled participants are fewer than the "
+            f"{LEAST_PARTICIPANTS} that a fit needs; nothing was written",
+            field="RUN",
+        )
 
 
 def _fit_lines(found: "CalibrationReport", out: Path | None) -> Iterator[str]:

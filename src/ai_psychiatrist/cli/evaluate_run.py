@@ -13,7 +13,7 @@ import typer
 
 from ai_psychiatrist.cli.batch_options import BatchFlags
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ending_on_stop, refusing_bad_input
+from ai_psychiatrist.cli.console import ending_on_stop
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     LabelFlags,
@@ -266,7 +266,7 @@ def run(
     model: ModelOption = None,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and gone on with."""
-    with refusing_bad_input(), ending_on_stop(_KEPT):
+    with ending_on_stop(_KEPT):
         settings = quiet(read_settings(model))
         # What costs nothing to see is said first: reading a dataset may take a while.
         options = cost.options(concurrency, max_failures, retries_failed=retry_failed)
@@ -312,7 +312,7 @@ def replicate(
 
     Goes on where it was stopped. The other 58 and 43 stay aside for choosing prompts and models.
     """
-    with refusing_bad_input(), ending_on_stop(_KEPT), TemporaryDirectory() as unwritten:
+    with ending_on_stop(_KEPT), TemporaryDirectory() as unwritten:
         settings = quiet(read_settings(model))
         options = cost.options(concurrency)
         splits = Path(unwritten) if cost.plan else out / "splits"

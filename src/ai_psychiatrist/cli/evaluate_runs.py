@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, refusing_bad_input
+from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain
 from ai_psychiatrist.cli.dataset_runs import conclude, say_next
 from ai_psychiatrist.cli.options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.progress import step_progress
@@ -88,15 +88,14 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Say how far a run is, and bring what lies in its folder up to date."""
-    with refusing_bad_input():
-        folder = RunFolder(run)
-        if run_id is not None:
-            _show_here(folder, str(run_id))
-        state = _state(folder)
-        if as_json:
-            queue = {"queued": state.queued_units, "running": state.running_units}
-            print_json(asdict(state.counts) | queue)
-        raise typer.Exit(conclude(state))
+    folder = RunFolder(run)
+    if run_id is not None:
+        _show_here(folder, str(run_id))
+    state = _state(folder)
+    if as_json:
+        queue = {"queued": state.queued_units, "running": state.running_units}
+        print_json(asdict(state.counts) | queue)
+    raise typer.Exit(conclude(state))
 
 
 def _show_here(folder: RunFolder, run_id: str) -> None:
@@ -123,9 +122,8 @@ def stop(run: RunFolderArgument) -> None:
 
     What is under way comes to its end. `evaluate run --resume` goes on.
     """
-    with refusing_bad_input():
-        run_id = _in_database(run)
-        count = database().runs.withdraw(run_id)
+    run_id = _in_database(run)
+    count = database().runs.withdraw(run_id)
     typer.echo(f"{count} units wait no more; go on with --resume")
 
 
@@ -140,14 +138,13 @@ def erase(
     Texts, prompts, replies and outcomes are gone, here and in backups. What lies in the folder
     stays: figures and results, which hold no words.
     """
-    with refusing_bad_input():
-        run_id, stores = _in_database(run), stores_of(read_settings())
-        runs = database_runs(stores).runs
-        if not yes:
-            typer.confirm(f"Erase the run {run_id} for good?", abort=True, err=True)
-        with audited(stores, LOCAL.tenant, "run_erased", run_id, is_required=False):
-            is_known = runs.erase(run_id)
-            typer.echo("erased" if is_known else "there was nothing left of it")
+    run_id, stores = _in_database(run), stores_of(read_settings())
+    runs = database_runs(stores).runs
+    if not yes:
+        typer.confirm(f"Erase the run {run_id} for good?", abort=True, err=True)
+    with audited(stores, LOCAL.tenant, "run_erased", run_id, is_required=False):
+        is_known = runs.erase(run_id)
+        typer.echo("erased" if is_known else "there was nothing left of it")
 
 
 def _in_database(folder: Path) -> str:
@@ -172,20 +169,19 @@ def merge(
     ] = False,
 ) -> None:
     """Make one run of the shards of `evaluate run --shard`: one ledger, one account."""
-    with refusing_bad_input():
-        with step_progress("merging") as on_progress:
-            runs = merge_shards(
-                shards, out, is_partial=partial, cipher=run_cipher(), on_progress=on_progress
-            )
-        codes = set()
-        for run, state in runs.items():
-            if len(runs) > 1:
-                typer.echo(f"{run.path.name}:", err=True)
-            code, missing = conclude(state), run.require_run().get("missing_shards")
-            if isinstance(missing, list):
-                typer.echo(f"shards missing: {', '.join(missing)}", err=True)
-                code = max(code, ExitCode.PARTIAL)
-            codes.add(code)
+    with step_progress("merging") as on_progress:
+        runs = merge_shards(
+            shards, out, is_partial=partial, cipher=run_cipher(), on_progress=on_progress
+        )
+    codes = set()
+    for run, state in runs.items():
+        if len(runs) > 1:
+            typer.echo(f"{run.path.name}:", err=True)
+        code, missing = conclude(state), run.require_run().get("missing_shards")
+        if isinstance(missing, list):
+            typer.echo(f"shards missing: {', '.join(missing)}", err=True)
+            code = max(code, ExitCode.PARTIAL)
+        codes.add(code)
     raise typer.Exit(say_next(codes, out, is_several=len(runs) > 1))
 
 
@@ -196,10 +192,9 @@ def runs(
     as_json: JsonOption = False,
 ) -> None:
     """List the runs in a folder: what each was made with, and how its units ended."""
-    with refusing_bad_input():
-        brought_up_to_date(folder)
-        found = runs_in(folder)
-        print_json(asdict(found)) if as_json else _print_runs(found)
+    brought_up_to_date(folder)
+    found = runs_in(folder)
+    print_json(asdict(found)) if as_json else _print_runs(found)
 
 
 def _print_runs(found: RunList) -> None:
@@ -230,10 +225,9 @@ def table(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A .csv or .xlsx file.")],
 ) -> None:
     """Write the results of a run, or of all in a folder, as a table: a row a unit, no words."""
-    with refusing_bad_input():
-        brought_up_to_date(run)
-        write_table(run, out)
-        typer.echo(str(out))
+    brought_up_to_date(run)
+    write_table(run, out)
+    typer.echo(str(out))
 
 
 @runs_app.command(
@@ -246,6 +240,6 @@ def unit(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file for your eyes alone.")],
 ) -> None:
     """Write a unit's text, prompts, replies and quotes into a file; it holds what people said."""
-    with refusing_bad_input(), noting_read_words(run), open_run(run) as ledger:
+    with noting_read_words(run), open_run(run) as ledger:
         write_unit(ledger, unit_id, out)
     typer.echo(f"written to {out}; it holds what people said", err=True)

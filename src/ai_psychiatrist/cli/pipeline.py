@@ -10,7 +10,7 @@ import typer
 
 from ai_psychiatrist.cli.batch_options import BatchFlags
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, refusing_bad_input, say
+from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, say
 from ai_psychiatrist.cli.options import with_option_groups
 from ai_psychiatrist.cli.progress import phase_progress
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
@@ -86,7 +86,7 @@ def run(
 ) -> None:
     """Take units through the steps of a pipeline; can be stopped at any time and resumed."""
     kept = "stopped; what has finished is kept: go on with --resume"
-    with refusing_bad_input(), ending_on_stop(kept):
+    with ending_on_stop(kept):
         settings, loaded = quiet(read_settings(model)), load_pipeline(config)
         batches = batch.options(settings, out, is_resumed=resume)
         processing = loaded.file.processing

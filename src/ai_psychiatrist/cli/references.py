@@ -18,7 +18,6 @@ from ai_psychiatrist.cli.console import (
     ExitCode,
     ending_on_stop,
     fail,
-    refusing_bad_input,
     status_of,
 )
 from ai_psychiatrist.cli.dataset_options import (
@@ -102,11 +101,10 @@ def build(
     scores: LabelFlags,
 ) -> None:
     """Cut the interviews of a dataset into references, and index them."""
-    with refusing_bad_input():
-        settings = _settings()
-        selection = Selection(split=split, has_items=labelled)
-        opened = reading.opened(dataset, settings.transcript.labels, scores, selection)
-        _run(_build(settings, opened, out))
+    settings = _settings()
+    selection = Selection(split=split, has_items=labelled)
+    opened = reading.opened(dataset, settings.transcript.labels, scores, selection)
+    _run(_build(settings, opened, out))
 
 
 async def _build(settings: Settings, dataset: Dataset, out: Path) -> ExitCode:
@@ -141,7 +139,7 @@ def score(
 ) -> None:
     """Give every chunk its scores, by labels that its words speak for or by a model."""
     kept = "stopped; what has finished is kept: the same command goes on"
-    with refusing_bad_input(), ending_on_stop(kept):
+    with ending_on_stop(kept):
         settings = _settings(references, model)
         _run(_score(settings, by, concurrency))
 
@@ -175,9 +173,8 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say what references hold, and whether few-shot scoring can use them as it is set up."""
-    with refusing_bad_input():
-        settings = _settings(references)
-        _run(_check(settings, as_json=as_json))
+    settings = _settings(references)
+    _run(_check(settings, as_json=as_json))
 
 
 async def _check(settings: Settings, *, as_json: bool) -> ExitCode:

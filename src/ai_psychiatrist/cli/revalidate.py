@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.console import ExitCode, refusing_bad_input
+from ai_psychiatrist.cli.console import ExitCode
 from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.evaluation.measuring import measure_run, report_run
 from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for
@@ -61,7 +61,7 @@ def revalidate(
     Units that now pass are valid from now on and queued for the next step. Valid units that are
     now rejected are listed, and stay valid unless --demote is given.
     """
-    with refusing_bad_input(), open_run(run) as ledger, ledger.lock():
+    with open_run(run) as ledger, ledger.lock():
         checked = PipelineRun.of(ledger)
         if rules is not None:
             checked = PipelineRun(store=ledger, config=load_pipeline(rules))

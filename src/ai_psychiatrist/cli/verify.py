@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.console import ExitCode, refusing_bad_input, writing_output
+from ai_psychiatrist.cli.console import ExitCode
 from ai_psychiatrist.cli.files import (
     InterviewerOption,
     ParticipantOption,
@@ -43,18 +43,16 @@ def verify(
     interviewer: InterviewerOption = None,
 ) -> None:
     """Check the certificate of an assessment against its interview; no model is asked."""
-    with refusing_bad_input():
-        # Before the files are read.
-        speaker_roles(participant, interviewer)
-        found = check(
-            transcript,
-            certificate,
-            digest=digest,
-            key=key,
-            participant=tuple(participant or ()),
-            interviewer=tuple(interviewer or ()),
-        )
-    with writing_output():
-        told = ["The certificate holds.", *found.notes]
-        typer.echo("\n".join(told) if found.holds else f"REFUSED: {found.refusal}")
+    # Before the files are read.
+    speaker_roles(participant, interviewer)
+    found = check(
+        transcript,
+        certificate,
+        digest=digest,
+        key=key,
+        participant=tuple(participant or ()),
+        interviewer=tuple(interviewer or ()),
+    )
+    told = ["The certificate holds.", *found.notes]
+    typer.echo("\n".join(told) if found.holds else f"REFUSED: {found.refusal}")
     raise typer.Exit(ExitCode.COMPLETE if found.holds else ExitCode.PARTIAL)
