@@ -1,6 +1,7 @@
 """The command line as people use it: what it prints where, and how it ends."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -331,7 +332,10 @@ def test_a_reader_that_goes_away_is_no_fault_of_the_setup(
 
 def assert_ends_without_reader(tmp_path: Path, *words: str) -> None:
     env = environment_of(tmp_path, {})
-    with start([COMMAND, *words], tmp_path, env) as process:
-        process.stdout.close()
+    reading, writing = os.pipe()
+    # Before it is started: what takes little time may have ended before it could be closed here.
+    os.close(reading)
+    with start([COMMAND, *words], tmp_path, env, streams={1: writing}) as process:
+        os.close(writing)
         assert process.stderr.read() == b""
         assert process.wait() == 141
