@@ -1,6 +1,6 @@
 """The units of a run, and what each of them is asked about; nothing of it changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -67,10 +67,6 @@ class RunUnits:
     def ids(self) -> list[str]:
         """Return the ids of all units in the order in which they came."""
         return [row.unit_id for row in self._rows.all(_IDS)]
-
-    def each_id(self) -> Iterator[str]:
-        """Yield the ids as `ids` does, of more units than are to be in memory."""
-        return (row.unit_id for row in self._rows.stream(_IDS))
 
     def add_input(self, unit_id: str, step: str, context: bytes) -> None:
         """Add what a step is asked about, where that is more than what the unit began with.

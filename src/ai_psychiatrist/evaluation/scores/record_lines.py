@@ -8,7 +8,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
-from ai_psychiatrist.validation.jsonl.line_ranges import LineRange
 from ai_psychiatrist.validation.jsonl.lines import read_lines
 
 
@@ -44,17 +43,14 @@ def records_by_unit(
     return records
 
 
-def numbered_lines(
-    path: Path, *, field: str, part: LineRange | None = None, first: int = 1
-) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank, of all the file or a part, counted from `first`.
+def numbered_lines(path: Path, *, field: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, counted from 1.
 
     Raises `InputError` for `field` when the file cannot be read.
     """
     try:
         with open_regular(path) as file:
-            file.seek(part.start if part else 0)
-            for line in read_lines(file, first=first, size=part.size if part else None):
+            for line in read_lines(file):
                 if line.content is None:
                     raise line_error(line.number, "is too long", field=field)
                 if line.content.strip():
