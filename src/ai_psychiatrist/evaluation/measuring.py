@@ -53,6 +53,8 @@ class _RunFiles:
 
     folder: RunFolder
     units: Mapping[str, RunUnit]
+    participants: Mapping[str, str]
+    """Whose each unit is, where the dataset says it."""
     labels: Mapping[str, Labels]
     """Of the units that are wanted."""
     predictions: "PredictedUnits"
@@ -61,11 +63,6 @@ class _RunFiles:
     """`None` for all."""
     given: GivenLabels | None
     """Those that were given in the place of the run's own."""
-
-    @property
-    def participants(self) -> dict[str, str]:
-        """Whose each unit is, where the dataset says it."""
-        return participants_of(self.units)
 
     @property
     def requested(self) -> int:
@@ -206,6 +203,7 @@ def _read(folder: RunFolder, selection: Selection, given: FileOfLabels | None = 
     return _RunFiles(
         folder=folder,
         units=units,
+        participants=participants_of(units),
         labels=labels,
         predictions=read_predicted_units(folder.predictions, wanted),
         wanted=wanted,

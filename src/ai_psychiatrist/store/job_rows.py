@@ -30,8 +30,7 @@ from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.listing import Sort, paged, read_cursor
 from ai_psychiatrist.store.records import (
     IS_OWN,
-    NOT_ERASED,
-    OF_RECORD,
+    RECORD,
     REQUEST,
     RESULT,
     TRANSCRIPT,
@@ -69,8 +68,8 @@ _KEEP: Final = insert(calls).from_select(
     .suffix_with("ON CONFLICT DO NOTHING"),
 )
 """One statement, and made once, since each call that a model answers waits for it."""
-_RECORD: Final = select(records).where(IS_OWN, records.c.id == OF_RECORD, NOT_ERASED)
-_CLAIMABLE: Final = _RECORD.add_columns(
+_LOCKED: Final = RECORD.with_for_update()
+_CLAIMABLE: Final = RECORD.add_columns(
     select(queue.c.id)
     .where(own(queue), queue.c.record_id == records.c.id, queue.c.runner == bindparam("of_runner"))
     .exists()
@@ -247,7 +246,7 @@ class JobRows:
         """
         with self.database.writing(is_alone=False):
             # A process that was taken for dead may tell of the same job.
-            self.database.one(_RECORD.with_for_update(), of_record=record_id)
+            self.database.one(_LOCKED, of_record=record_id)
             tell(self.database, record_id, stage, outcome)
 
     def events(self, record_id: str, *, after: int = 0) -> tuple[StageEvent, ...]:

@@ -39,6 +39,8 @@ NOT_ERASED: Final = not_(
     .exists()
 )
 """The erasing of a subject begins with its row there and ends with its records."""
+RECORD: Final = select(records).where(IS_OWN, records.c.id == OF_RECORD, NOT_ERASED)
+"""One record, until its erasing begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,7 +233,7 @@ class RecordRows:
 
     def row(self, record_id: str) -> Found:
         """Return what stands in the clear; raises `NotFound`, also once its erasing began."""
-        row = self.database.one(select(records).where(is_record(record_id), NOT_ERASED))
+        row = self.database.one(RECORD, of_record=record_id)
         if row is None:
             raise NotFound("assessment_not_found")
         return row
