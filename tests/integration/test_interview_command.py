@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import pytest
 
-from ai_psychiatrist.cli.interview import read_line
+from ai_psychiatrist.cli.interview_session import read_line
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AnswerKind, AnswerOption, Question
 from ai_psychiatrist.interview import protocol as protocols
