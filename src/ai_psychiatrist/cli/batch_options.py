@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ai_psychiatrist.cli.console import say
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -64,7 +65,7 @@ class BatchFlags:
         return BatchOptions(
             models=BatchModels(),
             settings=settings.batch,
-            tell=lambda line: typer.echo(line, err=True),
+            tell=say,
             waits=self.wait,
             hands_in_again=self.hand_in_again,
         )

@@ -11,12 +11,7 @@ from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import (
-    ExitCode,
-    ending_on_stop,
-    plain,
-    status_of,
-)
+from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, plain, say, status_of
 from ai_psychiatrist.cli.options import JsonOption, print_json
 from ai_psychiatrist.cli.progress import step_progress, unit_progress
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
@@ -151,11 +146,10 @@ def run(
             _answered(settings, texts, out, concurrency=concurrency, is_resumed=resume)
         )
     answered = sum(not one.is_failed for one in answers)
-    typer.echo(
+    say(
         f"{answered} of {len(texts)} interviews answered, {len(texts) - answered} failed; "
         f"{made} model calls made now\n"
         f"next: ai-psychiatrist evaluate challenge score {folder} {out}",
-        err=True,
     )
     raise typer.Exit(status_of(answered, len(texts)))
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import typer
 from rich.table import Table
 
 from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.cli.batch_options import BatchFlags
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, status_of
+from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, say, status_of
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.config import Settings
@@ -155,14 +154,14 @@ def assess_dataset(settings: Settings, wanted: WantedRuns) -> ExitCode:
     following = "the same command with --resume, when the batch is ready"
     if wanted.run.is_detached:
         following = f"ai-psychiatrist evaluate status {out}"
-    typer.echo(f"next: {following}", err=True)
+    say(f"next: {following}")
     return ExitCode.WAITING
 
 
 def say_next(codes: set[ExitCode], out: Path, *, is_several: bool) -> ExitCode:
     """Name the command that shows what came out, and return the exit status of all runs."""
     what = "compare" if is_several else "report"
-    typer.echo(f"next: ai-psychiatrist evaluate {what} {out}", err=True)
+    say(f"next: ai-psychiatrist evaluate {what} {out}")
     if ExitCode.CEILING_REACHED in codes:
         return ExitCode.CEILING_REACHED
     return codes.pop() if len(codes) == 1 else ExitCode.PARTIAL
@@ -174,19 +173,19 @@ async def _assess_all(settings: Settings, wanted: WantedRuns) -> set[ExitCode]:
     batch = flags.options(settings, common.folder.path, is_resumed=common.start.is_resumed)
     async with bootstrap(settings, batches=None if batch is None else batch.models) as services:
         for line in _label_lines(common.dataset):
-            typer.echo(line, err=True)
+            say(line)
         variants = wanted.variants(services)
         if None not in variants:
             _require_folder_of_several(common)
         for variant in variants:
             if tally.has_reached(common.options.max_failures):
-                typer.echo("no further run is begun: too many units have failed", err=True)
+                say("no further run is begun: too many units have failed")
                 return codes | {ExitCode.PARTIAL}
             run = replace(common if variant is None else _one_of(common, variant), batch=batch)
             watch = partial(unit_progress, f"assessing {run.folder.path.name}")
             state = await make_run(services, run, tally=tally, watch=watch)
             if variant is not None:
-                typer.echo(f"{variant.folder_name}:", err=True)
+                say(f"{variant.folder_name}:")
             codes.add(conclude(state))
     return codes
 
@@ -232,7 +231,7 @@ def _one_of(common: DatasetRun, variant: Variant) -> DatasetRun:
 def conclude(state: RunState) -> ExitCode:
     """Say where a run stands, and return the exit status that this alone gives."""
     for line in _lines(state):
-        typer.echo(line, err=True)
+        say(line)
     if state.unbalanced_steps:
         steps = ", ".join(state.unbalanced_steps)
         fail(f"the account does not balance at {steps}: keep the folder")

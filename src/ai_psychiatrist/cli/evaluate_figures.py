@@ -9,7 +9,7 @@ from pydantic_core import to_jsonable_python
 from rich.table import Column
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import console_of, plain
+from ai_psychiatrist.cli.console import console_of, plain, say
 from ai_psychiatrist.cli.dataset_options import LabelFlags, LabelledOption, SplitOption
 from ai_psychiatrist.cli.options import (
     JsonOption,
@@ -168,14 +168,14 @@ def metrics(
     measured = measure_run(run, compare or (), selection, by=by, given=given)
     if as_json:
         print_json(measured.as_json())
-        typer.echo(plain(to_read_in_words(measured.provenance.readings)), err=True)
+        say(plain(to_read_in_words(measured.provenance.readings)))
     else:
         # What it needs is an extra, whose absence the measuring names with its cure.
         from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
 
         print_metrics(measured)
     if measured.labels is not None:
-        typer.echo(plain(str(measured.labels)), err=True)
+        say(plain(str(measured.labels)))
 
 
 @figures_app.command(epilog=COMPARE_EXAMPLES)
@@ -251,7 +251,7 @@ def report(
     given = _given(labels, scores)
     written = report_run(run, compare or (), out, by=by, given=given)
     typer.echo(str(written.path))
-    typer.echo(plain(to_read_in_words(written.readings)), err=True)
+    say(plain(to_read_in_words(written.readings)))
 
 
 @figures_app.command(epilog=ABLATE_EXAMPLES)

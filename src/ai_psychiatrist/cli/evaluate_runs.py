@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain
+from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, say
 from ai_psychiatrist.cli.dataset_runs import conclude, say_next
 from ai_psychiatrist.cli.options import JsonOption, RunFolderArgument, print_json
 from ai_psychiatrist.cli.progress import step_progress
@@ -176,10 +176,10 @@ def merge(
     codes = set()
     for run, state in runs.items():
         if len(runs) > 1:
-            typer.echo(f"{run.path.name}:", err=True)
+            say(f"{run.path.name}:")
         code, missing = conclude(state), run.require_run().get("missing_shards")
         if isinstance(missing, list):
-            typer.echo(f"shards missing: {', '.join(missing)}", err=True)
+            say(f"shards missing: {', '.join(missing)}")
             code = max(code, ExitCode.PARTIAL)
         codes.add(code)
     raise typer.Exit(say_next(codes, out, is_several=len(runs) > 1))
@@ -242,4 +242,4 @@ def unit(
     """Write a unit's text, prompts, replies and quotes into a file; it holds what people said."""
     with noting_read_words(run), open_run(run) as ledger:
         write_unit(ledger, unit_id, out)
-    typer.echo(f"written to {out}; it holds what people said", err=True)
+    say(f"written to {out}; it holds what people said")

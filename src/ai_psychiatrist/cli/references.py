@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import (
-    ExitCode,
-    ending_on_stop,
-    fail,
-    status_of,
-)
+from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, say, status_of
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     LabelFlags,
@@ -121,8 +116,8 @@ async def _build(settings: Settings, dataset: Dataset, out: Path) -> ExitCode:
     )
     unreadable = len(dataset.units) - made.sessions
     if unreadable:
-        typer.echo(f"interviews that could not be read: {unreadable}", err=True)
-    typer.echo(f"next: ai-psychiatrist references score {out} --by labels", err=True)
+        say(f"interviews that could not be read: {unreadable}")
+    say(f"next: ai-psychiatrist references score {out} --by labels")
     return ExitCode.PARTIAL if unreadable else ExitCode.COMPLETE
 
 
@@ -158,10 +153,9 @@ async def _score(settings: Settings, by: str, concurrency: int) -> ExitCode:
         manifest, run = await score_by_model(services, concurrency=concurrency, watch=watch)
     typer.echo(_scores(manifest.scoring))
     counts = run.counts
-    typer.echo(
+    say(
         f"{counts.valid} of {counts.requested} chunks complete, {counts.failed} failed; "
-        f"{run.paid_calls} model calls made now",
-        err=True,
+        f"{run.paid_calls} model calls made now"
     )
     return status_of(counts.valid, counts.requested)
 

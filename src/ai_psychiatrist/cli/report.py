@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from textwrap import shorten
 from typing import Final
 
-import typer
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from ai_psychiatrist.agents.pydantic_agents import ABLATION
-from ai_psychiatrist.cli.console import console_of, plain
+from ai_psychiatrist.cli.console import console_of, plain, say
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
 from ai_psychiatrist.domain.drive import Change, DriveVerdict, ItemDrive, ScoringEnd
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
@@ -361,11 +360,11 @@ def tell_causes(status: AssessmentStatus, causes: Sequence[Reason]) -> None:
         tried = cause.model if cause.address is None else f"{cause.model} at {cause.address}"
         status_code = "" if cause.http_status is None else f", HTTP {cause.http_status}"
         words = f"{tried}: {cause.code.value}{status_code}\n  {cause.cure}"
-        typer.echo(plain(words), err=True)
+        say(plain(words))
     for model in dict.fromkeys(cause.model for cause in causes):
         tell_doctor(model)
 
 
 def tell_doctor(model: str) -> None:
     """Name the command that looks closer."""
-    typer.echo(plain(f"For a closer look: ai-psychiatrist doctor --model {model}"), err=True)
+    say(plain(f"For a closer look: ai-psychiatrist doctor --model {model}"))

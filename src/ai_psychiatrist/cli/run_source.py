@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from ai_psychiatrist.cli.console import say
 from ai_psychiatrist.cli.settings import read_settings
 from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.domain.access import LOCAL
@@ -129,10 +128,9 @@ def recording(
                 "units of the run are unaccounted for: its ledger is damaged", field="--run"
             )
         if is_told:
-            typer.echo(
+            say(
                 f"run: {intake.recorded:,} attempts recorded, {intake.known:,} answers known "
                 f"already, {intake.exhausted:,} for units whose attempts are used up\n"
                 f"run: {account.requested:,} requested = {account.valid:,} valid + "
                 f"{account.failed:,} failed + {account.pending:,} pending",
-                err=True,
             )
