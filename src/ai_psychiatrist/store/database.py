@@ -36,6 +36,11 @@ _READ_ROWS: Final = 200
 _NO_TENANT: Final = ""
 """Of transactions about what belongs to no tenant alone."""
 _OF_TENANT_ALONE: Final = "SELECT set_config('store.tenant', {tenant}, true)"
+_ENDED_AFTER_PAUSE: Final = (
+    "SELECT set_config('idle_in_transaction_session_timeout', '{pause}s', true)"
+)
+_LONGEST_PAUSE_SECONDS: Final = 15
+"""A machine that stands still amid a transaction would hold its locks as long as it does."""
 _AMONG_TENANTS: Final = "SELECT pg_advisory_xact_lock(7203914419)"
 """Any number that no other program takes."""
 _ALONE: Final = "SELECT FROM tenants WHERE tenant = {tenant} FOR UPDATE"
@@ -162,12 +167,14 @@ class Database:
             return "BEGIN IMMEDIATE" if writes else "BEGIN"
         # Without the level each query of a reader would see what was committed until then.
         parts = ["BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ", _OF_TENANT_ALONE]
+        if writes:
+            parts.append(_ENDED_AFTER_PAUSE)
         if writes and tenant != _NO_TENANT:
             parts.append(_ALONE if is_alone else _SHARED)
         elif writes and is_alone:
             parts.append(_AMONG_TENANTS)
         quoted = "'" + tenant.replace("'", "''") + "'"
-        return "; ".join(parts).format(tenant=quoted)
+        return "; ".join(parts).format(tenant=quoted, pause=_LONGEST_PAUSE_SECONDS)
 
     def faults(self) -> int:
         """Return how many faults the files of SQLite have; PostgreSQL looks after its own."""

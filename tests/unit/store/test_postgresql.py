@@ -14,6 +14,7 @@ from sqlalchemy.engine import URL
 from tests.fakes.access import WARD
 from tests.fakes.refusals import refused
 from tests.jobs.places import owned_database, server_address
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.store.stored import (
     RATINGS,
     RESULT,
@@ -24,6 +25,7 @@ from tests.unit.store.stored import (
     new_record,
 )
 
+import ai_psychiatrist.store.database as database_module
 from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.access.sessions import MOST_OF_ONE, SessionStore
 from ai_psychiatrist.domain.errors import (
@@ -142,6 +144,24 @@ def test_a_server_that_was_started_again_is_not_noticed(
     with pytest.raises(StoreUnusable):
         broken_off()
     assert store.database.counter("last_record") == 1
+
+
+def test_a_process_that_stands_still_amid_a_change_is_not_waited_for(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "_LONGEST_PAUSE_SECONDS", 1)
+    store = store_of(database, tmp_path, "paused")
+    store.add(new_record("Anna"))
+
+    def stands_still() -> None:
+        with database.transaction("paused", writes=True) as begun:
+            begun.execute(text("UPDATE tenants SET last_record = 9 WHERE tenant = 'paused'"))
+            with ThreadPoolExecutor(1) as other:
+                other.submit(store.add, new_record("Berta")).result(timeout=PATIENCE_SECONDS)
+
+    with pytest.raises(StoreUnusable):
+        stands_still()
+    assert store.database.counter("last_record") == 2
 
 
 def rows_seen(place: URL, tenant: str | None, statement: str) -> int:
