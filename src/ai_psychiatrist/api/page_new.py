@@ -17,6 +17,7 @@ from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.api.submission import submit_again, submit_job
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError, NotFound, SpeakersUnknown
+from ai_psychiatrist.services.transcripts.formats.known import ENDINGS
 from ai_psychiatrist.services.transcripts.preview import Preview
 from ai_psychiatrist.services.transcripts.speaker_labels import given_roles
 from ai_psychiatrist.wiring import Services
@@ -39,7 +40,7 @@ class Entered:
 @router.get("/new")
 async def new_page(request: Request) -> Response:
     """Ask for a transcript."""
-    return await render_page(request, "new", form=Entered(), preview=None)
+    return await _shown(request, Entered())
 
 
 @router.post("/new")
@@ -54,7 +55,7 @@ async def new(request: BoundedRequest, services: ServicesOf) -> Response:
         return await _try_again(form.get("id", ""), request)
     try:
         if action == "preview":
-            return await _again(request, entered, preview=await _preview(entered, services))
+            return await _shown(request, entered, preview=await _preview(entered, services))
         body = KeptAssessmentRequest(
             transcript_text=entered.text,
             subject=entered.subject or None,
@@ -62,9 +63,9 @@ async def new(request: BoundedRequest, services: ServicesOf) -> Response:
         )
         record_id = await submit_job(body, ScoringInQuery(), request)
     except SpeakersUnknown:
-        return await _again(request, entered, preview=await _preview(entered, services), status=422)
+        return await _shown(request, entered, preview=await _preview(entered, services), status=422)
     except InputError as error:
-        return await _again(request, entered, problem=str(error), status=422)
+        return await _shown(request, entered, problem=str(error), status=422)
     note_record(request, record_id)
     return redirect_to(request, f"/assessments/{record_id}")
 
@@ -98,7 +99,7 @@ async def _preview(entered: Entered, services: Services) -> Preview:
     return await preview_of(entered.text, roles, services)
 
 
-async def _again(
+async def _shown(
     request: Request,
     entered: Entered,
     *,
@@ -107,5 +108,11 @@ async def _again(
     status: int = 200,
 ) -> Response:
     return await render_page(
-        request, "new", status=status, problem=problem, form=entered, preview=preview
+        request,
+        "new",
+        status=status,
+        problem=problem,
+        form=entered,
+        preview=preview,
+        endings=sorted(ENDINGS),
     )

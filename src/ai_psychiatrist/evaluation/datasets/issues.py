@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Self
 
+from ai_psychiatrist.services.transcripts.formats.known import NAMED_ENDINGS
+
 
 class Cost(StrEnum):
     """What is lost by an issue."""
@@ -111,9 +113,7 @@ class IssueCode(StrEnum):
     ID_OUTSIDE_CORPUS = "id_outside_corpus", "kept; the corpus has no such session"
     SUBFOLDER = _not_read("subfolder", "files not read: open the folder as a dataset of its own")
     OTHER_FILE = "other_file", "not read: no transcript by its name"
-    OTHER_FORM = _not_read(
-        "other_form", "not read: save it as .txt, .docx, .csv, .json, .vtt or .srt"
-    )
+    OTHER_FORM = _not_read("other_form", f"not read: save it as {NAMED_ENDINGS}")
     NOT_OF_KIND = _not_read(
         "not_of_kind", "not read: the kind that was asked for has sessions alone"
     )

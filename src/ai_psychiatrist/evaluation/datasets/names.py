@@ -10,17 +10,16 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import Final
 
+from ai_psychiatrist.services.transcripts.formats.known import (
+    ENDINGS,
+    NAMED_ENDINGS,
+    TABLE_ENDINGS,
+)
+
 SPEAKERS_FILE: Final = "speakers.csv"
 LABELS_FILE: Final = "labels.csv"
-LINE_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
-TABLE_SUFFIXES: Final = frozenset({".csv", ".tsv"})
 MAYBE_TABLE_SUFFIXES: Final = frozenset({".txt", ".text", ".dat", ".tab"})
 """Of transcripts or of nothing that is read, unless the header is one of labels."""
-TRANSCRIPT_SUFFIXES: Final = frozenset(
-    {".txt", ".text", ".json", ".vtt", ".srt", ".sbv", ".docx", ".cha"}
-    | LINE_SUFFIXES
-    | TABLE_SUFFIXES
-)
 
 LONGEST: Final = 100
 """Characters of an identifier."""
@@ -32,8 +31,8 @@ _LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 WHAT_A_DATASET_IS: Final = (
     "a dataset is a DAIC-WOZ or E-DAIC folder (with ID_P/ID_TRANSCRIPT.csv or label files), a "
-    ".jsonl file with one interview a line, a folder of .txt, .docx, .csv, .json, .vtt, .srt or "
-    ".sbv files at its top, or one such file"
+    f".jsonl file with one interview a line, a folder of {NAMED_ENDINGS} files at its top, or one "
+    "such file"
 )
 
 TRANSCRIPT: Final = re.compile(r"(\d{1,9})_transcript\.csv", re.IGNORECASE)
@@ -83,9 +82,9 @@ def named(name: str) -> Named:
     is_apart = plain.startswith(".") or plain in _OF_A_SYSTEM or suffix in _OF_NO_TRANSCRIPT
     if is_apart or _FEATURES.fullmatch(plain) or _ABOUT.fullmatch(plain):
         return Named.NO_TRANSCRIPT
-    if suffix in TABLE_SUFFIXES:
+    if suffix in TABLE_ENDINGS:
         return Named.TABLE
-    return Named.TRANSCRIPT if suffix in TRANSCRIPT_SUFFIXES else Named.UNKNOWN
+    return Named.TRANSCRIPT if suffix in ENDINGS else Named.UNKNOWN
 
 
 def session_of(pattern: re.Pattern[str], name: str) -> int | None:
@@ -110,7 +109,7 @@ def loose_key(unit_id: str) -> str:
     """Return an identifier without what spreadsheets change: leading zeros, `.0`, case, ending."""
     stem = unit_id.casefold().removesuffix(".0")
     suffix = PurePath(stem).suffix
-    plain = stem.removesuffix(suffix) if suffix in TRANSCRIPT_SUFFIXES else stem
+    plain = stem.removesuffix(suffix) if suffix in ENDINGS else stem
     return _LEADING_ZEROS.sub("", plain.removesuffix("_p").strip())
 
 

@@ -9,9 +9,6 @@ from ai_psychiatrist.evaluation.datasets.folder_files import holds_labels
 from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl
 from ai_psychiatrist.evaluation.datasets.names import (
     LABELS_FILE,
-    LINE_SUFFIXES,
-    TABLE_SUFFIXES,
-    TRANSCRIPT_SUFFIXES,
     WHAT_A_DATASET_IS,
 )
 from ai_psychiatrist.evaluation.datasets.options import (
@@ -26,6 +23,11 @@ from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     CodedLines,
     Interruption373,
     RowPolicy,
+)
+from ai_psychiatrist.services.transcripts.formats.known import (
+    ENDINGS,
+    LINE_ENDINGS,
+    TABLE_ENDINGS,
 )
 from ai_psychiatrist.services.transcripts.speaker_labels import DEFAULT_LABELS, SpeakerLabels
 
@@ -65,12 +67,12 @@ def open_dataset(
     if path.is_dir() and wanted is not DatasetKind.JSONL:
         return open_folder(path, options, kind=wanted)
     suffix = path.suffix.casefold()
-    if wanted is DatasetKind.JSONL or (suffix in LINE_SUFFIXES and not holds_turns(path)):
+    if wanted is DatasetKind.JSONL or (suffix in LINE_ENDINGS and not holds_turns(path)):
         return open_jsonl(path, options)
-    if wanted is not None or suffix not in TRANSCRIPT_SUFFIXES:
+    if wanted is not None or suffix not in ENDINGS:
         msg = f"{path.name!r} is no dataset; {WHAT_A_DATASET_IS}"
         raise InputError(msg, field="PATH")
-    if suffix in TABLE_SUFFIXES and holds_labels(path):
+    if suffix in TABLE_ENDINGS and holds_labels(path):
         msg = (
             f"{path.name!r} is a table of labels: where each row is an interview, name the column "
             "of its text with --text-column COLUMN; else name the folder of the interviews"
@@ -86,7 +88,7 @@ def _table_of(path: Path, column: str | None) -> Path:
         raise InputError(msg, field="--text-column")
     if not path.is_dir():
         return path
-    tables = [one for one in sorted(path.iterdir()) if one.suffix.casefold() in TABLE_SUFFIXES]
+    tables = [one for one in sorted(path.iterdir()) if one.suffix.casefold() in TABLE_ENDINGS]
     named = [one for one in tables if one.name == LABELS_FILE] or tables
     if len(named) != 1:
         msg = f"--text-column: name one table; {path.name!r} holds {len(named)}"

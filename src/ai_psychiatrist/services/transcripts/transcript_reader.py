@@ -1,37 +1,15 @@
 """The one way in: an interview in any form becomes a transcript of known speakers."""
 
 import math
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Final
 
 from ai_psychiatrist.domain.transcript import MAX_TURNS, Note, Source, Speaker, Transcript, Turn
-from ai_psychiatrist.services.transcripts.encoding import decode_text, given_text, refuse_foreign
-from ai_psychiatrist.services.transcripts.formats.captions import read_subtitles
-from ai_psychiatrist.services.transcripts.formats.chat import is_chat, read_chat
-from ai_psychiatrist.services.transcripts.formats.chat_json import (
-    is_turn,
-    read_dialogue,
-    read_jsonl,
-    read_list,
-)
-from ai_psychiatrist.services.transcripts.formats.daic_woz import (
-    DEFAULT_POLICY,
-    RowPolicy,
-    read_daic_woz,
-    read_e_daic,
-)
-from ai_psychiatrist.services.transcripts.formats.documents import ARCHIVE, read_paragraphs
-from ai_psychiatrist.services.transcripts.formats.json_records import Record, read_json_value
-from ai_psychiatrist.services.transcripts.formats.recognisers import (
-    is_of_sentences,
-    read_recognised,
-)
-from ai_psychiatrist.services.transcripts.formats.tables import read_any_table
+from ai_psychiatrist.services.transcripts.formats.daic_woz import DEFAULT_POLICY, RowPolicy
+from ai_psychiatrist.services.transcripts.formats.known import read_content
 from ai_psychiatrist.services.transcripts.label_lines import labels_inside, last_words_of
 from ai_psychiatrist.services.transcripts.own_words import Setting, speech_spans
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript, refuse_unusable
@@ -53,7 +31,6 @@ from ai_psychiatrist.services.transcripts.speaker_labels import (
     speakers_of,
 )
 from ai_psychiatrist.services.transcripts.utterances import (
-    FileFault,
     FileReading,
     FileRefused,
     Form,
@@ -62,21 +39,6 @@ from ai_psychiatrist.services.transcripts.utterances import (
     ReadingNote,
     Utterance,
 )
-from ai_psychiatrist.validation.reply.json_decoder import NotJson
-
-_TIME: Final = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
-_SPAN: Final = rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}"
-_WEBVTT: Final = re.compile(r"WEBVTT(?:[ \t]++(?P<words>[^\r\n]*))?(?=[\r\n]|\Z)")
-_CUE: Final = re.compile(rf"^{_SPAN}", re.MULTILINE)
-_SRT: Final = re.compile(rf"(?:[ \t]*\d{{1,9}}[ \t]*(?:\r\n|\n|\r))?{_SPAN}")
-_SBV: Final = re.compile(r"\d{1,3}:\d{2}:\d{2}\.\d{1,3},\d{1,3}:\d{2}:\d{2}\.\d{1,3}[ \t]*[\r\n]")
-_WHO_IS_WHO: Final = re.compile(r"\Aspeakers[ \t]*:[^\r\n]*[\r\n]\s*", re.IGNORECASE)
-_JSON: Final = re.compile(r"(?:\[\s*)*+\{\s*[\"}]|(?:\[\s*){3}|\[\s*\"[^\"]*\"\s*,")
-"""How JSON begins, and hardly a sentence."""
-_SESSION: Final = re.compile(r"(?:\A|[/\\])(\d{1,9})_transcript\b", re.IGNORECASE)
-_JSON_SUFFIXES: Final = (".json", ".jsonl", ".ndjson")
-_TABLE_SUFFIXES: Final = (".csv", ".tsv")
-_SUBTITLE_SUFFIXES: Final = {".vtt": Form.WEBVTT, ".srt": Form.SRT, ".sbv": Form.SBV}
 
 
 def read_transcript(
@@ -236,80 +198,3 @@ def _tally(notes: Sequence[Noted]) -> tuple[Note, ...]:
     for noted in notes:
         lines.setdefault(noted.note, []).append(noted.line)
     return tuple(Note(code=code, count=len(seen), line=seen[0]) for code, seen in lines.items())
-
-
-def read_content(
-    content: bytes | str, *, name: str = "", rows: RowPolicy = DEFAULT_POLICY
-) -> FileReading | PlainText:
-    """Read a transcript in any form that is known; plain text is given back for its labels.
-
-    `name`: of the file; it numbers a session of DAIC-WOZ, and says what its writer took for JSON, a
-    table or subtitles. Raises `FileRefused` for what cannot be read without losing words.
-    """
-    refuse_foreign(content, name=name)
-    if isinstance(content, bytes) and content.startswith(ARCHIVE):
-        return read_paragraphs(content)
-    decoded = decode_text(content) if isinstance(content, bytes) else given_text(content)
-    reading = _read(decoded.text, name, rows)
-    assumed = (Noted(note=ReadingNote.ENCODING_ASSUMED),) if decoded.is_assumed else ()
-    return replace(reading, encoding=decoded.encoding, notes=(*assumed, *reading.notes))
-
-
-def _read(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:
-    begun = text.lstrip()
-    refuse_foreign(begun, name="")
-    form = _subtitles(begun)
-    if form is not None:
-        return read_subtitles(text, form)
-    if begun.startswith(("{", "[")):
-        return _read_json(text, begun, name)
-    if is_chat(begun):
-        return read_chat(text)
-    return _read_rows(text, name, rows)
-
-
-def _subtitles(begun: str) -> Form | None:
-    begun = _WHO_IS_WHO.sub("", begun, count=1)
-    webvtt = _WEBVTT.match(begun)
-    if webvtt and (not webvtt["words"] or _CUE.search(begun)):
-        return Form.WEBVTT
-    if _SRT.match(begun):
-        return Form.SRT
-    return Form.SBV if _SBV.match(begun) else None
-
-
-def _read_json(text: str, begun: str, name: str) -> FileReading | PlainText:
-    """Read JSON; what only begins like it is plain text, unless nothing but JSON begins so."""
-    is_json = _JSON.match(begun) is not None or name.casefold().endswith(_JSON_SUFFIXES)
-    try:
-        value = read_json_value(text)
-    except (FileRefused, NotJson) as error:
-        if not is_json:
-            return PlainText(form=Form.TEXT, text=text)
-        if isinstance(error, FileRefused):
-            raise
-        value = None
-    if value is None:
-        return read_jsonl(text)
-    if isinstance(value, list) and not is_of_sentences(value):
-        return read_list(value)
-    fields = value if isinstance(value, dict) else {"sentences": value}
-    return read_recognised(Record(fields=fields, number=1)) or (
-        read_jsonl(text) if is_turn(fields) else read_dialogue(fields)
-    )
-
-
-def _read_rows(text: str, name: str, rows: RowPolicy) -> FileReading | PlainText:
-    session = _SESSION.search(name)
-    number = int(session[1]) if session else None
-    table = (
-        read_daic_woz(text, session=number, policy=rows)
-        or read_e_daic(text)
-        or read_any_table(text)
-    )
-    if table is not None:
-        return table
-    if name.casefold().endswith((*_JSON_SUFFIXES, *_TABLE_SUFFIXES)):
-        raise FileRefused(FileFault.UNKNOWN_FORM)
-    form = _SUBTITLE_SUFFIXES.get(name.casefold()[-4:])
-    return read_subtitles(text, form) if form else PlainText(form=Form.TEXT, text=text)

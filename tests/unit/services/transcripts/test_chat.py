@@ -1,7 +1,8 @@
 import pytest
 
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content, read_transcript
+from ai_psychiatrist.services.transcripts.formats.known import read_content
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 from ai_psychiatrist.services.transcripts.utterances import FileFault, FileReading, FileRefused
 
 HEAD = "@UTF8\n@Begin\n@Participants:\tPAR Anna Participant, INV Investigator, MOT Mother\n"

@@ -6,7 +6,7 @@ from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     Interruption373,
     RowPolicy,
 )
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content
+from ai_psychiatrist.services.transcripts.formats.known import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content
+from ai_psychiatrist.services.transcripts.formats.known import read_content
 from ai_psychiatrist.services.transcripts.utterances import FileReading, FileRefused, Utterance
 
 FILES = Path(__file__).parents[3] / "data" / "transcripts"

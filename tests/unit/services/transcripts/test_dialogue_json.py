@@ -3,7 +3,7 @@ import json
 import pytest
 
 from ai_psychiatrist.services.transcripts.formats.chat_json import read_dialogue
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content
+from ai_psychiatrist.services.transcripts.formats.known import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content
+from ai_psychiatrist.services.transcripts.formats.known import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileRefused,

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.services.transcripts.files import notes, said, text_of, words
 
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content
+from ai_psychiatrist.services.transcripts.formats.known import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content, read_transcript
+from ai_psychiatrist.services.transcripts.formats.known import read_content
+from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,

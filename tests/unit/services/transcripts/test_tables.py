@@ -2,7 +2,7 @@ import csv
 
 import pytest
 
-from ai_psychiatrist.services.transcripts.transcript_reader import read_content
+from ai_psychiatrist.services.transcripts.formats.known import read_content
 from ai_psychiatrist.services.transcripts.utterances import (
     FileFault,
     FileReading,
