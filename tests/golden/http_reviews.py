@@ -57,6 +57,7 @@ async def reviews(folder: Path) -> list[Answer]:
         await _gold(raters.second, ids[0])
         await _seen(raters.nameless, ids)
         await _study(raters)
+        await _read(raters.second, ids)
     return cases
 
 
@@ -280,3 +281,18 @@ async def _study(raters: _Raters) -> None:
     await raters.first.ask("out", "DELETE", "/v1/session")
     await raters.first.ask("out-again", "DELETE", "/v1/session")
     await raters.first.ask("who", "GET", "/v1/session")
+
+
+async def _read(talk: Talk, ids: list[str]) -> None:
+    """Keep how statements of danger are confirmed to have been read."""
+    for case, record in zip(("short", "danger"), ids, strict=False):
+        await talk.ask(f"read/{case}/before", "GET", f"{PLACE}/{record}/acknowledgements")
+        place = f"{PLACE}/{record}/acknowledgements"
+        for name, body in (
+            ("another", {"statements": [{"start": 0, "end": 3}]}),
+            ("none", {"statements": []}),
+            ("all", {"note": "called"}),
+        ):
+            await talk.ask(f"read/{case}/{name}", "POST", place, json=body)
+    await talk.ask("read/export", "GET", "/v1/export?what=acknowledgements&format=csv&with_words=1")
+    await talk.ask("read/unread", "GET", f"{PLACE}?unread=true", show=only("total"))

@@ -22,7 +22,15 @@ _PAGES: Final = (
 )
 _OFTEN: Final = 0.9
 """Of all that is done, the part that removes nothing."""
-_PARTS: Final = ("", "/transcript", "/evidence", "/certificate", "/html", "/review")
+_PARTS: Final = (
+    "",
+    "/transcript",
+    "/evidence",
+    "/certificate",
+    "/html",
+    "/review",
+    "/acknowledgements",
+)
 
 
 class Someone:

@@ -82,6 +82,7 @@ RECORDS = {
     "/v1/assessments/{assessment_id}/transcript",
     "/v1/assessments/{assessment_id}/evidence",
     "/v1/assessments/{assessment_id}/certificate",
+    "/v1/assessments/{assessment_id}/acknowledgements",
     "/v1/assessments/{assessment_id}/review",
     "/v1/assessments/{assessment_id}/review/ratings",
     "/v1/assessments/{assessment_id}/review/rows",

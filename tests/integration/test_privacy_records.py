@@ -42,7 +42,7 @@ MODELS: dict[str, Script] = {
     "a page": broken(),
     "an echo with 500": FAULTS["status_500"],
 }
-WITH_WORDS = ("", "/transcript", "/evidence")
+WITH_WORDS = ("", "/transcript", "/evidence", "/acknowledgements")
 WITHOUT_WORDS = ("/certificate", "/review")
 BAD_REQUESTS: dict[str, Send] = {
     "no participant": lambda client, _: client.post(
@@ -95,6 +95,13 @@ BAD_REQUESTS: dict[str, Send] = {
     "gold scores of one rater": lambda client, path: client.post(
         f"{path}/review/gold", json={"items": {"PHQ8_Sleep": {"score": 1, "reason": CANARY}}}
     ),
+    "a statement that is none": lambda client, path: client.post(
+        f"{path}/acknowledgements",
+        json={"statements": [{"start": 0, "end": 1}], "note": CANARY},
+    ),
+    "a statement without a place": lambda client, path: client.post(
+        f"{path}/acknowledgements", json={"statements": [CANARY], CANARY: CANARY}
+    ),
     "ratings twice": lambda client, path: client.post(f"{path}/review/ratings", json=RATINGS),
 }
 
@@ -119,6 +126,7 @@ def answers(client: httpx.Client, models: ModelServerThread) -> Iterator[httpx.R
         yield client.post(
             f"{path}/review/rows", json={"kind": "missed", "item": "PHQ8_Sleep", **SPAN}
         )
+        yield client.post(f"{path}/acknowledgements", json={"note": CANARY})
         for part in (*WITH_WORDS, *WITHOUT_WORDS):
             yield client.get(path + part)
         for send in BAD_REQUESTS.values():
@@ -143,7 +151,8 @@ def may_hold_words(answer: httpx.Response) -> bool:
     if answer.is_error or answer.status_code == 202:
         return False
     path = request.url.path
-    is_made = request.method == "POST" and path == PLACE
+    is_noted = path.endswith("/acknowledgements")
+    is_made = request.method == "POST" and (path == PLACE or is_noted)
     is_read = request.method == "GET" and path.startswith((f"{PLACE}/", "/v1/subjects/"))
     return is_made or (is_read and not path.endswith(WITHOUT_WORDS))
 

@@ -274,6 +274,7 @@ def test_nothing_of_another_tenant_can_be_had(doors: Doors, made: str) -> None:
         ("GET", "/transcript"),
         ("GET", "/evidence"),
         ("GET", "/certificate"),
+        ("GET", "/acknowledgements"),
         ("GET", "/review"),
         ("POST", "/review"),
         ("DELETE", ""),
@@ -282,6 +283,7 @@ def test_nothing_of_another_tenant_can_be_had(doors: Doors, made: str) -> None:
         assert code_of(answer) == (404, "assessment_not_found"), (method, part)
     for part, body in (("ratings", RATINGS), ("rows", {"kind": "score", "item": "PHQ8_Sleep"})):
         assert stranger.post(f"{made}/review/{part}", json=body).status_code in {404, 422}
+    assert stranger.post(f"{made}/acknowledgements", json={}).status_code == 404
     assert stranger.delete(f"/v1/subjects/{subject_id}").status_code == 404
     assert stranger.get(PLACE).json()["total"] == 0
 

@@ -10,12 +10,14 @@ from fastapi.middleware.cors import CORSMiddleware
 from ai_psychiatrist import __version__
 from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.api import (
+    acknowledgements,
     assessments,
     batches,
     docs,
     exports,
     interviews,
     jobs,
+    page_acknowledge,
     page_agreement,
     page_assessment,
     page_cohort,
@@ -83,12 +85,14 @@ _ROUTERS: Final = (
     records.subjects,
     reviews.router,
     reviews.adjudicating,
+    acknowledgements.router,
     sessions.router,
     pages.router,
     page_cohort.router,
     page_new.router,
     page_agreement.router,
     page_assessment.router,
+    page_acknowledge.router,
     records.sheets,
     assessments.previews,
 )

@@ -17,6 +17,7 @@ from ai_psychiatrist.api.limits import renew_deadline
 from ai_psychiatrist.api.records import bundle_bytes
 from ai_psychiatrist.api.requests import InQuery
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
@@ -34,7 +35,12 @@ from ai_psychiatrist.results.tables import (
 )
 from ai_psychiatrist.reviews.adjudication import committed_scores
 from ai_psychiatrist.reviews.blindness import give_scores, hidden_phases
-from ai_psychiatrist.reviews.rating_rows import RATING_COLUMNS, rating_rows
+from ai_psychiatrist.reviews.rating_rows import (
+    ACKNOWLEDGEMENT_COLUMNS,
+    RATING_COLUMNS,
+    acknowledgement_rows,
+    rating_rows,
+)
 from ai_psychiatrist.store.listing import PageWanted, Rated, RecordPage
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
@@ -53,6 +59,8 @@ class ExportedThing(StrEnum):
     """Their items, one a row."""
     RATINGS = "ratings"
     """What raters said."""
+    ACKNOWLEDGEMENTS = "acknowledgements"
+    """Who has read which statements of danger."""
 
 
 class ExportedAs(StrEnum):
@@ -77,14 +85,16 @@ class ExportInQuery(InQuery):
 
     what: ExportedThing = Field(
         default=ExportedThing.RESULTS,
-        description="Assessments, their items, or what raters said: of others for admins alone.",
+        description="Assessments, their items, what raters said (of others for admins alone), or "
+        "who has read which statements of danger.",
     )
     format: ExportedAs = Field(
         default=ExportedAs.JSONL, description="JSON lines, CSV, or one FHIR bundle a line."
     )
     with_words: bool = Field(
         default=False,
-        description="Also the words that carry scores: of items, or of results as fhir.",
+        description="Also words: those that carry scores, of items or of results as fhir, and the "
+        "notes of acknowledgements.",
     )
     questionnaire: bool = Field(
         default=False, description="In fhir also a QuestionnaireResponse of each assessment."
@@ -95,16 +105,17 @@ class ExportInQuery(InQuery):
 
     def checked(self) -> "ExportInQuery":
         """Return it; raises `InputError` for what does not go together."""
-        is_fhir, is_items = self.format is ExportedAs.FHIR, self.what is ExportedThing.ITEMS
-        has_words = is_items or (is_fhir and self.what is ExportedThing.RESULTS)
+        is_fhir = self.format is ExportedAs.FHIR
+        has_no_bundle = self.what in {ExportedThing.ITEMS, ExportedThing.ACKNOWLEDGEMENTS}
+        has_words = has_no_bundle or (is_fhir and self.what is ExportedThing.RESULTS)
         refusals = {
             "what": (
-                is_fhir and is_items,
+                is_fhir and has_no_bundle,
                 "a bundle holds all items: ask for results, or for csv or jsonl",
             ),
             "with_words": (
                 self.with_words and not has_words,
-                "words are those of items: ask for items, or for results as fhir",
+                "words are those of items and notes: ask for items, acknowledgements, or fhir",
             ),
             "questionnaire": (
                 self.questionnaire and not is_fhir,
@@ -125,6 +136,15 @@ ExportOfQuery: TypeAlias = Annotated[ExportInQuery, Query()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A record, and what of it the caller may have."""
+
+    record: Record
+    ratings: tuple[ReviewRow, ...] = ()
+    acknowledged: tuple[Acknowledgement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
     """What is exported, and for whom."""
 
@@ -138,7 +158,7 @@ class Export:
         async for record_id in self._ids():
             found = await self.records.ask(partial(self._read, record_id))
             if found is not None:
-                yield header + await asyncio.to_thread(self._written, *found)
+                yield header + await asyncio.to_thread(self._written, found)
                 header = b""
         yield header
 
@@ -166,31 +186,39 @@ class Export:
             rater=self.principal.id,
             limit=_PAGE,
             cursor=cursor,
-            state=RecordState.FINISHED,
+            state=None if self._is_of_danger else RecordState.FINISHED,
             rated=rated,
-            hidden=hidden_phases(self.principal),
+            # What is said of danger is never hidden.
+            hidden=frozenset() if self._is_of_danger else hidden_phases(self.principal),
         )
 
-    def _read(self, record_id: str, store: Store) -> tuple[Record, tuple[ReviewRow, ...]] | None:
-        """Return a record and the ratings that the caller may have.
+    @property
+    def _is_of_danger(self) -> bool:
+        return self.query.what is ExportedThing.ACKNOWLEDGEMENTS
+
+    def _read(self, record_id: str, store: Store) -> _Found | None:
+        """Return a record and what was said of it that the caller may have.
 
         `None` for one that was removed or begun blind in the meantime.
         """
         try:
+            if self._is_of_danger:
+                acknowledged = store.acknowledgements.of(record_id)
+                return _Found(record=store.get(record_id), acknowledged=acknowledged)
             give_scores(store, record_id, self.principal)
             rows: tuple[ReviewRow, ...] = ()
             if self.query.what is ExportedThing.RATINGS:
                 rows = store.reviews.of(record_id)
             if Scope.ADMIN not in self.principal.scopes:
                 rows = tuple(row for row in rows if row.rater == self.principal.id)
-            return store.get(record_id), rows
+            return _Found(record=store.get(record_id), ratings=rows)
         except (NotFound, RequestConflict):
             return None
 
-    def _written(self, record: Record, ratings: tuple[ReviewRow, ...]) -> bytes:
+    def _written(self, found: _Found) -> bytes:
         if self.query.format is ExportedAs.FHIR:
-            return b"".join(self._bundles(record, ratings))
-        rows = self._rows(record, ratings)
+            return b"".join(self._bundles(found.record, found.ratings))
+        rows = self._rows(found)
         if self.query.format is ExportedAs.JSONL:
             return b"".join(map(jsonl_line, rows))
         return b"".join(csv_line([row[name] for name in self._columns]) for row in rows)
@@ -208,12 +236,17 @@ class Export:
             own = [row for row in ratings if row.rater == rater]
             yield bundle_bytes(record, own, wanted)
 
-    def _rows(self, record: Record, ratings: tuple[ReviewRow, ...]) -> Iterator[Row]:
+    def _rows(self, found: _Found) -> Iterator[Row]:
+        record, with_words = found.record, self.query.with_words
         if self.query.what is ExportedThing.RATINGS:
-            return rating_rows(record.summary.id, ratings)
+            return rating_rows(record.summary.id, found.ratings)
+        if self._is_of_danger:
+            return acknowledgement_rows(
+                record.summary.id, found.acknowledged, with_words=with_words
+            )
         result = result_of(record.result, field="assessment_id")
         if self.query.what is ExportedThing.ITEMS:
-            return item_rows(result, with_words=self.query.with_words)
+            return item_rows(result, with_words=with_words)
         return iter([assessment_row(result, made_at=record.summary.created_at)])
 
     @property
@@ -223,6 +256,8 @@ class Export:
                 return ASSESSMENT_COLUMNS
             case ExportedThing.RATINGS:
                 return RATING_COLUMNS
+            case ExportedThing.ACKNOWLEDGEMENTS:
+                return ACKNOWLEDGEMENT_COLUMNS
             case ExportedThing.ITEMS:
                 return ITEM_COLUMNS_WITH_WORDS if self.query.with_words else ITEM_COLUMNS
 

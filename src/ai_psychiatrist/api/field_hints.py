@@ -15,6 +15,12 @@ FIELD_HINTS: Final = {
     "danger": "danger has to be none, low, not_examined, moderate or high.",
     "state": "state has to be waiting, running, finished, failed or cancelled.",
     "rated": "rated has to be none, any, mine or not_mine.",
+    "unread": "unread has to be true or false.",
+    "what": "what has to be results, items, ratings or acknowledgements.",
+    "format": "format has to be jsonl, csv or fhir for an export, json or csv for agreement.",
+    "statements": "statements has to be a list of 1-200 objects with start and end; leave it out "
+    "for all that are to be read now.",
+    "note": "note has to be a string of at most 2,000 characters.",
     "blind": "blind has to be true or false.",
     "items": "items has to be an object of all eight items, each with score, 0-3, or cannot_tell, "
     "and evidence, at most 50 of start and end.",

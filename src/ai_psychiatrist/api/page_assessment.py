@@ -8,9 +8,11 @@ from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
+from ai_psychiatrist.api.page_acknowledge import read_view
 from ai_psychiatrist.api.pages import message_page, redirect_to, render_page
 from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
@@ -46,6 +48,7 @@ class _Read:
     record: Record
     phase: ReviewPhase
     rows: tuple[ReviewRow, ...] = ()
+    acknowledged: tuple[Acknowledgement, ...] = ()
     stages: tuple[StageEvent, ...] = ()
     subject: str | None = field(default=None, repr=False)
     """Whose interview it is, for those who may see results."""
@@ -66,13 +69,19 @@ async def assessment(
         phase = store.reviews.standing(assessment_id, principal.id)
         record = store.get(assessment_id)
         if record.summary.state is not RecordState.FINISHED:
-            return _Read(record=record, phase=phase, stages=store.jobs.events(assessment_id))
+            return _Read(
+                record=record,
+                phase=phase,
+                acknowledged=store.acknowledgements.of(assessment_id),
+                stages=store.jobs.events(assessment_id),
+            )
         if not _asks_first(principal, phase) or wants_scores:
             give_scores(store, assessment_id, principal)
         return _Read(
             record=record,
             phase=phase,
             rows=visible_rows(store, assessment_id, principal.id),
+            acknowledged=store.acknowledgements.of(assessment_id),
             subject=store.keys.name(record.summary.subject_id)
             if Scope.READ in principal.scopes
             else None,
@@ -102,8 +111,11 @@ async def rate(
     """Show the words of an assessment and its signs of danger, to be rated without its scores."""
 
     def read(store: Store) -> _Read:
-        phase = store.reviews.standing(assessment_id, principal.id)
-        return _Read(record=store.get(assessment_id), phase=phase)
+        return _Read(
+            record=store.get(assessment_id),
+            phase=store.reviews.standing(assessment_id, principal.id),
+            acknowledged=store.acknowledgements.of(assessment_id),
+        )
 
     try:
         found = await records.ask(read)
@@ -121,6 +133,7 @@ async def rate(
         seconds = result.transcript.turn_seconds
         return danger_view(result.risk, found.record.transcript, seconds=seconds)
 
+    shown = await RESULT_READERS.run(danger)
     return await render_page(
         request,
         "rate",
@@ -128,7 +141,8 @@ async def rate(
         # What a browser calls ratings that are not committed yet: its own, and without a name.
         draft=sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16],
         is_blind=found.phase is not ReviewPhase.SEEN,
-        danger=await RESULT_READERS.run(danger),
+        danger=shown,
+        read=read_view(assessment_id, shown.risk, found.acknowledged, principal),
         questions=ITEM_QUESTIONS,
     )
 
@@ -158,6 +172,9 @@ async def _progress(
         causes=() if result is None else services.connections.reasons(result),
         failures=() if result is None else result.failures,
         danger=danger,
+        read=read_view(summary.id, risk, found.acknowledged, principal)
+        if summary.state.is_last
+        else None,
         level=risk.level,
         stages=found.stages,
         may_assess=Scope.ASSESS in principal.scopes,
@@ -171,6 +188,7 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         request,
         "assessment",
         view=view,
+        read=read_view(record.summary.id, view.result.risk, found.acknowledged, principal),
         is_example=False,
         id=record.summary.id,
         day=f"{record.summary.created_at:%Y-%m-%d %H:%M}",

@@ -67,6 +67,7 @@ _CHOOSERS: Final = (
     ("band", "Severity", tuple((band.name.lower(), band.label) for band in Severity)),
     ("unknown", "Unknown items", tuple((str(n), f"{n} or more") for n in (1, 2, 4, 8))),
     ("danger", "Danger", tuple((level.value, words(level)) for level in RiskLevel)[1:]),
+    ("unread", "Read", (("true", "not yet read"),)),
     ("state", "State", tuple((state.value, state.value) for state in RecordState)),
     (
         "rated",
@@ -85,6 +86,7 @@ _EXPORTS: Final = (
     ("results", "fhir", "Results, FHIR"),
     ("ratings", "jsonl", "Ratings, JSONL"),
     ("ratings", "csv", "Ratings, CSV"),
+    ("acknowledgements", "csv", "Who read danger, CSV"),
 )
 _PHASES: Final = {
     ReviewPhase.UNSEEN: "not rated",
@@ -139,6 +141,7 @@ async def cohort(
             request,
             "assessment",
             view=view,
+            read=None,
             is_example=True,
             id="",
             phase="",

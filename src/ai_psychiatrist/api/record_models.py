@@ -20,7 +20,7 @@ from ai_psychiatrist.reviews.blindness import hidden_phases
 from ai_psychiatrist.store.listing import PageWanted, Rated, Sort
 from ai_psychiatrist.store.records import ListedRecord
 
-_NEVER_HIDDEN: Final = frozenset({"status", "danger", "models"})
+_NEVER_HIDDEN: Final = frozenset({"status", "danger", "to_read", "models"})
 """Figures without a score."""
 
 BandName: TypeAlias = Literal["minimal", "mild", "moderate", "moderately_severe", "severe"]
@@ -45,6 +45,10 @@ class ListInQuery(PageInQuery):
     rated: Rated | None = Field(
         default=None, description="Only rated by nobody, by anybody, by you, or not by you."
     )
+    unread: bool = Field(
+        default=False,
+        description="Only with statements of danger that nobody has confirmed to have read.",
+    )
     blind: bool = Field(
         default=False,
         description="Leave out scores of what you have not rated, so that you still can, blind.",
@@ -62,6 +66,7 @@ class ListInQuery(PageInQuery):
             danger=self.danger,
             state=self.state,
             rated=self.rated,
+            unread=self.unread,
             hidden=hidden_phases(principal, stays_blind=self.blind),
         )
 
@@ -84,6 +89,10 @@ class RecordResult(Result):
     """`complete`, or `partial` where a part of the result is missing; null while there is none."""
     danger: RiskLevel | None
     """The level of the signs of danger; never hidden."""
+    to_read: int | None
+    """How many statements of danger a person is to read now; never hidden."""
+    unread: int | None
+    """How many of those nobody has confirmed to have read; never hidden."""
     hidden: bool
     """Whether scores are null because you are to rate first, or asked for it with `blind`."""
     total_min: int | None
@@ -132,6 +141,7 @@ def record_result(listed: ListedRecord) -> RecordResult:
             "subject_id": summary.subject_id,
             "state": summary.state,
             "raters": summary.raters,
+            "unread": summary.unread,
             "phase": listed.phase,
             "hidden": listed.is_hidden,
             **figures,

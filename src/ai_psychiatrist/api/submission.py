@@ -21,7 +21,7 @@ from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.jobs.settings import callback_host
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob
-from ai_psychiatrist.store.records import Figures, NewRecord
+from ai_psychiatrist.store.records import Figures, NewRecord, danger_figures
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring.job_work import JobRequest
@@ -55,7 +55,6 @@ def job_of(
     read: ReadTranscript, body: KeptAssessmentRequest, query: ScoringInQuery, request: Request
 ) -> NewJob:
     """Return a job for a transcript that was read."""
-    risk = read.risk.report
     options = JobRequest(
         mode=read.scoring.mode,
         ablates=read.scoring.ablates,
@@ -67,7 +66,7 @@ def job_of(
             id=begin_assessment(),
             transcript=read.transcript,
             subject=body.subject,
-            figures=Figures(danger=risk.level, danger_group=risk.group),
+            figures=danger_figures(read.risk.report),
         ),
         request=options.model_dump_json().encode(),
         asked_by=principal_of(request).id,
@@ -93,7 +92,9 @@ async def submit_again(record_id: str, request: Request) -> str | None:
             id=new_id,
             transcript=first.transcript,
             subject=store.keys.name(first.summary.subject_id),
-            figures=Figures(danger=figures.danger, danger_group=figures.danger_group),
+            figures=Figures(
+                danger=figures.danger, danger_group=figures.danger_group, to_read=figures.to_read
+            ),
         )
         options = store.jobs.request(record_id)
         store.add_jobs([NewJob(record=new, request=options, asked_by=principal.id)])

@@ -390,6 +390,11 @@ class RiskReport(Shape):
         groups = {signal.group for signal in self.signals}
         return next((group for group in RiskGroup if group in groups), None)
 
+    @property
+    def to_read(self) -> tuple[RiskSignal, ...]:
+        """The signals that a person is to read now."""
+        return tuple(one for one in self.signals if one.group is RiskGroup.READ_NOW)
+
     @computed_field  # type: ignore[prop-decorator]
     @property
     def statement(self) -> str:

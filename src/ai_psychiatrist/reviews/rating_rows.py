@@ -1,9 +1,10 @@
-"""What raters said as rows of a table: one for each score, each stretch of words, each verdict."""
+"""What people said as rows of a table: one for each score, stretch of words, verdict, statement."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Final
 
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement
 from ai_psychiatrist.domain.review import (
     Adjudicated,
     ChangedScore,
@@ -94,3 +95,40 @@ def _scored(about: RatingRow, score: int | None) -> RatingRow:
 
 def _spanned(about: RatingRow, span: SpanRating) -> RatingRow:
     return replace(about, start=span.start, end=span.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcknowledgementRow:
+    """That one person has read one statement of danger."""
+
+    assessment_id: str
+    number: int
+    """The same for all statements that were confirmed at once."""
+    reader: str
+    at: str
+    start: int
+    end: int
+    note: str | None
+    """Empty unless words are asked for."""
+
+
+ACKNOWLEDGEMENT_COLUMNS: Final = tuple(field.name for field in fields(AcknowledgementRow))
+
+
+def acknowledgement_rows(
+    assessment_id: str, rows: Iterable[Acknowledgement], *, with_words: bool
+) -> Iterator[Row]:
+    """Yield the rows of one assessment in the order in which all was confirmed."""
+    for row in rows:
+        for statement in row.said.statements:
+            yield asdict(
+                AcknowledgementRow(
+                    assessment_id=assessment_id,
+                    number=row.number,
+                    reader=row.reader,
+                    at=row.at.isoformat(),
+                    start=statement.start,
+                    end=statement.end,
+                    note=row.said.note if with_words else None,
+                )
+            )

@@ -43,6 +43,8 @@ Action: TypeAlias = Literal[
     "ratings_committed",
     "review_row_added",
     "adjudicated",
+    "danger_acknowledged",
+    "acknowledgements_seen",
     "ratings_imported",
     "labels_exported",
     "queue_seen",

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from ai_psychiatrist.domain.acknowledgement import WasRead
 from ai_psychiatrist.domain.model_call import ModelCall, RequestMessage
 from ai_psychiatrist.domain.review import (
     Adjudicated,
@@ -28,6 +29,7 @@ _KINDS: Final[dict[str, type[Said]]] = {
     "gold": Adjudicated,
 }
 _SAID: Final = {kind: TypeAdapter[Said](shape) for kind, shape in _KINDS.items()}
+_WAS_READ: Final = TypeAdapter(WasRead)
 _TRANSCRIPT: Final = TypeAdapter(Transcript)
 _CALL: Final = TypeAdapter(ModelCall)
 _CALL_FIELDS: Final = tuple(field.name for field in fields(ModelCall))
@@ -50,6 +52,16 @@ def said_in(kind: str, content: bytes) -> Said:
     if kind not in _SAID:
         raise unreadable()
     return _read(_SAID[kind], content)
+
+
+def was_read_bytes(said: WasRead) -> bytes:
+    """Return what somebody has read as it is sealed."""
+    return _WAS_READ.dump_json(said)
+
+
+def was_read_in(content: bytes) -> WasRead:
+    """Return what somebody has read; raises `ArtifactMismatch`."""
+    return _read(_WAS_READ, content)
 
 
 def transcript_bytes(transcript: Transcript) -> bytes:

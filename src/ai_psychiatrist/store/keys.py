@@ -18,12 +18,22 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError, 
 from ai_psychiatrist.store.cipher import KEY_BYTES, Cipher, StoreKeys
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.key_schema import subjects, tenant_keys, wraps
-from ai_psychiatrist.store.schema import answers, bodies, calls, interviews, origins, reviews, turns
+from ai_psychiatrist.store.schema import (
+    acknowledgements,
+    answers,
+    bodies,
+    calls,
+    interviews,
+    origins,
+    reviews,
+    turns,
+)
 
 _PLACES: Final[Mapping[Table, str]] = {
     bodies: "{record_id}/{part}",
     calls: "{record_id}/call/{digest}/{occurrence}",
     reviews: "{record_id}/{rater}/{kind}/{place}",
+    acknowledgements: "{record_id}/read/{reader}/{number}",
     interviews: "{id_hash}/state",
     origins: "{id_hash}/origin",
     answers: "{id_hash}/answer/{key_hash}",

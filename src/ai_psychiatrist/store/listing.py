@@ -71,6 +71,8 @@ class PageWanted:
     """At least this level."""
     state: RecordState | None = None
     rated: Rated | None = None
+    unread: bool = False
+    """With statements of danger to be read now that nobody has confirmed to have read."""
     hidden: frozenset[ReviewPhase] = frozenset()
     """How far somebody is who gets no scores; no filter and no order tells them either."""
 
@@ -220,6 +222,8 @@ def _listed(wanted: PageWanted) -> Select[Any]:
         query = query.where(not_(is_hidden), _SEEN.c.unknown_items >= wanted.unknown)
     if wanted.danger is not None:
         query = query.where(_SEEN.c.danger >= wanted.danger.rank)
+    if wanted.unread:
+        query = query.where(_SEEN.c.unread > 0)
     if wanted.state is not None:
         query = query.where(_SEEN.c.state == wanted.state.value)
     if wanted.rated is not None:

@@ -1,5 +1,6 @@
 """Everything that is stored of an assessment, opened: what one store gives to another."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,14 +12,25 @@ from sqlalchemy.exc import CompileError, IntegrityError
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.record_state import RecordState
-from ai_psychiatrist.store.contents import call_in, said_in, transcript_in
+from ai_psychiatrist.domain.risk import RiskGroup
+from ai_psychiatrist.store.contents import call_in, said_in, transcript_in, was_read_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
 from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.keys import Seal
-from ai_psychiatrist.store.records import IS_OWN, NOT_ERASED, TRANSCRIPT, RecordRows
-from ai_psychiatrist.store.schema import begun, bodies, calls, events, jobs, records, reviews, shown
+from ai_psychiatrist.store.records import IS_OWN, NOT_ERASED, RESULT, TRANSCRIPT, RecordRows
+from ai_psychiatrist.store.schema import (
+    acknowledgements,
+    begun,
+    bodies,
+    calls,
+    events,
+    jobs,
+    records,
+    reviews,
+    shown,
+)
 
-_TABLES: Final = (begun, bodies, calls, events, jobs, reviews, shown)
+_TABLES: Final = (acknowledgements, begun, bodies, calls, events, jobs, reviews, shown)
 _NOT_MOVED: Final = frozenset(
     {"tenant", "record_id", "id_hash", "seq", "swept_at", "sealed_id", "body"}
 )
@@ -41,6 +53,8 @@ class OpenedRecord:
     """Who was given scores of it."""
     begun: tuple[Mapping[str, Value], ...]
     reviews: tuple[Mapping[str, Value], ...] = field(repr=False)
+    acknowledgements: tuple[Mapping[str, Value], ...] = field(default=(), repr=False)
+    """None in what an earlier version wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +89,7 @@ class OpenedRecords:
                 shown=tuple(str(one["rater"]) for one in found[shown]),
                 begun=found[begun],
                 reviews=found[reviews],
+                acknowledgements=found[acknowledgements],
             )
 
     def take_in(self, record: OpenedRecord) -> bool:
@@ -104,7 +119,8 @@ class OpenedRecords:
             }
             if state is RecordState.RUNNING:
                 state = RecordState.WAITING
-            self.database.add(records, {**record.row, **settled, "state": state.value})
+            row = {**_to_read(record), **record.row}
+            self.database.add(records, {**row, **settled, "state": state.value})
             numbers = self.database.numbers("last_review", len(record.reviews))
             parts: dict[Table, Iterable[Mapping[str, Value]]] = {
                 bodies: [{"part": part, "body": body} for part, body in record.parts.items()],
@@ -117,6 +133,7 @@ class OpenedRecords:
                     {**said, "number": number}
                     for said, number in zip(record.reviews, numbers, strict=True)
                 ],
+                acknowledgements: record.acknowledgements,
             }
             for table, rows in parts.items():
                 add_rows(self.database, table, seal, rows, record_id=record_id)
@@ -132,6 +149,18 @@ def _check(record: OpenedRecord) -> None:
         call_in(str(call["body"]).encode())
     for said in record.reviews:
         said_in(str(said["kind"]), str(said["body"]).encode())
+    for was_read in record.acknowledgements:
+        was_read_in(str(was_read["body"]).encode())
+
+
+def _to_read(record: OpenedRecord) -> dict[str, Value]:
+    """Return what an earlier version did not count: how many statements are to be read now."""
+    result = record.parts.get(RESULT)
+    if result is None or "to_read" in record.row:
+        return {}
+    signals = (json.loads(result).get("risk") or {}).get("signals") or ()
+    count = sum(signal.get("group") == RiskGroup.READ_NOW for signal in signals)
+    return {"to_read": count, "unread": count}
 
 
 def in_clear(row: Found) -> dict[str, Value]:

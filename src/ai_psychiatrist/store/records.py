@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel, RiskReport
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.store.contents import transcript_bytes
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
@@ -59,6 +59,8 @@ class Figures:
     danger: RiskLevel | None = None
     danger_group: RiskGroup | None = None
     """The first group that its signs of danger are shown in; `None` without signs."""
+    to_read: int | None = None
+    """How many statements of danger a person is to read now."""
     models: tuple[str, ...] = ()
     """Those that answered, by their names in the settings."""
 
@@ -90,6 +92,8 @@ class RecordSummary:
     figures: Figures
     raters: int
     """How many have committed their ratings."""
+    unread: int | None
+    """How many of the statements to be read now nobody has confirmed to have read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +124,9 @@ def figures_of(result: Assessment) -> Figures:
     """Return what of a result holds neither words nor names."""
     models = (name for agent in result.models.values() for name in agent.answered_by)
     scores = result.quantitative
-    found = Figures(
+    found = replace(
+        danger_figures(result.risk),
         status=result.status.value,
-        danger=result.risk.level,
-        danger_group=result.risk.group,
         models=tuple(dict.fromkeys(models)),
     )
     if scores is None:
@@ -140,8 +143,13 @@ def figures_of(result: Assessment) -> Figures:
     )
 
 
+def danger_figures(risk: RiskReport) -> Figures:
+    """Return what is known of an assessment as soon as its transcript is read for danger."""
+    return Figures(danger=risk.level, danger_group=risk.group, to_read=len(risk.to_read))
+
+
 def columns_of(figures: Figures) -> dict[str, Value]:
-    """Return figures by the names of their columns."""
+    """Return figures by the names of their columns; nobody has read anything yet."""
     return {
         "status": figures.status,
         "total_min": figures.total_min,
@@ -152,6 +160,8 @@ def columns_of(figures: Figures) -> dict[str, Value]:
         "width": figures.width,
         "danger": None if figures.danger is None else figures.danger.rank,
         "danger_group": figures.danger_group,
+        "to_read": figures.to_read,
+        "unread": figures.to_read,
         "models": "\n".join(figures.models),
     }
 
@@ -169,6 +179,7 @@ def summary_in(row: Found) -> RecordSummary:
         width=row.width,
         danger=level_of(row.danger),
         danger_group=None if row.danger_group is None else RiskGroup(row.danger_group),
+        to_read=row.to_read,
         models=tuple(row.models.splitlines()),
     )
     return RecordSummary(
@@ -179,6 +190,7 @@ def summary_in(row: Found) -> RecordSummary:
         reason=row.reason,
         figures=figures,
         raters=row.raters,
+        unread=row.unread,
     )
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 KEYS: Final = "keys"
 """Schema of the keys: a file of its own beside SQLite's, left out of backups of PostgreSQL."""
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -90,6 +90,8 @@ records: Final = Table(
     Column("width", Integer),
     Column("danger", Integer),
     text_column("danger_group", may_be_null=True),
+    Column("to_read", Integer),
+    Column("unread", Integer),
     text_column("models"),
     Column("raters", Integer, nullable=False, server_default="0"),
     Index("records_by_id", "tenant", "id", unique=True),
@@ -245,6 +247,18 @@ reviews: Final = Table(
         sqlite_where=text("kind = 'committed'"),
         postgresql_where=text("kind = 'committed'"),
     ),
+)
+# Who has read the statements of danger of an assessment.
+acknowledgements: Final = Table(
+    "acknowledgements",
+    METADATA,
+    tenant_column(),
+    text_column("record_id", is_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    text_column("reader"),
+    text_column("at"),
+    Column("body", LargeBinary, nullable=False),
+    _of_record(),
 )
 # The small files of a run of `evaluate`, apart from its rows, which never change.
 run_files: Final = Table(

@@ -18,6 +18,7 @@ from ai_psychiatrist.store.key_schema import (
 from ai_psychiatrist.store.schema import (
     METADATA,
     OF_ANY_TENANT,
+    acknowledgements,
     answers,
     audit,
     bodies,
@@ -41,9 +42,9 @@ _TENANTS_APART: Final = (
     "ALTER TABLE %(fullname)s FORCE ROW LEVEL SECURITY",
     "CREATE POLICY own ON %(fullname)s USING (tenant = current_setting('store.tenant', true))",
 )
-_APPEND_ONLY: Final = (reviews, events, origins, answers, turns, audit)
+_APPEND_ONLY: Final = (reviews, acknowledgements, events, origins, answers, turns, audit)
 _COUNTED: Final = {
-    "record_bytes": (bodies, reviews),
+    "record_bytes": (bodies, reviews, acknowledgements),
     "interview_bytes": (interviews, origins, answers, turns),
 }
 """Which tables a column of `tenants` counts the sealed bytes of."""

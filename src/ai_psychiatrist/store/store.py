@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.store.acknowledgement_rows import AcknowledgementRows
 from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.contents import transcript_in
 from ai_psychiatrist.store.database import (
@@ -90,6 +91,8 @@ class Store:
         """Which request came with which key."""
         self.reviews = ReviewRows(database=self.database, rows=self._rows)
         """What raters said."""
+        self.acknowledgements = AcknowledgementRows(database=self.database, rows=self._rows)
+        """Who has read statements of danger."""
         self.interviews = InterviewRows(database=self.database, keys=self.keys)
         """Interviews, from their first question to their report."""
         self.runs = TenantRuns(database=self.database, keys=self.keys)

@@ -31,7 +31,7 @@ from ai_psychiatrist.store.group_writer import GroupWriter
 from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import JobEnd, JobRef, TakenJob
 from ai_psychiatrist.store.keys import Seal
-from ai_psychiatrist.store.records import Figures, figures_of
+from ai_psychiatrist.store.records import Figures, danger_figures, figures_of
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records, Stores
 from ai_psychiatrist.wiring.services import Services
@@ -268,8 +268,7 @@ class _Run:
         if result.status is AssessmentStatus.FAILED:
             reason = end_code(result)
             logger.error("assessment_not_finished", reason=reason)
-            risk = result.risk
-            danger = Figures(danger=risk.level, danger_group=risk.group)
+            danger = danger_figures(result.risk)
             return await self._failed(reason, account=content, figures=danger)
         figures = figures_of(result)
         return await self.records.ask(

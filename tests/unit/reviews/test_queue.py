@@ -24,6 +24,7 @@ def candidates(count: int) -> list[ListedRecord]:
                 state=RecordState.FINISHED,
                 reason=None,
                 figures=Figures(unknown_items=place % 5, width=place % 25),
+                unread=None,
                 raters=0,
             ),
             phase=ReviewPhase.UNSEEN,

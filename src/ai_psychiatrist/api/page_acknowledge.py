@@ -1,0 +1,108 @@
+"""On the pages of an assessment: who has read its statements of danger, and that you have."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from ai_psychiatrist.api.authorization import PrincipalOf
+from ai_psychiatrist.api.dependencies import SEEING, RecordId, RecordsOf, ServicesOf
+from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
+from ai_psychiatrist.api.pages import message_page, read_form, redirect_to
+from ai_psychiatrist.api.records import account_of
+from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement, Statement
+from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
+from ai_psychiatrist.domain.risk import RiskReport
+from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge, place_of, were_read
+
+router = APIRouter(
+    prefix="/assessments",
+    include_in_schema=False,
+    dependencies=SEEING,
+    route_class=BoundedRoute,
+)
+
+_PLACE: Final = re.compile(r"([0-9]{1,9})-([0-9]{1,9})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderView:
+    """One person who has read a statement."""
+
+    name: str
+    day: str
+    """When, in UTC."""
+    note: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadView:
+    """Who has read the statements of danger of an assessment."""
+
+    id: str
+    """Of the assessment."""
+    readers: Mapping[tuple[int, int], Sequence[ReaderView]]
+    """By a statement's start and end."""
+    unread: int
+    most_note: int = MOST_NOTE
+
+
+def read_view(
+    record_id: str, risk: RiskReport, rows: Sequence[Acknowledgement], principal: Principal
+) -> ReadView:
+    """Return who has read the statements that are to be read now, for one caller."""
+    readers = {
+        (signal.start, signal.end): [
+            ReaderView(
+                name="you"
+                if row.reader == principal.id
+                else row.reader.partition(":")[2] or row.reader,
+                day=f"{row.at:%Y-%m-%d %H:%M}",
+                note=row.said.note,
+            )
+            for row in rows
+            if place_of(signal) in row.said.statements
+        ]
+        for signal in risk.to_read
+    }
+    unread = {place_of(signal) for signal in risk.to_read} - were_read(rows)
+    return ReadView(id=record_id, readers=readers, unread=len(unread))
+
+
+@router.post("/{assessment_id}/acknowledge")
+async def confirm_read(
+    assessment_id: RecordId,
+    request: BoundedRequest,
+    records: RecordsOf,
+    services: ServicesOf,
+    principal: PrincipalOf,
+) -> Response:
+    """Keep that the caller has read one statement of danger, or all, and show the page again."""
+    form = await read_form(request)
+    place = _PLACE.fullmatch(form.get("statement", ""))
+    statements = {Statement(start=int(place[1]), end=int(place[2]))} if place else None
+    try:
+        record = await records.ask(lambda store: store.get(assessment_id))
+        _, risk = await account_of(record, services)
+        note = form.get("note", "")[:MOST_NOTE]
+        await records.ask(
+            lambda store: acknowledge(
+                store, assessment_id, principal, risk, statements=statements, note=note
+            )
+        )
+    except NotFound:
+        return await _not_kept(request, "No assessment has this address.", 404)
+    except RequestConflict:
+        words = "The assessment is still being made: wait for its end, then confirm."
+        return await _not_kept(request, words, 409)
+    except InputError as error:
+        return await _not_kept(request, str(error), 422)
+    here = "/rate" if form.get("from") == "rate" else ""
+    return redirect_to(request, f"/assessments/{assessment_id}{here}#danger")
+
+
+async def _not_kept(request: Request, words: str, status: int) -> Response:
+    return await message_page(request, "Not kept", words, status=status)

@@ -1,0 +1,56 @@
+"""Whether a person has read the statements of danger that are to be read now."""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from ai_psychiatrist.domain.access import Principal
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement, Statement, WasRead
+from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.risk import RiskReport, RiskSignal
+from ai_psychiatrist.store.store import Store
+
+MOST_NOTE: Final = 2_000
+"""Characters of what a reader notes."""
+
+
+def place_of(signal: RiskSignal) -> Statement:
+    """Return where a statement stands."""
+    return Statement(start=signal.start, end=signal.end)
+
+
+def acknowledge(
+    store: Store,
+    record_id: str,
+    reader: Principal,
+    risk: RiskReport,
+    *,
+    statements: Collection[Statement] | None = None,
+    note: str = "",
+) -> None:
+    """Keep that somebody has read statements of danger; more than one person may read each.
+
+    `risk`: the danger of that record. `statements`: some of those to be read now, `None`: all.
+    Raises `RequestConflict` while the assessment is being made, for its danger is not known whole
+    before, and `InputError` for what is not to be read now.
+    """
+    to_read = {place_of(signal) for signal in risk.to_read}
+    chosen = to_read if statements is None else set(statements)
+    if not chosen or not chosen <= to_read:
+        msg = (
+            "statements are those to be read now, each by its start and end as `risk` of the "
+            "transcript has them"
+            if to_read
+            else "this assessment has no statement of danger that is to be read now"
+        )
+        raise InputError(msg, field="statements")
+    with store.database.writing():
+        if not store.summary(record_id).state.is_last:
+            raise RequestConflict("assessment_running")
+        unread = to_read - chosen - were_read(store.acknowledgements.of(record_id))
+        said = WasRead(statements=tuple(sorted(chosen)), note=note)
+        store.acknowledgements.add(record_id, reader.id, said, unread=len(unread))
+
+
+def were_read(rows: Iterable[Acknowledgement]) -> set[Statement]:
+    """Return the statements that somebody has read."""
+    return {one for row in rows for one in row.said.statements}
