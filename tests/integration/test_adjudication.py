@@ -137,7 +137,13 @@ def test_decisions_of_a_file_are_taken_in_all_or_none(study: Study) -> None:
     file.write_text(f"{head}{RECORD},{LAST},2,{REASON}\n{other},{LAST},2,\n", "utf-8")
     code, said = study.run("reviews", "adjudicate", str(file), "--by", "senior-rater")
     assert (code, REASON in said) == (2, False)
-    assert "reason" in said
+    assert "the assessment of line 3: PHQ8_Moving: a rater says something else" in said
+    file.write_text(f"{head}{RECORD},{LAST},2,{REASON}\n{RECORD},{LAST},3,{REASON}\n", "utf-8")
+    code, said = study.run("reviews", "adjudicate", str(file), "--by", "senior-rater")
+    assert (code, "line 3: PHQ8_Moving of this assessment is decided in line 2" in said) == (
+        2,
+        True,
+    )
     assert len(study.store.reviews.of(RECORD)) == 2
     file.write_text(f"{head}{RECORD},{LAST},2,{REASON}\n{other},{LAST},cannot tell,x\n", "utf-8")
     assert study.run("reviews", "adjudicate", str(file), "--by", "senior-rater")[0] == 0
@@ -189,6 +195,10 @@ def test_labels_are_gold_scores_first_and_else_what_raters_agree_on(study: Study
     assert "\r\nS-17,0,1," in labels_in(study.folder, "named.csv")
     code, said = study.run("reviews", "labels", "--out", "none.csv", "--source", "single")
     assert (code, "--rater" in said) == (2, True)
+    command = ("reviews", "labels", "--out", "none.csv", "--source", "single", "--rater", "ann")
+    code, said = study.run(*command)
+    assert (code, "there are local:ann, local:ben" in said) == (2, True)
+    assert not (study.folder / "none.csv").exists()
 
 
 def test_the_reader_of_datasets_takes_the_labels(study: Study) -> None:

@@ -121,6 +121,17 @@ def test_labels_that_cannot_be_used_are_refused_with_what_helps(
     assert says in ended.err
 
 
+def test_what_of_a_file_is_not_used_is_said_with_what_helps(talks: Path) -> None:
+    begun(talks)
+    rows = "a,F,3,0,3,1,0,0,1,0\nb,M,-99,0,3,0,0,0,0,0\n"
+    (talks.parent / "later.csv").write_text(f"record_id,remark,{ITEMS}\n{rows}", "utf-8")
+    ended = evaluate(talks.parent, "metrics", "run", "--labels", "later.csv")
+    assert ended.code == 0, ended.err
+    assert "1 unit: unit kept without label: a value is outside its range" in ended.err
+    assert "--missing=-99" in ended.err
+    assert "not used as scores: 'remark'" in ended.err
+
+
 def test_kept_labels_that_a_hand_changed_are_refused(talks: Path) -> None:
     run = begun(talks)
     labels = run / "labels.jsonl"

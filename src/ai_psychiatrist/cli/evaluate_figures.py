@@ -175,7 +175,8 @@ def metrics(
 
         print_metrics(measured)
     if measured.labels is not None:
-        say(plain(str(measured.labels)))
+        for line in (str(measured.labels), *measured.labels.odd):
+            say(plain(line))
 
 
 @figures_app.command(epilog=COMPARE_EXAMPLES)

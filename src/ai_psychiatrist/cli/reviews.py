@@ -1,7 +1,7 @@
 """The `reviews` commands: ratings of other programs, gold scores, and labels made of both."""
 
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +11,7 @@ from ai_psychiatrist.access.sessions import local_rater
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.stores import TenantOption, audited, known_store, opened_stores
 from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.infrastructure.private_files import write_new, writing_to
 from ai_psychiatrist.results.tables import TableFormat, written
@@ -85,11 +86,17 @@ def adjudicate_reviews(
     with opened_stores() as stores:
         store = known_store(stores, tenant)
         principal = local_rater(author)
-        decisions = sorted(read_decisions(file), key=itemgetter(0))
-        by_record = [(one, list(rows)) for one, rows in groupby(decisions, key=itemgetter(0))]
+        decisions = sorted(read_decisions(file), key=attrgetter("assessment_id"))
+        by_record = [
+            (one, list(rows)) for one, rows in groupby(decisions, key=attrgetter("assessment_id"))
+        ]
         with audited(stores, tenant, "adjudicated"), store.database.writing():
             for record_id, rows in by_record:
-                adjudicate(store, record_id, principal, [rating for _, rating in rows])
+                try:
+                    adjudicate(store, record_id, principal, [one.rating for one in rows])
+                except (InputError, NotFound, RequestConflict) as error:
+                    msg = f"the assessment of {rows[0].place}: {error}; nothing was stored"
+                    raise InputError(msg, field="FILE") from None
     typer.echo(f"assessments with gold scores: {len(by_record)}")
 
 

@@ -1,7 +1,7 @@
 """Scores of people as labels of a dataset: gold scores, what raters agree on, or one rater's."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -14,6 +14,7 @@ from ai_psychiatrist.reviews.adjudication import Scores, committed_scores, gold_
 from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.store import Store
 
+_MOST_NAMED: Final = 20
 LABEL_COLUMNS: Final = ("id", *(item.value for item in Item))
 
 
@@ -48,14 +49,15 @@ def labels_of(
 
     `rater`: the id of the one whose ratings are taken, for `SINGLE` alone. `by_subject`: rows are
     named by what the subject is called, in place of the assessment's id. Raises `InputError` for a
-    rater who is not wanted or missing, and for a subject that has several rows or no name.
+    rater who is not wanted, missing or unknown, and for a subject that has several rows or no name.
     """
     if (rater is None) == (source is LabelSource.SINGLE):
         raise InputError("--rater names whose ratings --source single takes", field="--rater")
     rows: dict[str, Row] = {}
     sources: Counter[str] = Counter()
     differing = seen = 0
-    for record_id, said in store.reviews.opened(store.reviews.sealed()).items():
+    rated = store.reviews.opened(store.reviews.sealed())
+    for record_id, said in rated.items():
         ratings, hidden = _ratings(said, rater)
         gold = gold_of(said) if source is LabelSource.ADJUDICATED else None
         seen += hidden
@@ -72,6 +74,8 @@ def labels_of(
             raise InputError(msg, field="--by")
         labels = {item.value: next(iter(one)) for item, one in agreed.items() if len(one) == 1}
         rows[name] = dict.fromkeys(LABEL_COLUMNS) | {"id": name} | labels
+    if rater is not None and not rows and not seen:
+        raise InputError(_no_rater(rated), field="--rater")
     return Labels(rows=tuple(rows.values()), sources=sources, differing=differing, seen=seen)
 
 
@@ -81,6 +85,12 @@ def _ratings(said: Sequence[ReviewRow], rater: str | None) -> tuple[list[Scores]
     scores = {name: one for name, one in committed_scores(said).items() if rater in {None, name}}
     blind = [one for name, one in scores.items() if phases[name] is ReviewPhase.BLIND]
     return blind, len(scores) - len(blind)
+
+
+def _no_rater(rated: Mapping[str, Sequence[ReviewRow]]) -> str:
+    names = sorted({name for rows in rated.values() for name in committed_scores(rows)})
+    shown = ", ".join(names[:_MOST_NAMED])
+    return f"--rater: nobody of this id has scored an assessment; there are {shown or 'none'}"
 
 
 def _name(store: Store, record_id: str) -> str:

@@ -53,17 +53,31 @@ class RatingEntry:
     """What the file says the marked words are."""
 
 
-def read_decisions(path: Path) -> list[tuple[str, GoldRating]]:
-    """Return the gold scores of a CSV, each with the id of its assessment; raises `InputError`."""
-    found = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a file says of the gold score of an item."""
+
+    place: str
+    """Where in the file, such as `line 7`."""
+    assessment_id: str
+    rating: GoldRating = field(repr=False)
+
+
+def read_decisions(path: Path) -> list[Decision]:
+    """Return the gold scores of a CSV; raises `InputError`, also where an item is decided twice."""
+    found: dict[tuple[str, Item], Decision] = {}
     for place, row in read_rows(_text_of(path), ("assessment_id", "item", "score", "reason")):
         if len(row["reason"]) > MOST_REASON:
             msg = f"{place}: its reason has more than {MOST_REASON} characters; shorten it"
             raise InputError(msg, field=FIELD)
         score, item = score_in(row["score"], place), item_named(row["item"], place)
         rating = GoldRating(item=item, score=score, reason=row["reason"])
-        found.append((row["assessment_id"], rating))
-    return found
+        decision = Decision(place=place, assessment_id=row["assessment_id"], rating=rating)
+        first = found.setdefault((decision.assessment_id, item), decision)
+        if first is not decision:
+            msg = f"{place}: {item.value} of this assessment is decided in {first.place} as well"
+            raise InputError(msg, field=FIELD)
+    return [*found.values()]
 
 
 def read_ratings(path: Path, rating_format: RatingFormat) -> list[RatingEntry]:

@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import CORPORA, Dataset, DatasetKind, DatasetUnit
 from ai_psychiatrist.evaluation.datasets.folder_files import FolderFiles
 from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.label_columns import WANTED_COLUMNS
 from ai_psychiatrist.evaluation.datasets.label_files import LabelFiles
 from ai_psychiatrist.evaluation.datasets.label_tables import LabelTable, read_label_table
 from ai_psychiatrist.evaluation.datasets.names import (
@@ -32,6 +33,7 @@ from ai_psychiatrist.services.transcripts.utterances import Form
 
 _SESSIONS: Final = frozenset(range(300, 493)) - {342, 394, 398, 460}
 """The numbers of DAIC-WOZ; four in its range were never given to a session."""
+_NO_HEADER: Final = f"it names interviews, and has no header; wanted are {WANTED_COLUMNS}"
 _APPLE_DOUBLE: Final = b"\x00\x05\x16\x07"
 
 
@@ -64,8 +66,13 @@ def open_file(path: Path, options: ReadingOptions) -> Dataset:
 def _dataset(path: Path, files: FolderFiles, options: ReadingOptions) -> Dataset:
     """Read every file once."""
     names, texts = UnitNames(files.sessions, files.transcripts), Texts(options)
-    texts.issues += files.issues()
     labels = _label_files(files, names, texts)
+    if not labels.rows:
+        texts.issues += [
+            DataIssue(where=files.name(one), code=IssueCode.SCORES_UNKNOWN, hint=_NO_HEADER)
+            for one in files.take_unknown(names.files)
+        ]
+    texts.issues += files.issues()
     if not (files.labels or names.files or files.archives):
         msg = f"{path.name!r} holds no transcripts or labels; {WHAT_A_DATASET_IS}"
         raise InputError(msg, field="PATH")
@@ -163,8 +170,7 @@ def _units(labels: LabelFiles, names: UnitNames, texts: Texts) -> Iterator[Datas
             codes.append(IssueCode.TRANSCRIPT_MISSING)
             texts.sources[unit_id] = None
         for code in codes:
-            hint = labels.missing_hint if code is IssueCode.VALUE_OUT_OF_RANGE else None
-            texts.issues.append(DataIssue(where=unit_id, code=code, hint=hint))
+            texts.issues.append(DataIssue(where=unit_id, code=code, hint=labels.hint(code)))
         named = participants.pop() if len(participants) == 1 else None
         yield DatasetUnit(
             unit_id=unit_id,

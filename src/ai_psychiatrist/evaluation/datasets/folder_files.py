@@ -4,6 +4,7 @@ import csv
 import os
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
@@ -34,6 +35,8 @@ _LABELS_FOLDER: Final = "labels"
 _OF_ARCHIVES: Final = "__MACOSX"
 _BEGINNING_BYTES: Final = 1 << 14
 _OF_TALK: Final = frozenset({Meaning.SPEAKER, Meaning.START, Meaning.END})
+_BETWEEN_CELLS: Final = re.compile(r"[\s,;|\"']+")
+_SEVERAL: Final = 4
 _SENTENCE: Final = re.compile(r"[^\W\d_]+[^\S\r\n]+[^\W\d_]+[^\S\r\n]+[^\W\d_]+")
 
 
@@ -110,6 +113,17 @@ class FolderFiles:
             DataIssue(where=self.name(path), code=code, count=count)
             for (path, code), count in self.odd.items()
         ]
+
+    def take_unknown(self, units: Collection[str]) -> list[Path]:
+        """Return tables without any known column that name several units, and list them no more.
+
+        They may hold labels all the same: without a header, or turned on their side.
+        """
+        unknown = [path for path, code in self.odd if code is IssueCode.NOT_A_LABEL_FILE]
+        found = [path for path in unknown if _names_several(_beginning(path), units)]
+        for path in found:
+            del self.odd[path, IssueCode.NOT_A_LABEL_FILE]
+        return found
 
     def _place(self, path: Path) -> _Place:
         parts = path.relative_to(self.folder).parts
@@ -196,7 +210,9 @@ def content_of_table(path: Path) -> TableContent:
         is_scored = header.has_scores and header.has_identifiers
         if Meaning.WORDS in said and not (is_scored and said.isdisjoint(_OF_TALK)):
             return TableContent.TRANSCRIPT
-        if is_scored or (header.is_of_labels and said.isdisjoint(_OF_TALK)):
+        # "Name" may be a speaker or a person; nobody scores what is said.
+        is_of_persons = header.has_items and Meaning.WORDS not in said
+        if is_scored or (header.is_of_labels and (is_of_persons or said.isdisjoint(_OF_TALK))):
             return TableContent.LABELS
     if not text.strip() or _SENTENCE.search(text):
         return TableContent.TRANSCRIPT
@@ -210,6 +226,11 @@ def _headers(text: str) -> list[Header]:
         return list(headers_of(text))
     except csv.Error:
         return []
+
+
+def _names_several(text: str, units: Collection[str]) -> bool:
+    cells = {*_BETWEEN_CELLS.split(text)}
+    return 2 * sum(unit in cells for unit in units) >= max(len(units), _SEVERAL)
 
 
 def _beginning(path: Path) -> str:

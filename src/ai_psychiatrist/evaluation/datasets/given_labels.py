@@ -1,14 +1,15 @@
 """Labels from a file that is given next to a run, for the units that the run has."""
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.issues import Cost
+from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
 from ai_psychiatrist.evaluation.datasets.label_files import LabelFiles
 from ai_psychiatrist.evaluation.datasets.label_tables import read_label_table
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
@@ -29,6 +30,8 @@ class GivenLabels:
     """Units of the file that the run does not have."""
     lost: int
     """Units of the run whose labels in the file cannot be used, or in part."""
+    odd: tuple[str, ...] = ()
+    """What is odd about the file, and what helps, a sentence each."""
 
     def as_json(self) -> dict[str, object]:
         """Return which labels these are and how many."""
@@ -75,15 +78,29 @@ def read_given_labels(path: Path, units: Collection[str], options: LabelOptions)
     return GivenLabels(
         name=path.name,
         digest=digest.whole(options.digested()),
+        odd=_odd(files, read.values()),
         labels={unit: labels for unit, (labels, _) in sorted(read.items()) if labels is not None},
         others=len(files.rows.keys() - set(units)),
         lost=sum(any(code.cost is Cost.LABEL for code in codes) for _, codes in read.values()),
     )
 
 
+def _odd(
+    files: LabelFiles, read: Iterable[tuple[Labels | None, Sequence[IssueCode]]]
+) -> tuple[str, ...]:
+    """Say of what costs labels how many units it is of, and what of the file is not used."""
+    codes = Counter(code for _, found in read for code in found if code.cost is Cost.LABEL)
+    of_units = [
+        (f"{count} unit{'' if count == 1 else 's'}: {code.action}", files.hint(code))
+        for code, count in codes.items()
+    ]
+    of_file = [(one.code.action, one.hint) for one in files.issues]
+    return tuple(f"{said}; {hint}" if hint else said for said, hint in (*of_units, *of_file))
+
+
 def _unit_of(written: str, units: Collection[str]) -> str:
     """Return the unit that an identifier means: its name, that without its ending, its number."""
-    name = written.strip()
+    name = written.strip().replace("\\", "/").rpartition("/")[2] or written.strip()
     spellings = (name, PurePath(name).stem, name.removesuffix("_P"), name.removesuffix(".0"))
     known = (spelling for spelling in spellings if spelling in units)
     return next(known, name)

@@ -158,7 +158,11 @@ class IssueCode(StrEnum):
     ROW_WITHOUT_ID = "row_without_id", "row left out", Cost.LABEL
     ROW_BROKEN = _no_label("row_broken", "more or fewer columns than the header")
     ROW_REPEATED = "row_repeated", "the rows agree and are joined"
-    LABELS_DIFFER = _no_label("labels_differ", "label files contradict each other")
+    LABELS_DIFFER = _no_label("labels_differ", "rows of label files contradict each other")
+    TRAITS_DIFFER = (
+        "traits_differ",
+        "what label files say of the person differs: such a column is left out",
+    )
     IN_TWO_SPLITS = "in_two_splits", "unit kept without a split", Cost.LABEL
     VALUE_UNREADABLE = _no_label("value_unreadable", "a value is no whole number")
     VALUE_OUT_OF_RANGE = _no_label("value_out_of_range", "a value is outside its range")

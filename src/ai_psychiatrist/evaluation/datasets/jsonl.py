@@ -13,6 +13,8 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit, Labels
 from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
 from ai_psychiatrist.evaluation.datasets.label_columns import (
+    FILE_ID,
+    PERSON_ID,
     SCORES,
     SECOND_ITEMS,
     SPLIT,
@@ -22,7 +24,7 @@ from ai_psychiatrist.evaluation.datasets.label_columns import (
     item_scores,
 )
 from ai_psychiatrist.evaluation.datasets.label_files import CODES_HINT, missing_hint
-from ai_psychiatrist.evaluation.datasets.labels import checked_labels, seems_coded_from_1
+from ai_psychiatrist.evaluation.datasets.labels import are_codes_unclear, checked_labels
 from ai_psychiatrist.evaluation.datasets.names import identifier_of, split_name
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.texts import MOST_BYTES, Texts, TextSource, check_of
@@ -31,6 +33,7 @@ from ai_psychiatrist.services.transcripts.formats.chat_json import is_turn
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 _ID_FIELDS: Final = ("unit_id", "id", "sample_id")
+_PERSON: Final = "participant_id"
 _ITEM_FIELDS: Final = ("items", "phq8_items")
 _LABEL_FIELDS: Final = frozenset({*_ITEM_FIELDS, "second_items"})
 _NO_SCORES: Final[Mapping[str, object]] = dict.fromkeys(Item, ())
@@ -78,7 +81,7 @@ def open_jsonl(path: Path, options: ReadingOptions) -> Dataset:
 def _with_labels(path: Path, found: list[_LabelledUnit], texts: Texts) -> list[DatasetUnit]:
     options = texts.options.scores
     every = {one.unit.unit_id: [one.scores] for one in found}
-    if options.codes is None and seems_coded_from_1(every):
+    if options.codes is None and are_codes_unclear(every):
         texts.issues.append(
             DataIssue(
                 where=path.name, code=IssueCode.CODES_UNCLEAR, count=len(found), hint=CODES_HINT
@@ -133,7 +136,10 @@ def _unit(
     if fields is None or reading is None or is_none:
         texts.note(source.path.name, IssueCode.LINE_UNREADABLE, line=number)
         return None
-    identifiers = (_participant(fields.get(name)) for name in _ID_FIELDS)
+    named = zip(fields, column_meanings(list(fields)), strict=True)
+    # `participant_id` names who spoke, perhaps in several lines.
+    further = [name for name, what in named if what in (FILE_ID, PERSON_ID) and name != _PERSON]
+    identifiers = (_participant(fields.get(name)) for name in (*_ID_FIELDS, *further))
     known = next((one for one in identifiers if one is not None), None)
     unit_id = f"line-{number}" if known is None else str(known)
     if known is None:
@@ -142,7 +148,7 @@ def _unit(
         texts.note(unit_id, IssueCode.ID_REPEATED, line=number)
         return None
     texts.add(unit_id, source, reading, where=unit_id, line=number)
-    given = fields.get("participant_id")
+    given = fields.get(_PERSON)
     participant = _participant(given)
     if participant is None and given not in (None, ""):
         texts.note(unit_id, IssueCode.PARTICIPANT_UNUSABLE, line=number)

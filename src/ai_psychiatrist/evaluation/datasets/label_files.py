@@ -6,16 +6,22 @@ from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
-from ai_psychiatrist.evaluation.datasets.label_columns import OCCASION, TRAIT, plain_name
+from ai_psychiatrist.evaluation.datasets.label_columns import OCCASION, SCORES, TRAIT, plain_name
 from ai_psychiatrist.evaluation.datasets.label_tables import LabelRow, LabelTable
 from ai_psychiatrist.evaluation.datasets.labels import (
+    are_codes_unclear,
     checked_labels,
     is_blank,
+    is_missing_code,
+    is_no_answer,
+    is_readable,
     merged,
     missing_codes,
-    seems_coded_from_1,
+    unclear_binary,
+    unclear_totals,
 )
 from ai_psychiatrist.evaluation.datasets.names import loose_key
 from ai_psychiatrist.evaluation.datasets.options import IdMatch, LabelOptions
@@ -23,6 +29,10 @@ from ai_psychiatrist.evaluation.datasets.options import IdMatch, LabelOptions
 CODES_HINT: Final = (
     "say how the answers are coded: --label-codes 1-4 where 1 is `not at all`, else "
     "--label-codes 0-3"
+)
+_BINARY_HINT: Final = "write phq8_binary as 0, no, or 1, yes"
+_TOTALS_HINT: Final = (
+    "they may be sums of answers coded from 1: write totals as sums of 0 to 3, or give the items"
 )
 _MOST_VALUES: Final = 8
 _LONGEST_VALUE: Final = 40
@@ -44,9 +54,21 @@ class LabelFiles:
         self._options = options
         self._set_aside: set[str] = set()
         tables = of_wanted_rows(tables, options.rows)
-        tables = [self._of_known_codes(table) for table in tables]
+        everybody = _by_unit(row for table in tables for row in table.rows)
+        is_unclear = options.codes is None and are_codes_unclear(everybody)
+        tables = [self._of_known_codes(table, is_unclear=is_unclear) for table in tables]
         tables = self._of_one_occasion(tables)
         spellings = self._spellings(tables, set(transcripts))
+        self._written: dict[str, str] = {}
+        """Columns, and column and value, as they were first met, by how they are compared."""
+        self._elsewhere: dict[str, list[Mapping[str, str]]] = {}
+        """Unit → what rows that do not count say of the person."""
+        for table in tables:
+            both = zip(table.header.names, table.header.meanings, strict=True)
+            own = [name for name, what in both if what == TRAIT and name in table.traits]
+            for row in table.passed_over:
+                said = {name: row.cells[name] for name in own}
+                self._elsewhere.setdefault(spellings.get(row.unit_id, row.unit_id), []).append(said)
         for table in tables:
             for row in table.rows:
                 unit_id = spellings.get(row.unit_id, row.unit_id)
@@ -57,6 +79,7 @@ class LabelFiles:
         self.missing_hint = missing_hint(
             (row.scores for rows in self.rows.values() for row in rows), options
         )
+        self._unreadable = _unreadable_columns(tables, options)
 
     def labels_of(self, unit_id: str) -> tuple[Labels | None, list[IssueCode]]:
         """Join what several rows say about one unit; a contradiction is never resolved."""
@@ -71,31 +94,71 @@ class LabelFiles:
             # Why a file's scores do not count is said once, of the file.
             is_told = unit_id in self._set_aside and codes == [IssueCode.LABEL_WITHOUT_SCORES]
             return None, [] if is_told else codes
-        names = dict.fromkeys(name for row in rows for name in row.cells)
-        said = {name: {row.cells.get(name, "") for row in rows} for name in names}
-        given = {
-            name: [cell for cell in cells if not is_blank(cell)] for name, cells in said.items()
-        }
-        columns = {name: cells[0] for name, cells in given.items() if len(cells) == 1}
+        columns, is_clear = self._columns(unit_id)
+        codes = codes if is_clear else [*codes, IssueCode.TRAITS_DIFFER]
         return replace(labels, columns=columns), codes
 
-    def _of_known_codes(self, table: LabelTable) -> LabelTable:
-        by_unit: dict[str, list[Mapping[str, str]]] = {}
-        for row in table.rows:
-            by_unit.setdefault(row.unit_id, []).append(row.scores)
-        if self._options.codes is not None or not seems_coded_from_1(by_unit):
+    def hint(self, code: IssueCode) -> str | None:
+        """Return what helps where this is odd about a unit."""
+        if code is IssueCode.VALUE_OUT_OF_RANGE:
+            return self.missing_hint
+        if code is IssueCode.VALUE_UNREADABLE and self._unreadable:
+            return (
+                f"in {', '.join(self._unreadable)}: write the scale's answers or their numbers, "
+                "and NA or nothing where there is no answer"
+            )
+        if code is IssueCode.LABELS_DIFFER:
+            return "where rows are of several occasions, choose some: --label-row COLUMN=VALUE"
+        return None
+
+    def _columns(self, unit_id: str) -> tuple[dict[str, str], bool]:
+        """Return what rows say of the person, and whether none says something else.
+
+        Case tells neither columns nor values apart. Rows that do not count are asked last.
+        """
+        columns: dict[str, str] = {}
+        is_clear = True
+        counting = [row.cells for row in self.rows.get(unit_id, ())]
+        for rows in (counting, self._elsewhere.get(unit_id, ())):
+            said: dict[str, set[str]] = {}
+            for name, cell in (one for row in rows for one in row.items()):
+                if not is_blank(cell) and not is_missing_code(cell, self._options):
+                    column = self._written.setdefault(plain_name(name), name)
+                    value = self._written.setdefault(f"{column}={cell.casefold()}", cell)
+                    said.setdefault(column, set()).add(value)
+            new = {name: cells for name, cells in said.items() if name not in columns}
+            columns |= {name: next(iter(cells)) for name, cells in new.items() if len(cells) == 1}
+            is_clear &= all(len(cells) == 1 for cells in new.values())
+        return columns, is_clear
+
+    def _of_known_codes(self, table: LabelTable, *, is_unclear: bool) -> LabelTable:
+        """Set scores aside of which nobody can say what they stand for.
+
+        `is_unclear`: whether that is so of the items of all tables taken together.
+        """
+        rows = [row.scores for row in table.rows]
+        has_items = any(not is_no_answer(row.get(item)) for row in rows for item in Item)
+        is_alone = self._options.codes is None and are_codes_unclear(_by_unit(table.rows))
+        hint = None
+        if has_items and (is_unclear or is_alone):
+            hint = CODES_HINT
+        elif unclear_totals(rows, self._options):
+            hint = _TOTALS_HINT
+        elif unclear_binary(rows):
+            hint = _BINARY_HINT
+        if hint is None:
             return table
-        return self._without_scores(table, IssueCode.CODES_UNCLEAR, CODES_HINT)
+        return self._without_scores(table, IssueCode.CODES_UNCLEAR, hint)
 
     def _of_one_occasion(self, tables: Sequence[LabelTable]) -> list[LabelTable]:
         occasions: dict[str, set[tuple[str, ...]]] = {}
         for table in tables:
             for row in table.rows:
-                if any(row.occasion) and any(not is_blank(one) for one in row.scores.values()):
+                if any(row.occasion) and any(not is_no_answer(one) for one in row.scores.values()):
                     occasions.setdefault(row.unit_id, set()).add(row.occasion)
         several = {unit_id for unit_id, met in occasions.items() if len(met) > 1}
         return [
-            self._without_scores(table, IssueCode.OCCASIONS, _occasions_hint(table))
+            self._without_scores(table, IssueCode.OCCASIONS, occasions_hint(tables))
             if any(row.unit_id in several and any(row.occasion) for row in table.rows)
             else table
             for table in tables
@@ -144,6 +207,13 @@ class LabelFiles:
                 )
 
 
+def _by_unit(rows: Iterable[LabelRow]) -> dict[str, list[Mapping[str, str]]]:
+    by_unit: dict[str, list[Mapping[str, str]]] = {}
+    for row in rows:
+        by_unit.setdefault(row.unit_id, []).append(row.scores)
+    return by_unit
+
+
 def missing_hint(rows: Iterable[Mapping[str, object]], options: LabelOptions) -> str | None:
     """Return what to say of numbers that are no scores and may stand for no answer."""
     numbers = missing_codes(rows, options)
@@ -177,7 +247,9 @@ def of_wanted_rows(tables: Sequence[LabelTable], wanted: Mapping[str, str]) -> l
             raise InputError(msg, field="--label-row")
         for at, name in named.items():
             rows = [row for row in kept[at].rows if row.cells[name] == value]
-            kept[at] = replace(kept[at], rows=rows)
+            others = [row for row in kept[at].rows if row.cells[name] != value]
+            passed_over = [*kept[at].passed_over, *others]
+            kept[at] = replace(kept[at], rows=rows, passed_over=passed_over)
     return kept
 
 
@@ -185,15 +257,30 @@ def _is_shown(table: LabelTable, name: str) -> bool:
     return table.header.meanings[list(table.header.names).index(name)] in (OCCASION, TRAIT)
 
 
-def _occasions_hint(table: LabelTable) -> str:
-    columns = [
-        name
-        for name, what in zip(table.header.names, table.header.meanings, strict=True)
-        if what == OCCASION and len({row.cells[name] for row in table.rows}) > 1
-    ]
-    met = {name: _values(Counter(row.cells[name] for row in table.rows)) for name in columns}
-    told = (f"--label-row '{name}=VALUE' with one of {values}" for name, values in met.items())
+def occasions_hint(tables: Sequence[LabelTable]) -> str:
+    """Say which columns tell the rows apart, in whichever of the tables."""
+    names: dict[str, str] = {}
+    met: dict[str, Counter[str]] = {}
+    for table in tables:
+        for name, what in zip(table.header.names, table.header.meanings, strict=True):
+            if what == OCCASION:
+                column = names.setdefault(plain_name(name), name)
+                values = Counter(row.cells[name] for row in table.rows)
+                met[column] = met.get(column, Counter()) + values
+    several = {name: _values(values) for name, values in met.items() if len(values) > 1}
+    told = (f"--label-row '{name}=VALUE' with one of {values}" for name, values in several.items())
     return f"choose the rows that count: {' and '.join(told)}"
+
+
+def _unreadable_columns(tables: Sequence[LabelTable], options: LabelOptions) -> list[str]:
+    found = {
+        name: None
+        for table in tables
+        for name, what in zip(table.header.names, table.header.meanings, strict=True)
+        if what in SCORES
+        and not all(is_readable(what, row.scores.get(what), options) for row in table.rows)
+    }
+    return [repr(name) for name in found][:_MOST_VALUES]
 
 
 def _values(found: Counter[str]) -> str:

@@ -14,6 +14,7 @@ from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
 from ai_psychiatrist.evaluation.datasets.label_columns import (
     FILE_ID,
     KNOWN,
+    LEAST_ITEMS,
     OCCASION,
     PERSON_ID,
     SCORES,
@@ -26,7 +27,7 @@ from ai_psychiatrist.evaluation.datasets.label_columns import (
     plain_name,
     same_meaning,
 )
-from ai_psychiatrist.evaluation.datasets.labels import is_blank
+from ai_psychiatrist.evaluation.datasets.labels import is_blank, unquoted
 from ai_psychiatrist.evaluation.datasets.names import identifier_of
 from ai_psychiatrist.services.transcripts.encoding import decode_text
 from ai_psychiatrist.services.transcripts.formats.tables import Meaning, meaning_of
@@ -35,8 +36,6 @@ from ai_psychiatrist.services.transcripts.utterances import FileRefused
 _SEPARATORS: Final = (",", "\t", ";", "|")
 _SEPARATOR_LINE: Final = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
 _IMPORT_ROW: Final = '{"ImportId"'
-_LEAST_ITEMS: Final = 3
-"""So many columns named as items are no chance."""
 _MOST_HEADER_ROWS: Final = 5
 _LEAST_COLUMNS: Final = 2
 _NO_IDENTIFIERS: Final = frozenset({"nan", "null", "none", "#null!", "na", "n/a"})
@@ -78,7 +77,12 @@ class Header:
             return bool({SPLIT, TRAIT, *SCORES} & {*self.meanings})
         both = zip(self.names, self.meanings, strict=True)
         scores = [plain_name(name) for name, meaning in both if meaning in SCORES]
-        return len(scores) >= _LEAST_ITEMS or any(name.startswith("phq") for name in scores)
+        return self.has_items or any(name.startswith("phq") for name in scores)
+
+    @property
+    def has_items(self) -> bool:
+        """Whether so many columns are items that it is no chance."""
+        return len({*self.meanings} & {*Item}) >= LEAST_ITEMS
 
 
 def headers_of(text: str) -> Iterator[Header]:
@@ -150,6 +154,8 @@ class LabelTable:
     issues: Sequence[DataIssue]
     traits: Sequence[str]
     """The columns that are kept of each unit."""
+    passed_over: Sequence[LabelRow] = ()
+    """Rows that do not count; what a person is may stand on them alone."""
 
 
 def read_label_table(
@@ -185,7 +191,7 @@ def read_label_table(
     rows: list[LabelRow] = []
     nameless: list[int] = []
     for line, cells in lines:
-        written = cells[named[FILE_ID]].strip() if named[FILE_ID] < len(cells) else ""
+        written = unquoted(cells[named[FILE_ID]]) if named[FILE_ID] < len(cells) else ""
         identifier = identifier_of(unit_id(written))
         if identifier is None or written.casefold() in _NO_IDENTIFIERS:
             nameless.append(line)
@@ -263,7 +269,7 @@ def _identifiers(
             raise same_meaning(where, header.names[first], header.names[at])
 
     def rank(at: int) -> tuple[int, bool, int]:
-        cells = {row[at].strip() for row in rows if at < len(row)}
+        cells = {unquoted(row[at]) for row in rows if at < len(row)}
         met = sum(is_unit(unit_id(cell)) for cell in cells)
         return met, header.meanings[at] == FILE_ID, -at
 

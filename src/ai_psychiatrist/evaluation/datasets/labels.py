@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import ascii_lowercase
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, MAX_TOTAL_SCORE, Item
@@ -29,9 +30,20 @@ _BLANK: Final = frozenset(
         *("prefer not to say", "prefer not to answer", "don't know", "dk", "k.a.", "keine angabe"),
     }
 )
+_NO_ANSWER: Final = frozenset(
+    {
+        *("missing", "refused", "skipped", "unknown", "no answer", "not answered", "don't know"),
+        *("prefer not to say", "prefer not to answer", "keine angabe"),
+        *("refused to answer", "declined", "declined to answer", "no response", "nr", "not asked"),
+        *("not done", "not applicable", "n.a.", "n/d", "nd", "weiß nicht", "weiss nicht", "(leer)"),
+        *("(blank)", "(missing)", "(empty)", "–", "—", "---", "#n/v", "#nv", "#div/0!", "#value!"),
+        # Stata's own.
+        *(f".{letter}" for letter in ascii_lowercase),
+    }
+)
 _NOT_AT_ALL: Final = (
-    *("not at all", "never", "überhaupt nicht", "gar nicht", "para nada", "ningún día", "nunca"),
-    *("jamais", "pas du tout"),
+    *("not at all", "never", "überhaupt nicht", "gar nicht", "jamais", "pas du tout"),
+    *("para nada", "nada", "ningún día", "nunca"),
 )
 _SEVERAL_DAYS: Final = (
     *("several days", "an einzelnen tagen", "einzelne tage", "varios días", "plusieurs jours"),
@@ -50,6 +62,12 @@ _ANSWERS: Final = {
     for score, answers in enumerate((_NOT_AT_ALL, _SEVERAL_DAYS, _HALF_THE_DAYS, _EVERY_DAY))
     for words in answers
 }
+_YES: Final = frozenset({"yes", "y", "true", "ja", "sí", "si", "oui"})
+_NO: Final = frozenset({"no", "n", "false", "nein", "non"})
+_LETTERED: Final = re.compile(r"[a-d][.)]\s*", re.IGNORECASE)
+"""How an answer is numbered by a letter."""
+_CODED: Final = re.compile(r"[+-]?[0-9]{1,9}\s*(?:[-–:=]\s*)?(.*)", re.DOTALL)
+"""A code with what it stands for."""
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(?:[.,]0*)?")
 _CODE: Final = re.compile(r"\d+")
 _QUOTED: Final = re.compile(r"=\"(.*)\"|'(.*)")
@@ -65,8 +83,17 @@ class _Unusable(Exception):
 
 
 def is_blank(value: object) -> bool:
-    """Tell a cell without an answer, however that is written."""
+    """Tell an empty cell, however that is written."""
     return value is None or (isinstance(value, str) and value.strip().casefold() in _BLANK)
+
+
+def is_no_answer(value: object) -> bool:
+    """Tell a score that was not given, also behind its code: `9 - refused`."""
+    if is_blank(value) or not isinstance(value, str):
+        return is_blank(value)
+    written = value.strip().casefold()
+    coded = _CODED.fullmatch(written)
+    return written in _NO_ANSWER or (coded is not None and coded[1] in _NO_ANSWER)
 
 
 def merged(rows: Iterable[Mapping[str, object]]) -> dict[str, object] | None:
@@ -74,9 +101,9 @@ def merged(rows: Iterable[Mapping[str, object]]) -> dict[str, object] | None:
     known: dict[str, object] = {}
     for row in rows:
         for name, value in row.items():
-            if is_blank(known.get(name)):
+            if is_no_answer(known.get(name)):
                 known[name] = value
-            elif not is_blank(value) and not _agree(known[name], value):
+            elif not is_no_answer(value) and not _agree(known[name], value):
                 return None
     return known
 
@@ -87,7 +114,7 @@ def _agree(one: object, other: object) -> bool:
 
 
 def _plain_value(value: object) -> str | int:
-    written = _unquoted(value)
+    written = unquoted(value)
     return int(re.split("[.,]", written)[0]) if _WHOLE.fullmatch(written) else written
 
 
@@ -104,13 +131,13 @@ def checked_labels(
     try:
         items = _scores([given.get(item) for item in Item], options)
         second_items = _scores([given.get(name) for name in SECOND_ITEMS.values()], options)
-        total = _total(given.get(TOTAL), items, options)
-        binary = _number(given.get(BINARY), range(2), options)
+        total, is_clear = _total(given.get(TOTAL), items, options)
+        binary = _binary(given.get(BINARY), options)
     except _Unusable as unusable:
         return None, [unusable.code]
     if not items and total is None and binary is None:
         return None, [IssueCode.LABEL_WITHOUT_SCORES]
-    odd: list[IssueCode] = []
+    odd: list[IssueCode] = [] if is_clear else [IssueCode.TOTAL_NOT_SUM]
     if items:
         total = _with_sum(items, total, odd)
     says = None if binary is None or IssueCode.TOTAL_NOT_SUM in odd else bool(binary)
@@ -165,7 +192,7 @@ def _item(value: object, options: LabelOptions) -> int | None:
 def _in_words(value: object) -> int | None:
     """Return the score of an answer such as `2 - More than half the days`; `None` for a number."""
     written = value if isinstance(value, str) else ""
-    score = _ANSWERS.get(plain_name(_CODE.sub("", written)))
+    score = _ANSWERS.get(plain_name(_CODE.sub("", _LETTERED.sub("", written, count=1))))
     codes = {int(code) for code in _CODE.findall(written)}
     # A survey may code its answers from 1 and write their words as well.
     if score is not None and codes - {score, score + 1}:
@@ -173,26 +200,39 @@ def _in_words(value: object) -> int | None:
     return score
 
 
-def _total(value: object, items: Mapping[Item, int | None], options: LabelOptions) -> int | None:
-    """Return the total; where answers are coded from 1 it may be the sum of these codes."""
+def _total(
+    value: object, items: Mapping[Item, int | None], options: LabelOptions
+) -> tuple[int | None, bool]:
+    """Return the total, and whether it is clear: of answers coded from 1 it may be their sum."""
     is_from_1 = options.codes is LabelCodes.FROM_1
     if not (is_from_1 and items):
-        return _number(value, range(MAX_TOTAL_SCORE + 1), options)
+        return _number(value, range(MAX_TOTAL_SCORE + 1), options), True
     total = _number(value, range(MAX_TOTAL_SCORE + len(Item) + 1), options)
+    if total is None:
+        return None, True
     scores = [score for score in items.values() if score is not None]
-    if len(scores) < len(Item):
-        return None
-    return sum(scores) if total == sum(scores) + len(Item) else total
+    most = sum(scores) + MAX_ITEM_SCORE * (len(Item) - len(scores))
+    fitting = [one for one in (total, total - len(Item)) if sum(scores) <= one <= most]
+    if not fitting:
+        return total, True
+    return (fitting[0], True) if len(fitting) == 1 else (None, False)
+
+
+def _binary(value: object, options: LabelOptions) -> int | None:
+    written = value.strip().casefold() if isinstance(value, str) else ""
+    if written in _YES | _NO:
+        return int(written in _YES)
+    return _number(value, range(2), options)
 
 
 def _number(value: object, wanted: range, options: LabelOptions) -> int | None:
-    if is_blank(value):
+    if is_no_answer(value):
         return None
     if isinstance(value, bool):
         written = str(int(value)) if len(wanted) == len(range(2)) else ""
     else:
-        written = _unquoted(value) if isinstance(value, str | int | float) else ""
-        if isinstance(value, str) and is_blank(written):
+        written = unquoted(value) if isinstance(value, str | int | float) else ""
+        if isinstance(value, str) and is_no_answer(written):
             return None
     if not _WHOLE.fullmatch(written):
         raise _Unusable(IssueCode.VALUE_UNREADABLE)
@@ -204,10 +244,28 @@ def _number(value: object, wanted: range, options: LabelOptions) -> int | None:
     raise _Unusable(IssueCode.VALUE_OUT_OF_RANGE)
 
 
-def _unquoted(value: object) -> str:
+def unquoted(value: object) -> str:
+    """Return what a cell says, without the signs that keep spreadsheets from changing it."""
     written = str(value).strip()
     found = _QUOTED.fullmatch(written)
     return written if found is None else (found[1] or found[2] or "").strip()
+
+
+def is_readable(meaning: str, value: object, options: LabelOptions) -> bool:
+    """Tell a score from what is neither an answer in words, a whole number nor missing."""
+    try:
+        if meaning == BINARY:
+            _binary(value, options)
+        else:
+            _item(value, options)
+    except _Unusable as unusable:
+        return unusable.code is not IssueCode.VALUE_UNREADABLE
+    return True
+
+
+def is_missing_code(cell: str, options: LabelOptions) -> bool:
+    """Tell a number that `--missing` names."""
+    return any(number in options.missing for number in numbers_of({"": cell}, [""]))
 
 
 def item_numbers(given: Mapping[str, object]) -> Iterator[int]:
@@ -220,15 +278,16 @@ def numbers_of(given: Mapping[str, object], names: Iterable[str]) -> Iterator[in
     for name in names:
         value = given.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool):
-            written = _unquoted(value)
+            written = unquoted(value)
             if _WHOLE.fullmatch(written):
                 yield int(re.split("[.,]", written)[0])
 
 
-def seems_coded_from_1(people: Mapping[str, Sequence[Mapping[str, object]]]) -> bool:
-    """Tell a file of several people of whom none has an item of 0, or one has a 4.
+def are_codes_unclear(people: Mapping[str, Sequence[Mapping[str, object]]]) -> bool:
+    """Tell items of which nobody can say whether they are coded from 0 or from 1.
 
-    `people`: identifier → what rows say of them.
+    Somebody has a 4; of several people none has a 0; or some answers are words, others numbers, and
+    no number is 0. `people`: identifier → what rows say of them.
     """
     numbers = {
         who: {number for row in rows for number in item_numbers(row) if 0 <= number <= 4}
@@ -236,7 +295,30 @@ def seems_coded_from_1(people: Mapping[str, Sequence[Mapping[str, object]]]) -> 
     }
     given = [found for found in numbers.values() if found]
     every = set().union(*given)
-    return len(given) >= _LEAST_PEOPLE and (0 not in every or MAX_ITEM_SCORE + 1 in every)
+    if 0 in every or not every:
+        # No coding has both; of few people it is a slip of the pen.
+        return MAX_ITEM_SCORE + 1 in every and len(given) >= _LEAST_PEOPLE
+    has_words = any(map(_has_words, (row for rows in people.values() for row in rows)))
+    return MAX_ITEM_SCORE + 1 in every or len(given) >= _LEAST_PEOPLE or has_words
+
+
+def _has_words(row: Mapping[str, object]) -> bool:
+    answers = (row.get(item) for item in Item)
+    return any(isinstance(one, str) and plain_name(one) in _ANSWERS for one in answers)
+
+
+def unclear_totals(rows: Sequence[Mapping[str, object]], options: LabelOptions) -> bool:
+    """Tell totals that may be sums of codes from 1: none says otherwise, and there are no items."""
+    totals = {number for row in rows for number in numbers_of(row, [TOTAL])} - options.missing
+    has_items = any(not is_no_answer(row.get(item)) for row in rows for item in Item)
+    is_from_1 = options.codes is LabelCodes.FROM_1
+    return is_from_1 and bool(totals) and not has_items and min(totals) >= len(Item)
+
+
+def unclear_binary(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Tell a binary label that is coded from 1: some have a 2, and none a 0."""
+    numbers = {number for row in rows for number in numbers_of(row, [BINARY])}
+    return 2 in numbers and 0 not in numbers
 
 
 def missing_codes(rows: Iterable[Mapping[str, object]], options: LabelOptions) -> list[int]:

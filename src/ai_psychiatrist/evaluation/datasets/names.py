@@ -109,7 +109,8 @@ def loose_key(unit_id: str) -> str:
     """Return an identifier without what spreadsheets change: leading zeros, `.0`, case, ending."""
     stem = unit_id.casefold().removesuffix(".0")
     suffix = PurePath(stem).suffix
-    plain = stem.removesuffix(suffix) if suffix in ENDINGS else stem
+    is_ending = suffix in ENDINGS or suffix in _OF_NO_TRANSCRIPT
+    plain = stem.removesuffix(suffix) if is_ending else stem
     return _LEADING_ZEROS.sub("", plain.removesuffix("_p").strip())
 
 
@@ -133,7 +134,8 @@ class UnitNames:
 
     def of_label(self, written: str) -> str:
         """Return the unit of a row of labels, there or not; "" for what can be none."""
-        known = self._by_file.get(written, written)
+        name = written.replace("\\", "/").rpartition("/")[2] or written
+        known = self._by_file.get(name, written)
         if known in self._others:
             return known
         number = _participant(written) if self._has_participants else ""

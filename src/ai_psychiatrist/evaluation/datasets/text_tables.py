@@ -9,7 +9,11 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit
 from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
 from ai_psychiatrist.evaluation.datasets.label_columns import plain_name
-from ai_psychiatrist.evaluation.datasets.label_files import LabelFiles, of_wanted_rows
+from ai_psychiatrist.evaluation.datasets.label_files import (
+    LabelFiles,
+    occasions_hint,
+    of_wanted_rows,
+)
 from ai_psychiatrist.evaluation.datasets.label_tables import LabelRow, read_label_table
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.texts import Texts, TextSource, check_of, content_of
@@ -41,7 +45,9 @@ def open_text_table(path: Path, options: ReadingOptions, *, column: str) -> Data
     rows: dict[str, LabelRow] = {}
     for row in table.rows:
         if row.unit_id in rows:
-            texts.note(row.unit_id, IssueCode.ID_REPEATED, line=row.line)
+            is_later = any(row.occasion) and row.occasion != rows[row.unit_id].occasion
+            code, hint = IssueCode.ID_REPEATED, occasions_hint([table]) if is_later else None
+            texts.issues.append(DataIssue(where=row.unit_id, code=code, line=row.line, hint=hint))
         else:
             rows[row.unit_id] = row
             _add_text(row, names[0], path, texts)
@@ -75,7 +81,7 @@ def _unit(row: LabelRow, labels: LabelFiles, texts: Texts) -> DatasetUnit:
     written = json.dumps([row.scores, said, row.split], sort_keys=True)
     texts.labels_digest.add(row.unit_id, written.encode())
     for code in codes:
-        hint = labels.missing_hint if code is IssueCode.VALUE_OUT_OF_RANGE else None
+        hint = labels.hint(code)
         texts.issues.append(DataIssue(where=row.unit_id, code=code, line=row.line, hint=hint))
     return DatasetUnit(
         unit_id=row.unit_id, labels=found, participant_id=row.participant, split=row.split

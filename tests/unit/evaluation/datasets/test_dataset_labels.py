@@ -143,7 +143,6 @@ def test_label_that_cannot_be_used_is_none_and_never_clamped(
         pytest.param("participant_ID,PHQ_8Sleep,PHQ_8Total,PHQ_Binary", id="e_daic"),
         pytest.param("Participant_ID ,PHQ8_3_Sleep , PHQ_Score,PHQ_Binary", id="blanks"),
         pytest.param("Participant,PHQ8_3_Sleep,Depression_severity,Depression_label", id="words"),
-        pytest.param("patient_id,sleep,total,binary", id="short"),
         pytest.param("record_id,phq8_3,phq8_total,phq8_binary", id="redcap"),
         pytest.param("Study ID,PHQ-8 Item 3,PHQ-8,PHQ8 binary", id="single_total"),
         pytest.param("subject_id,phq9_3,PHQ_8,PHQ8_Bin", id="items_of_the_phq9"),

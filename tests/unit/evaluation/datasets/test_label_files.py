@@ -1,6 +1,7 @@
 """Label files as REDCap, Qualtrics, SPSS and spreadsheets of several languages write them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from tests.unit.evaluation.datasets.corpora import found, write
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 
@@ -342,3 +343,166 @@ def test_hint_of_a_file_without_a_header_shows_none_of_its_values(tmp_path: Path
     hints = " ".join(issue.hint or "" for issue in dataset.issues)
     assert "(no name)" in hints
     assert "0" not in hints.partition("wanted")[0]
+
+
+FROM_1 = "12342341", "22222222", "11111111"
+
+
+def table(header: str, *items: Sequence[str], separator: str = ",") -> str:
+    """Return a table of the three units with these cells."""
+    lines = [separator.join((unit, *cells)) for unit, cells in zip("123", items, strict=True)]
+    return f"{header}\n" + "".join(f"{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("header", "first"),
+    [
+        pytest.param("id," + ",".join(f"phq9_{at}" for at in range(9)), "phq9_0", id="phq9"),
+        pytest.param("id," + ",".join(f"PHQ8 {at}" for at in range(8)), "PHQ8 0", id="phq8"),
+        pytest.param("id,phq5,phq6,phq7,phq8", "phq8", id="half_a_series"),
+        pytest.param("id,phq1,phq2,phq3,phq5,phq6,phq7,phq8", "phq8", id="one_left_out"),
+    ],
+)
+def test_columns_of_which_nobody_can_tell_the_items_are_refused(
+    tmp_path: Path, header: str, first: str
+) -> None:
+    width = header.count(",")
+    labels = table(header, *(["0"] * width for _ in "123"))
+    with pytest.raises(InputError, match=f"'{first}'"):
+        opened(tmp_path, labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "hint"),
+    [
+        pytest.param(table(f"id,{SERIES}", *FROM_1), "--label-codes 1-4", id="a_4_of_few"),
+        pytest.param(
+            table(f"id,{SERIES}", ["Not at all", "2", "3", "Nearly every day"] * 2, *"??"),
+            "--label-codes 1-4",
+            id="words_at_the_ends",
+        ),
+        pytest.param(table("id,phq8_binary", "2", "1", "1"), "0, no, or 1, yes", id="binary_of_2"),
+    ],
+)
+def test_codes_that_may_mean_two_things_are_used_once_they_are_told(
+    tmp_path: Path, labels: str, hint: str
+) -> None:
+    dataset = opened(tmp_path, labels)
+    assert items_of(dataset) == {}
+    (told,) = (one for one in dataset.issues if one.code is IssueCode.CODES_UNCLEAR)
+    assert hint in str(told.hint)
+
+
+def test_few_people_in_each_of_two_files_are_judged_together(tmp_path: Path) -> None:
+    halves = [
+        f"id,{SERIES}\n" + "".join(f"{unit},{'2,' * 7}1\n" for unit in half)
+        for half in ("123", "45")
+    ]
+    write(tmp_path, {"one.csv": halves[0], "two.csv": halves[1]})
+    dataset = open_dataset(tmp_path)
+    assert found(dataset)[IssueCode.CODES_UNCLEAR] == ["one.csv", "two.csv"]
+
+
+def test_totals_that_may_be_sums_of_codes_from_1_are_not_used(tmp_path: Path) -> None:
+    unclear = opened(tmp_path, table("id,phq8_total", ["20"], ["8"], ["16"]), label_codes="1-4")
+    assert IssueCode.CODES_UNCLEAR in found(unclear)
+    clear = opened(tmp_path, table("id,phq8_total", ["20"], ["3"], ["16"]), label_codes="1-4")
+    assert [unit.labels and unit.labels.total for unit in clear.units] == [20, 3, 16]
+
+
+def test_a_total_of_codes_from_1_tells_a_blank_item(tmp_path: Path) -> None:
+    cells = [*"1234123", "", "20"], [*"1111111", "", "8"], [*"44444444", "32"]
+    dataset = opened(tmp_path, table(f"id,{SERIES},phq8_total", *cells), label_codes="1-4")
+    assert items_of(dataset) == {"1": "01230123", "2": "00000000", "3": "33333333"}
+
+
+@pytest.mark.parametrize(
+    ("header", "unused"),
+    [
+        pytest.param("id,depressed,phq8_total", "'depressed'", id="a_diagnosis"),
+        pytest.param(f"id,{SERIES},depressed,sleep", "'depressed', 'sleep'", id="beside_items"),
+        pytest.param("id,site,sleep,phq8_total", "'sleep'", id="hours"),
+    ],
+)
+def test_a_word_alone_is_no_item(tmp_path: Path, header: str, unused: str) -> None:
+    width = header.count(",")
+    dataset = opened(tmp_path, table(header, *(["0"] * width for _ in "123")))
+    assert all(unit.labels and unit.labels.total == 0 for unit in dataset.units)
+    (told,) = (one for one in dataset.issues if one.code is IssueCode.COLUMNS_UNKNOWN)
+    assert f"not used as scores: {unused};" in str(told.hint)
+
+
+@pytest.mark.parametrize(
+    ("labels", "code"),
+    [
+        pytest.param(
+            f"Name,{SERIES}\n{rows('1', '2', '3')}", IssueCode.IDENTIFIER_MISSING, id="name"
+        ),
+        pytest.param(rows("1", "2", "3"), IssueCode.SCORES_UNKNOWN, id="no_header"),
+        pytest.param(rows("1", "2", "3", separator=" "), IssueCode.SCORES_UNKNOWN, id="blanks"),
+        pytest.param("item,1,2,3\nsleep,0,0,3\ntired,1,0,3\n", IssueCode.SCORES_UNKNOWN, id="side"),
+    ],
+)
+def test_scores_that_cannot_be_used_cost_labels_whatever_their_file_is_called(
+    tmp_path: Path, labels: str, code: IssueCode
+) -> None:
+    dataset = opened(tmp_path, labels, "scores.csv")
+    (told,) = (one for one in dataset.issues if one.where == "scores.csv")
+    assert (told.code, told.code.cost) == (code, Cost.LABEL)
+    assert "phq8_1" in str(told.hint)
+
+
+@pytest.mark.parametrize(
+    "cell", ["9 - refused", "n.a.", ".a", "not asked", "#DIV/0!", "-99 (Missing)"]
+)
+def test_what_stands_for_no_answer_costs_that_item_alone(tmp_path: Path, cell: str) -> None:
+    cells = [*"0123012", cell], [*"00000000"], [*"33333333"]
+    assert items_of(opened(tmp_path, table(f"id,{SERIES}", *cells)))["1"] == "0123012?"
+
+
+def test_a_word_that_is_not_known_is_named_by_its_column(tmp_path: Path) -> None:
+    cells = [*"0123012", "Over half"], [*"00000000"], [*"33333333"]
+    dataset = opened(tmp_path, table(f"id,{SERIES}", *cells))
+    (told,) = (one for one in dataset.issues if one.code is IssueCode.VALUE_UNREADABLE)
+    assert "'phq8_8'" in str(told.hint)
+    assert "Over half" not in str(dataset.issues)
+
+
+def test_groups_are_told_apart_by_neither_case_nor_missing_codes(tmp_path: Path) -> None:
+    first = table("id,sex,age,phq8_total", ["F", "30", "1"], ["f", "-99", "2"], ["M", "40", "0"])
+    write(tmp_path, {"more.csv": table("id,Sex,Age", ["F", "30"], ["F", "-99"], ["F", "40"])})
+    dataset = opened(tmp_path, first, missing="-99")
+    columns = [unit.labels.columns if unit.labels else {} for unit in dataset.units]
+    assert columns == [{"sex": "F", "age": "30"}, {"sex": "F"}, {"age": "40"}]
+    assert found(dataset)[IssueCode.TRAITS_DIFFER] == ["3"]
+
+
+def test_what_a_person_is_may_stand_on_a_row_that_does_not_count(tmp_path: Path) -> None:
+    header = "record_id,redcap_event_name,sex,phq8_total"
+    lines = [f"{unit},{event}" for unit in "123" for event in ("base,f,", "later,,7")]
+    labels = f"{header}\n" + "".join(f"{line}\n" for line in lines)
+    dataset = opened(tmp_path, labels, label_row=["redcap_event_name=later"])
+    assert [unit.labels and unit.labels.total for unit in dataset.units] == [7, 7, 7]
+    assert {unit.labels.columns["sex"] for unit in dataset.units if unit.labels} == {"f"}
+
+
+@pytest.mark.parametrize("column", ["wave", "visitnum", "Time", "event", "month"])
+def test_occasions_in_files_of_their_own_are_named(tmp_path: Path, column: str) -> None:
+    write(tmp_path, {"w2.csv": table(f"id,{column},phq8_total", *(["T2", "9"] for _ in "123"))})
+    dataset = opened(tmp_path, table(f"id,{column},phq8_total", *(["T1", "5"] for _ in "123")))
+    told = [one.hint for one in dataset.issues if one.code is IssueCode.OCCASIONS]
+    assert len(told) == 2
+    assert all(f"--label-row '{column}=VALUE' with one of T1, T2" in str(one) for one in told)
+
+
+@pytest.mark.parametrize("written", ["data/{}.txt", "C:\\data\\{}.txt", "'{}", '"=""{}"""'])
+def test_identifiers_are_read_through_paths_and_quotes(tmp_path: Path, written: str) -> None:
+    labels = "id,phq8_total\n" + "".join(f"{written.format(unit)},7\n" for unit in "123")
+    assert all(unit.labels for unit in opened(tmp_path, labels).units)
+
+
+def test_names_of_recordings_are_nearly_those_of_transcripts(tmp_path: Path) -> None:
+    labels = "id,phq8_total\n" + "".join(f"{unit}.wav,7\n" for unit in "123")
+    assert IssueCode.IDS_NEARLY_MATCH in found(opened(tmp_path, labels))
+    loose = opened(tmp_path, labels, match_ids="loose")
+    assert all(unit.labels for unit in loose.units)
