@@ -4,12 +4,8 @@ import copy
 
 import pytest
 
-from ai_psychiatrist.validation.checks.coercion.coercer import (
-    STRICT,
-    Coerced,
-    Coercer,
-    CoercionProfile,
-)
+from ai_psychiatrist.validation.checks.coercion.choices import STRICT, CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.coercer import Coerced, Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 from ai_psychiatrist.validation.checks.schema.references import Schema
 

@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.unit.validation.schema_strategies import answers, schemas
 
-from ai_psychiatrist.validation.checks.coercion.coercer import Coercer, CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.choices import CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 
 PROFILES = st.sampled_from(

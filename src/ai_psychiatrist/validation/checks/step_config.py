@@ -8,9 +8,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT
-from ai_psychiatrist.validation.checks.field_settings import Coercion, FieldRange, FieldTypes
-from ai_psychiatrist.validation.checks.fields.specs import EnumRule
+from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, WrittenProfile
+from ai_psychiatrist.validation.checks.field_kinds import FieldRules
 from ai_psychiatrist.validation.checks.rules import RuleSpec
 from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
 from ai_psychiatrist.validation.file_model import Count, FileModel, Names, Text, invalid
@@ -34,26 +33,15 @@ def _says_something(rule: object) -> object:
     return rule
 
 
-class RuleBlock(FileModel):
+class RuleBlock(FieldRules):
     """The checks of a step beside its schema; an empty block was written as `none` on purpose."""
 
-    required: Names = ()
-    """Fields that have to be there and not null."""
-    types: dict[str, FieldTypes] = Field(default_factory=dict)
-    """Field → JSON type names, any of which will do; `null` among them allows null."""
-    enums: dict[str, EnumRule] = Field(default_factory=dict)
-    ranges: dict[str, FieldRange] = Field(default_factory=dict)
     rules: tuple[Annotated[RuleSpec, BeforeValidator(_says_something)], ...] = ()
     inherited: Names = ()
     """Required fields that may come from the context instead of the answer."""
     protected: Names = ()
     """Names of the context that an answer cannot override for the rules."""
-    coerce: Coercion = DEFAULT
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is checked beyond the schema."""
-        return not (self.required or self.types or self.enums or self.ranges or self.rules)
+    coerce: WrittenProfile = DEFAULT
 
 
 class StepExpressions(FileModel):

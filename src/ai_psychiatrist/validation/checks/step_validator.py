@@ -12,7 +12,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.field_checks import FieldChecks
-from ai_psychiatrist.validation.checks.fields.paths import parts_of, top_name
+from ai_psychiatrist.validation.checks.field_paths import parts_of, top_name
 from ai_psychiatrist.validation.checks.host_fields import (
     RETRY_COUNT,
     SET_ASIDE,
@@ -197,7 +197,7 @@ def _schema_and_rules(step: StepConfig) -> tuple[Schema, RuleBlock]:
 
 
 def _known_fields(schema: Schema, block: RuleBlock) -> frozenset[str]:
-    named: set[str] = {*block.required, *block.types, *block.enums, *block.ranges}
+    named = set(block.field_names())
     if isinstance(schema, Mapping):
         for keyword in ("properties", "required"):
             found = schema.get(keyword)
@@ -208,8 +208,8 @@ def _known_fields(schema: Schema, block: RuleBlock) -> frozenset[str]:
 
 def _names_of_checks(block: RuleBlock) -> frozenset[str]:
     """Return every name that checks and rules may report, at whatever depth it stands."""
-    fields = (*block.required, *block.types, *block.enums, *block.ranges)
-    names = {part for field in fields for part in parts_of(field) if isinstance(part, str)}
+    parts = (part for field in block.field_names() for part in parts_of(field))
+    names = {part for part in parts if isinstance(part, str)}
     reads = [read for spec in block.rules for read in compile_expression(spec.expr).reads]
     names |= {key for read in reads for key in (read.name, *read.keys) if isinstance(key, str)}
     return frozenset(names | SET_ASIDE | {RETRY_COUNT, "error"})

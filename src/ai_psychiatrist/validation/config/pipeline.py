@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.fields.paths import top_name
+from ai_psychiatrist.validation.checks.field_paths import top_name
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, RuleBlock, StepConfig
 from ai_psychiatrist.validation.config.given_file import FileUnusable, read_bounded
 from ai_psychiatrist.validation.config.lint.names import described_names, given_names

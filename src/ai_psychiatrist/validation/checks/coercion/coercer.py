@@ -9,18 +9,15 @@ from typing import Final
 import orjson
 
 from ai_psychiatrist.domain.errors import OutputRejected
-from ai_psychiatrist.validation.checks.coercion.schema_node import CoercionProfile, read_schema
+from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.schema_node import read_schema
 from ai_psychiatrist.validation.checks.coercion.walk import CoercionNotes, walk
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
 from ai_psychiatrist.validation.checks.schema.references import Schema
-from ai_psychiatrist.validation.checks.schema.type_names import required_names, schemas_at
+from ai_psychiatrist.validation.checks.schema.type_names import required_names
 from ai_psychiatrist.validation.checks.verdict import Coercion, UnitError
 from ai_psychiatrist.validation.reply.parse import parse_object
 
-__all__ = ["DEFAULT", "STRICT", "Coerced", "Coercer", "CoercionProfile"]
-
-DEFAULT: Final = CoercionProfile()
-STRICT: Final = CoercionProfile(is_enabled=False)
 WRAPPER: Final = "response"
 """The field that may hold the whole answer; where the schema names it, it never does."""
 MAX_PASSES: Final = 4
@@ -59,9 +56,8 @@ class Coercer:
             else CompiledSchema(schema, name="coercion")
         )
         self._profile = profile
-        document, references = self._schema.document, self._schema.references
-        self._required = required_names(references, document) | required
-        self._may_be_wrapped = not any(True for _ in schemas_at(references, document, (WRAPPER,)))
+        self._required = required | required_names(self._schema.references, self._schema.document)
+        self._may_be_wrapped = not self._schema.at((WRAPPER,))
         try:
             self._asked = read_schema(self._schema, profile)
         except RecursionError:

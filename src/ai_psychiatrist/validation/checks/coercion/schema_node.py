@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import jsonschema_rs
 
-from ai_psychiatrist.validation.checks.coercion.choices import Choices
+from ai_psychiatrist.validation.checks.coercion.choices import Choices, CoercionProfile
 from ai_psychiatrist.validation.checks.schema.compiled import PATTERNS, CompiledSchema, fits
 from ai_psychiatrist.validation.checks.schema.complexity import listed, mapped
 from ai_psychiatrist.validation.checks.schema.type_names import (
@@ -21,17 +21,6 @@ Check: TypeAlias = Callable[[object], bool]
 
 _ANY: Final[frozenset[type]] = frozenset({dict, list, str, int, float, bool, type(None)})
 _NO_TYPES: Final[frozenset[type]] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoercionProfile:
-    """Which changes are made, and which spellings of enum values are read."""
-
-    is_enabled: bool = True
-    enum_prefixes: tuple[str, ...] = ()
-    """Prefixes of which one is cut from a text before it is compared, such as `shadow `."""
-    enum_split: str | None = None
-    """A separator; of the parts around it the first that matches counts, such as ` | `."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,10 +123,7 @@ class _Reader:
         node.item_types = self._types(schema.get("items"))
         node.is_whole = "integer" in types and "number" not in types
         if (values := allowed_values(schema)) is not None:
-            profile = self._profile
-            node.choices = Choices(
-                values, prefixes=profile.enum_prefixes, separator=profile.enum_split
-            )
+            node.choices = Choices(values, self._profile)
         node.named = self._by_name(schema, "properties")
         patterns = self._by_name(schema, "patternProperties")
         node.patterns = [(_key_check(pattern), inner) for pattern, inner in patterns.items()]

@@ -1,7 +1,7 @@
 """Check values against a JSON Schema that is compiled once."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import jsonschema_rs
@@ -21,6 +21,12 @@ from ai_psychiatrist.validation.checks.schema.references import (
     NAMING_KEYWORDS,
     Schema,
     SchemaReferences,
+)
+from ai_psychiatrist.validation.checks.schema.type_names import (
+    ALL_TYPES,
+    allowed_types,
+    allowed_values,
+    schemas_at,
 )
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError, json_pointer
 from ai_psychiatrist.validation.reply.json_decoder import is_deeper
@@ -113,6 +119,20 @@ class CompiledSchema:
         return frozenset(
             name for names in named if isinstance(names, dict | list) for name in names
         )
+
+    def at(self, parts: Sequence[PathPart]) -> list[Schema]:
+        """Return the schemas that name a place; a position stands for any item."""
+        return list(schemas_at(self.references, self.document, parts))
+
+    def types_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
+        """Return the types that a place may hold: those of all alternatives, all where none is."""
+        types = [allowed_types(self.references, one) for one in self.at(parts)]
+        return frozenset[str]().union(*types) if types else ALL_TYPES
+
+    def lists_values_at(self, parts: Sequence[PathPart]) -> bool:
+        """Return whether the values that a place may hold are listed."""
+        schemas = (one for one in self.at(parts) if isinstance(one, Mapping))
+        return any(allowed_values(one) is not None for one in schemas)
 
     def unchecked_formats(self) -> frozenset[str]:
         """Return the formats that the schema names and the standard does not know."""

@@ -9,12 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
-from ai_psychiatrist.validation.checks.schema.references import SchemaReferences
-from ai_psychiatrist.validation.checks.schema.type_names import (
-    ALL_TYPES,
-    allowed_types,
-    schemas_at,
-)
+from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
 from ai_psychiatrist.validation.checks.step_config import Schema
 from ai_psychiatrist.validation.checks.verdict import PathPart
 from ai_psychiatrist.validation.config.document import Document, with_line_feeds
@@ -30,22 +25,21 @@ class SchemaFile:
 
     path: Path
     content: bytes = field(repr=False)
-    document: Schema = field(repr=False)
-    references: SchemaReferences = field(repr=False)
+    compiled: CompiledSchema = field(repr=False)
 
     @property
     def is_closed(self) -> bool:
         """Whether the schema refuses top-level fields that it does not name."""
         return any(
             schema.get(keyword) is False and "patternProperties" not in schema
-            for schema in self._branches(self.document, ("allOf",))
+            for schema in self._branches(self.compiled.document, ("allOf",))
             for keyword in ("additionalProperties", "unevaluatedProperties")
         )
 
     def names_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
         """Return the fields that the schema names inside a place; a position stands for any."""
         found: set[str] = set()
-        for inner in schemas_at(self.references, self.document, parts):
+        for inner in self.compiled.at(parts):
             for schema in self._branches(inner, _SAME_VALUE):
                 properties = schema.get("properties")
                 found |= set(properties) if isinstance(properties, Mapping) else set()
@@ -53,8 +47,7 @@ class SchemaFile:
 
     def types_at(self, parts: Sequence[PathPart]) -> frozenset[str] | None:
         """Return the JSON types that a place may hold, or `None` if the schema does not say."""
-        inner = schemas_at(self.references, self.document, parts)
-        types = frozenset().union(*(allowed_types(self.references, one) for one in inner))
+        types = self.compiled.types_at(parts)
         return types if types and types != ALL_TYPES else None
 
     def _branches(self, schema: Schema, keywords: Sequence[str]) -> Iterator[Mapping[str, object]]:
@@ -66,7 +59,7 @@ class SchemaFile:
             if isinstance(current, Mapping) and id(current) not in seen:
                 seen.add(id(current))
                 yield current
-                waiting.append(self.references.target(current, "$ref"))
+                waiting.append(self.compiled.references.target(current, "$ref"))
                 for keyword in keywords:
                     held = current.get(keyword)
                     waiting += held if isinstance(held, list) else [held]
@@ -101,8 +94,7 @@ def read_schema(
     return SchemaFile(
         path=path,
         content=with_line_feeds(content),
-        document=compiled.document,
-        references=compiled.references,
+        compiled=compiled,
     )
 
 

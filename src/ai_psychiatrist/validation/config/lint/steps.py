@@ -84,7 +84,7 @@ def _read_step(
         name=name,
         scope=entry.scope,
         template=path,
-        schema=None if schema is None else schema.document,
+        schema=None if schema is None else schema.compiled.document,
         schema_name=None if schema is None else schema.path.name,
         checks_formats=schemas.check_formats,
         rules=file.validation.get(name),
