@@ -13,8 +13,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.field_checks import FieldChecks, compiled_field
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
-from ai_psychiatrist.validation.checks.schema.references import Schema
-from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
+from ai_psychiatrist.validation.checks.schema.references import ALL_TYPES, Schema
 from ai_psychiatrist.validation.checks.step_config import RuleBlock
 
 UNIT_RANGE = [0, 1]

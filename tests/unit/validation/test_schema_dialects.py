@@ -6,7 +6,8 @@ import jsonschema
 import pytest
 
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.references import SchemaInvalid
 
 SEVENTH = "http://json-schema.org/draft-07/schema#"
 OF_2019 = "https://json-schema.org/draft/2019-09/schema"

@@ -12,7 +12,7 @@ from ai_psychiatrist.validation.checks.field_kinds import FieldCheck, FieldTerms
 from ai_psychiatrist.validation.checks.field_paths import FieldPath, FieldPlace, replaced
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, fits
 from ai_psychiatrist.validation.checks.schema.messages import sort_key
-from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
+from ai_psychiatrist.validation.checks.schema.references import ALL_TYPES
 from ai_psychiatrist.validation.checks.step_config import RuleBlock
 from ai_psychiatrist.validation.checks.verdict import Coercion, PathPart, UnitError
 

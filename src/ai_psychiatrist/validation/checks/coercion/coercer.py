@@ -12,9 +12,8 @@ from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, CoercionProfile
 from ai_psychiatrist.validation.checks.coercion.schema_node import read_schema
 from ai_psychiatrist.validation.checks.coercion.walk import CoercionNotes, walk
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
-from ai_psychiatrist.validation.checks.schema.references import Schema
-from ai_psychiatrist.validation.checks.schema.type_names import required_names
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.references import SchemaInvalid
 from ai_psychiatrist.validation.checks.verdict import Coercion, UnitError
 from ai_psychiatrist.validation.reply.parse import parse_object
 
@@ -44,27 +43,20 @@ class Coercer:
 
     def __init__(
         self,
-        schema: CompiledSchema | Schema,
+        schema: CompiledSchema,
         profile: CoercionProfile = DEFAULT,
         *,
         required: frozenset[str] = frozenset(),
     ) -> None:
         """`required`: fields that an answer has to have beside those that the schema requires."""
-        self._schema = (
-            schema
-            if isinstance(schema, CompiledSchema)
-            else CompiledSchema(schema, name="coercion")
-        )
-        self._profile = profile
-        self._required = required | required_names(self._schema.references, self._schema.document)
-        self._may_be_wrapped = not self._schema.at((WRAPPER,))
+        self._schema, self._profile = schema, profile
+        self._required = required | schema.required_names()
+        self._may_be_wrapped = not schema.at((WRAPPER,))
         try:
-            self._asked = read_schema(self._schema, profile)
+            self._asked = read_schema(schema, profile)
         except RecursionError:
             problem = "leads through too many references, one behind the other"
-            raise SchemaInvalid(
-                self._schema.name, pointer="", keyword="", problem=problem
-            ) from None
+            raise SchemaInvalid(schema.name, pointer="", keyword="", problem=problem) from None
 
     def coerce(self, value: dict[str, object]) -> Coerced:
         """Return an answer that fits the schema as it is, or as far as it can be made to fit.

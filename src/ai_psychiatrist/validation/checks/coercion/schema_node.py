@@ -9,11 +9,11 @@ import jsonschema_rs
 
 from ai_psychiatrist.validation.checks.coercion.choices import Choices, CoercionProfile
 from ai_psychiatrist.validation.checks.schema.compiled import PATTERNS, CompiledSchema, fits
-from ai_psychiatrist.validation.checks.schema.complexity import listed, mapped
-from ai_psychiatrist.validation.checks.schema.type_names import (
+from ai_psychiatrist.validation.checks.schema.references import (
     ALL_TYPES,
-    allowed_types,
     allowed_values,
+    listed,
+    mapped,
     types_of,
 )
 
@@ -112,11 +112,10 @@ class _Reader:
         return self._read[key]
 
     def _fill(self, node: SchemaNode, schema: Mapping[str, object]) -> None:
-        references, types = self._schema.references, types_of(schema)
-        inherited = [references.target(schema, keyword) for keyword in ("$ref", "$dynamicRef")]
+        types = types_of(schema)
         parts = [
             self.node(part, may_be_absent=node.may_be_absent)
-            for part in (*inherited, *listed(schema, "allOf"))
+            for part in self._schema.references.in_place(schema, ("allOf",))
         ]
         node.parts = [part for part in parts if part is not None]
         node.text_types = frozenset() if "string" in types else types
@@ -165,7 +164,7 @@ class _Reader:
     def _types(self, schema: object) -> frozenset[str]:
         if not isinstance(schema, (Mapping, bool)):
             return ALL_TYPES
-        return allowed_types(self._schema.references, schema)
+        return self._schema.references.allowed_types(schema)
 
     def _check(self, schema: object) -> Check:
         """Return the check of one schema inside the document, with the document's references."""
@@ -173,8 +172,7 @@ class _Reader:
             return lambda _: bool(schema)
         if self._checks is None:
             self._checks = self._schema.checks_by_pointer()
-        pointer = self._schema.references.pointer(schema)
-        validator = None if pointer is None else self._checks.get(f"#{pointer}")
+        validator = self._checks.get(f"#{self._schema.references.pointer(schema)}")
         return (lambda _: False) if validator is None else partial(fits, validator)
 
 

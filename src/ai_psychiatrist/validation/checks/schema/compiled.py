@@ -6,8 +6,7 @@ from typing import Final
 
 import jsonschema_rs
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.schema.complexity import TooMuchWork, refuse_too_much_work
+from ai_psychiatrist.validation.checks.schema.complexity import require_bounded
 from ai_psychiatrist.validation.checks.schema.dialects import (
     DIALECTS,
     Dialect,
@@ -17,16 +16,15 @@ from ai_psychiatrist.validation.checks.schema.dialects import (
 )
 from ai_psychiatrist.validation.checks.schema.messages import sort_key, unit_errors
 from ai_psychiatrist.validation.checks.schema.references import (
+    ALL_TYPES,
     DIALECT,
     NAMING_KEYWORDS,
     Schema,
+    SchemaInvalid,
     SchemaReferences,
-)
-from ai_psychiatrist.validation.checks.schema.type_names import (
-    ALL_TYPES,
-    allowed_types,
     allowed_values,
-    schemas_at,
+    listed,
+    mapped,
 )
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError, json_pointer
 from ai_psychiatrist.validation.reply.json_decoder import is_deeper
@@ -38,6 +36,7 @@ _UNCHECKABLE: Final = UnitError(
 
 PATTERNS: Final = jsonschema_rs.RegexOptions(size_limit=1 << 17)
 """The engine whose time grows with the text alone; the size of a pattern is its factor."""
+_MAY_HOLD: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 _MOST_LEVELS: Final = 100
 _FORMATS: Final = frozenset(
     "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri iri uuid "
@@ -46,24 +45,13 @@ _FORMATS: Final = frozenset(
 """JSON Schema Validation, draft 2020-12, section 7.3."""
 
 
-class SchemaInvalid(ConfigurationError):
-    """A schema is no JSON Schema of a known draft, or a reference in it leads nowhere."""
-
-    def __init__(self, name: str, *, pointer: str, keyword: str, problem: str) -> None:
-        place = f"{keyword!r} at {pointer or '/'}" if keyword else f"the schema at {pointer or '/'}"
-        super().__init__(f"schema {name!r}: {place} {problem}")
-        self.pointer = pointer
-        self.keyword = keyword
-
-
 class CompiledSchema:
     """A JSON Schema that says whether a value fits it, and if not, why.
 
     It is of draft 2020-12, or of 2019-09 or draft-07 where `$schema` names them: values are checked
     by that draft's own rules, and `document` is the schema in the words of the last.
     `format` is asserted as the standard's vocabulary does, unless `checks_formats` is false, and
-    nothing is fetched: `resources` holds, by URI, every other document that `$ref` may name. Raises
-    `SchemaInvalid` naming the keyword and the place.
+    nothing is fetched. Raises `SchemaInvalid` naming the keyword and the place.
     """
 
     def __init__(
@@ -71,7 +59,6 @@ class CompiledSchema:
         document: Schema,
         *,
         name: str,
-        resources: Mapping[str, Schema] | None = None,
         checks_formats: bool = True,
     ) -> None:
         self.name = name
@@ -80,7 +67,7 @@ class CompiledSchema:
         if is_deeper(self._given, _MOST_LEVELS):
             problem = f"is nested deeper than {_MOST_LEVELS} levels"
             raise SchemaInvalid(name, pointer="", keyword="", problem=problem)
-        given = SchemaReferences(self._given, resources)
+        given = SchemaReferences(self._given)
         self._dialect = _only_dialect(name, self._given, given)
         try:
             jsonschema_rs.meta.validate(self._given)
@@ -89,18 +76,11 @@ class CompiledSchema:
         self.document, self.references = self._given, given
         if self._dialect.unknown and isinstance(self._given, dict):
             self.document = in_last_draft(self._given, self._dialect)
-            self.references = SchemaReferences(self.document, resources)
-        for broken in self.references.problems():
-            raise SchemaInvalid(
-                name, pointer=broken.pointer, keyword=broken.keyword, problem=broken.message
-            )
-        _refuse_too_much_work(name, self.document, self.references)
+            self.references = SchemaReferences(self.document)
+        self.references.require_sound(name)
+        require_bounded(self.document, self.references, name)
         self.warnings = tuple(keyword_warnings(given, self._dialect))
         """Keywords that look wrong; the schema is used all the same."""
-        self._registry = jsonschema_rs.Registry(
-            [(uri, _plain(resource)) for uri, resource in (resources or {}).items()],
-            draft=self._dialect.draft,
-        )
         self._validator = self._compiled()
 
     def is_valid(self, value: object) -> bool:
@@ -109,25 +89,41 @@ class CompiledSchema:
 
     def field_names(self) -> frozenset[str]:
         """Return the fields that the schema names, at whatever depth."""
-        schemas = [found.schema for found in self.references.sub_schemas()]
-        named = [
-            schema.get(keyword)
-            for schema in schemas
-            if isinstance(schema, Mapping)
-            for keyword in ("properties", "required")
-        ]
-        return frozenset(
-            name for names in named if isinstance(names, dict | list) for name in names
-        )
+        schemas = [schema for _, schema in self.references.sub_schemas()]
+        held = (one.get(key) for one in schemas for key in ("properties", "required"))
+        return frozenset(name for one in held if isinstance(one, dict | list) for name in one)
 
     def at(self, parts: Sequence[PathPart]) -> list[Schema]:
         """Return the schemas that name a place; a position stands for any item."""
-        return list(schemas_at(self.references, self.document, parts))
+        return list(self.references.at(self.document, parts))
 
     def types_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
         """Return the types that a place may hold: those of all alternatives, all where none is."""
-        types = [allowed_types(self.references, one) for one in self.at(parts)]
+        types = list(map(self.references.allowed_types, self.at(parts)))
         return frozenset[str]().union(*types) if types else ALL_TYPES
+
+    def names_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
+        """Return the fields that are named inside a place, even if under a condition."""
+        named = (
+            mapped(schema, "properties")
+            for inner in self.at(parts)
+            for schema in self.references.applied(inner, _MAY_HOLD)
+        )
+        return frozenset[str]().union(*named)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether top-level fields that the schema does not name are refused."""
+        return any(
+            schema.get(keyword) is False and "patternProperties" not in schema
+            for schema in self.references.applied(self.document, ("allOf",))
+            for keyword in ("additionalProperties", "unevaluatedProperties")
+        )
+
+    def required_names(self) -> frozenset[str]:
+        """Return the fields that an answer always has to have."""
+        schemas = self.references.applied(self.document, ("allOf",))
+        return frozenset(str(name) for one in schemas for name in listed(one, "required"))
 
     def lists_values_at(self, parts: Sequence[PathPart]) -> bool:
         """Return whether the values that a place may hold are listed."""
@@ -136,8 +132,7 @@ class CompiledSchema:
 
     def unchecked_formats(self) -> frozenset[str]:
         """Return the formats that the schema names and the standard does not know."""
-        schemas = [found.schema for found in self.references.sub_schemas()]
-        named = {schema.get("format") for schema in schemas if isinstance(schema, Mapping)}
+        named = {schema.get("format") for _, schema in self.references.sub_schemas()}
         return frozenset(name for name in named if isinstance(name, str) and name not in _FORMATS)
 
     def checks_by_pointer(self) -> jsonschema_rs.ValidatorMap:
@@ -146,7 +141,6 @@ class CompiledSchema:
             self.document,
             validate_formats=self._checks_formats,
             offline=True,
-            registry=self._registry,
             pattern_options=PATTERNS,
         )
 
@@ -168,7 +162,6 @@ class CompiledSchema:
                 self._given,
                 validate_formats=self._checks_formats,
                 offline=True,
-                registry=self._registry,
                 pattern_options=PATTERNS,
             )
         except jsonschema_rs.ValidationError as error:
@@ -205,22 +198,14 @@ def _non_finite(value: object, parts: tuple[PathPart, ...]) -> Iterator[tuple[Pa
         yield parts
 
 
-def _refuse_too_much_work(name: str, document: Schema, references: SchemaReferences) -> None:
-    try:
-        refuse_too_much_work(document, references)
-    except TooMuchWork as error:
-        pointer = references.pointer(error.schema) or ""
-        raise SchemaInvalid(name, pointer=pointer, keyword="", problem=str(error)) from None
-
-
 def _only_dialect(name: str, document: Schema, references: SchemaReferences) -> Dialect:
     """Return the draft that a document names; raises `SchemaInvalid` for another or a second."""
     dialect = dialect_of(document)
-    for found in references.sub_schemas():
-        named = found.schema.get("$schema") if isinstance(found.schema, Mapping) else None
-        if named is not None and (dialect is None or dialect_of(found.schema) is not dialect):
+    for pointer, schema in references.sub_schemas():
+        named = schema.get("$schema")
+        if named is not None and (dialect is None or dialect_of(schema) is not dialect):
             problem = f"names {named!r}; write {DIALECT!r} or leave it out"
-            raise SchemaInvalid(name, pointer=found.pointer, keyword="$schema", problem=problem)
+            raise SchemaInvalid(name, pointer=pointer, keyword="$schema", problem=problem)
     return dialect or DIALECTS[DIALECT]
 
 

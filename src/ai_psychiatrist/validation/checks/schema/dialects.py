@@ -21,8 +21,6 @@ class Dialect:
     """A draft of JSON Schema."""
 
     engine: type[jsonschema_rs.Validator]
-    draft: int
-    """What the engine's registry calls it."""
     unknown: frozenset[str] = frozenset()
     """Keywords of the last draft that mean nothing in this one."""
 
@@ -33,15 +31,13 @@ _NEW_IN_2019: Final = frozenset(
     "unevaluatedProperties".split()
 )
 DIALECTS: Final[Mapping[str, Dialect]] = {
-    DIALECT: Dialect(engine=jsonschema_rs.Draft202012Validator, draft=jsonschema_rs.Draft202012),
+    DIALECT: Dialect(engine=jsonschema_rs.Draft202012Validator),
     "https://json-schema.org/draft/2019-09/schema": Dialect(
         engine=jsonschema_rs.Draft201909Validator,
-        draft=jsonschema_rs.Draft201909,
         unknown=_NEW_IN_2020,
     ),
     "http://json-schema.org/draft-07/schema": Dialect(
         engine=jsonschema_rs.Draft7Validator,
-        draft=jsonschema_rs.Draft7,
         unknown=_NEW_IN_2020 | _NEW_IN_2019,
     ),
 }
@@ -102,9 +98,9 @@ _KEYWORDS: Final = frozenset(
 
 def keyword_warnings(references: SchemaReferences, dialect: Dialect) -> Iterator[str]:
     """Yield what to say of keywords that mean nothing in a draft and look as if they did."""
-    for found in references.sub_schemas():
-        for name in found.schema if isinstance(found.schema, Mapping) else ():
-            place = f"{name!r} at {found.pointer or '/'}"
+    for pointer, schema in references.sub_schemas():
+        for name in schema:
+            place = f"{name!r} at {pointer or '/'}"
             if name in dialect.unknown:
                 yield f"{place} means nothing in the draft that '$schema' names"
             elif name not in _KEYWORDS and (meant := nearest(name, _KEYWORDS)) is not None:

@@ -82,7 +82,7 @@ class StepLint:
 
     def _check_block(self, block: RuleBlock) -> None:
         location, described = ("validation", self.step.name), described_names(self.step)
-        is_closed = self.step.schema is not None and self.step.schema.is_closed
+        is_closed = self.step.schema is not None and self.step.schema.compiled.is_closed
         self.used.update(block.required, block.types, block.protected)
         for way, name in _fields_of(block):
             try:
@@ -141,10 +141,9 @@ class StepLint:
 
     def _check_types(self, location: KeyPath, block: RuleBlock) -> None:
         """Report checks that no value of the field's types passes."""
-        schema = self.step.schema
         for kind, rules in block.kinds():
             for name, rule in rules.items():
-                said = None if schema is None else schema.types_at(parts_of(name))
+                said = self.step.types_at(parts_of(name))
                 if kind != "types" and name in block.types:
                     said = block.types[name].types
                 if said is not None and not _widened(said) & _widened(rule.types):
@@ -207,7 +206,7 @@ class StepLint:
         way, giver = _way(read), self._giver(read)
         if giver is None:
             return
-        types = None if giver.schema is None else giver.schema.types_at(way)
+        types = giver.types_at(way)
         block = giver.config.rules
         if types is None and block is not None and len(way) == 1 and way[0] in block.types:
             types = block.types[str(way[0])].types

@@ -1,22 +1,16 @@
 """A step's JSON Schema: the file, and the fields and types that it says of an answer."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
-from typing import Final
 
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
-from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
-from ai_psychiatrist.validation.checks.step_config import Schema
-from ai_psychiatrist.validation.checks.verdict import PathPart
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.references import SchemaInvalid
 from ai_psychiatrist.validation.config.document import Document, with_line_feeds
 from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
 from ai_psychiatrist.validation.config.problem import KeyPath
-
-_SAME_VALUE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,43 +20,6 @@ class SchemaFile:
     path: Path
     content: bytes = field(repr=False)
     compiled: CompiledSchema = field(repr=False)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the schema refuses top-level fields that it does not name."""
-        return any(
-            schema.get(keyword) is False and "patternProperties" not in schema
-            for schema in self._branches(self.compiled.document, ("allOf",))
-            for keyword in ("additionalProperties", "unevaluatedProperties")
-        )
-
-    def names_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
-        """Return the fields that the schema names inside a place; a position stands for any."""
-        found: set[str] = set()
-        for inner in self.compiled.at(parts):
-            for schema in self._branches(inner, _SAME_VALUE):
-                properties = schema.get("properties")
-                found |= set(properties) if isinstance(properties, Mapping) else set()
-        return frozenset(found)
-
-    def types_at(self, parts: Sequence[PathPart]) -> frozenset[str] | None:
-        """Return the JSON types that a place may hold, or `None` if the schema does not say."""
-        types = self.compiled.types_at(parts)
-        return types if types and types != ALL_TYPES else None
-
-    def _branches(self, schema: Schema, keywords: Sequence[str]) -> Iterator[Mapping[str, object]]:
-        """Yield a schema and those under `keywords`, which apply to the same value, each once."""
-        waiting: list[object] = [schema]
-        seen: set[int] = set()
-        while waiting:
-            current = waiting.pop(0)
-            if isinstance(current, Mapping) and id(current) not in seen:
-                seen.add(id(current))
-                yield current
-                waiting.append(self.compiled.references.target(current, "$ref"))
-                for keyword in keywords:
-                    held = current.get(keyword)
-                    waiting += held if isinstance(held, list) else [held]
 
 
 def read_schema(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.validation.checks.schema.references import ALL_TYPES
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, StepConfig, StepExpressions
 from ai_psychiatrist.validation.checks.verdict import PathPart
 from ai_psychiatrist.validation.config.document import Document
@@ -45,7 +46,12 @@ class StepReading:
 
     def names_at(self, way: Sequence[PathPart]) -> frozenset[str]:
         """Return the fields that its schema names inside a place of its answer."""
-        return frozenset() if self.schema is None else self.schema.names_at(way)
+        return frozenset() if self.schema is None else self.schema.compiled.names_at(way)
+
+    def types_at(self, way: Sequence[PathPart]) -> frozenset[str] | None:
+        """Return the JSON types that a place may hold; `None` where its schema does not say."""
+        types = ALL_TYPES if self.schema is None else self.schema.compiled.types_at(way)
+        return types if types and types != ALL_TYPES else None
 
 
 def read_steps(file: PipelineFile, document: Document, folder: Path) -> list[StepReading]:
