@@ -23,13 +23,13 @@ from ai_psychiatrist.pipelines.unit_step import RawReply, Step, UnitStep
 from ai_psychiatrist.validation.checks.expression_step import not_found
 from ai_psychiatrist.validation.checks.refusals import refusal
 from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.config.given_file import MOST_TEMPLATE_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 from ai_psychiatrist.validation.config.pipeline_file import StepEntry
 from ai_psychiatrist.validation.config.templates import (
-    MOST_TEMPLATE_BYTES,
+    PromptTemplate,
     TemplateFailed,
     TemplateUnusable,
-    parse_template,
 )
 from ai_psychiatrist.validation.expressions import EvaluationFailed
 from ai_psychiatrist.validation.expressions.procedure import Procedure
@@ -151,11 +151,11 @@ def _model_step(
 def _compiled(path: Path) -> Callable[[Mapping[str, object]], str | Verdict]:
     """Return what writes a template for a unit, in the sandbox of Jinja2, or says why it cannot.
 
-    Raises `ConfigurationError` when it is none or includes others, or Jinja2 is not installed.
+    Raises `ConfigurationError` when it is none or includes others.
     """
     text = read_regular(path, most_bytes=MOST_TEMPLATE_BYTES).decode("utf-8-sig")
     try:
-        template = parse_template(text)
+        template = PromptTemplate(text)
         template.compile()
     except TemplateUnusable as error:
         msg = f"the template {path.name!r} cannot be used: {error}"

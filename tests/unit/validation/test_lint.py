@@ -1,4 +1,3 @@
-import sys
 from pathlib import Path
 
 import pytest
@@ -605,15 +604,6 @@ def test_templates_are_parsed_and_their_variables_looked_up(
     tmp_path: Path, template: str | None, code: str, level: str
 ) -> None:
     assert found(written(tmp_path, template=template)) == [(level, code, "prompts.templates.rate")]
-
-
-def test_without_jinja_a_warning_says_that_templates_were_not_looked_into(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    problem = only(written(tmp_path, template="{{ topic "))
-    assert (problem.level, problem.code) == ("warning", "template_unchecked")
-    assert "pip install" in problem.message
 
 
 def test_names_of_items_and_positions_are_known(tmp_path: Path) -> None:

@@ -11,9 +11,6 @@ from ai_psychiatrist.validation.checks.schema.references import SchemaInvalid
 ASSERTED: Final = "optional/format"
 """The folder of cases in which `format` is an assertion; in all others it is a comment."""
 REFUSED: Final = {
-    ("optional/cross-draft.json", "refs to historic drafts are processed as historic drafts"): (
-        "another draft is refused when the schema is compiled"
-    ),
     (
         "optional/format-assertion.json",
         "schema that uses custom metaschema with format-assertion: false",

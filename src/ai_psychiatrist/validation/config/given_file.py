@@ -7,6 +7,7 @@ from ai_psychiatrist.infrastructure.given_files import FileTooLarge, NotRegularF
 
 MOST_BYTES: Final = 1 << 20
 """Bound on a schema or a list of items."""
+MOST_TEMPLATE_BYTES: Final = 1 << 17
 MOST_YAML_BYTES: Final = 1 << 18
 """Bound on a pipeline's or a protocol's own file."""
 

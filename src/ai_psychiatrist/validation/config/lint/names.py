@@ -17,11 +17,6 @@ from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepExpress
 from ai_psychiatrist.validation.config.document import MOST_PROBLEMS, Document
 from ai_psychiatrist.validation.config.lint.steps import TEMPLATES, StepReading
 from ai_psychiatrist.validation.config.problem import KeyPath
-from ai_psychiatrist.validation.config.templates import (
-    TemplatesMissing,
-    TemplateUnusable,
-    parse_template,
-)
 from ai_psychiatrist.validation.expressions import (
     MOST_ITERATIONS,
     Expression,
@@ -316,14 +311,12 @@ class StepLint:
         where = (*TEMPLATES, self.step.name)
         if self.step.template is None:
             return False
+        # Jinja2 is slow to load, and checks of answers need it only here.
+        from ai_psychiatrist.validation.config import templates  # noqa: PLC0415
+
         try:
-            template = parse_template(self.step.template)
-        except TemplatesMissing:
-            message = "the template was not looked into: Jinja2 is not installed; "
-            message += "pip install 'ai-psychiatrist[evaluation]'"
-            self.document.warn(where, "template_unchecked", message)
-            return False
-        except TemplateUnusable as error:
+            template = templates.PromptTemplate(self.step.template)
+        except templates.TemplateUnusable as error:
             self.document.error(where, "template_syntax", str(error))
             return False
         self.used.update(template.variables)

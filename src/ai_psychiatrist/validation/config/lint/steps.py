@@ -9,11 +9,15 @@ from ai_psychiatrist.validation.checks.schema.references import ALL_TYPES
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, StepConfig, StepExpressions
 from ai_psychiatrist.validation.checks.verdict import PathPart
 from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
+from ai_psychiatrist.validation.config.given_file import (
+    MOST_TEMPLATE_BYTES,
+    FileUnusable,
+    decoded,
+    read_bounded,
+)
 from ai_psychiatrist.validation.config.lint.schema_file import SchemaFile, read_schema
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, StepEntry
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
-from ai_psychiatrist.validation.config.templates import MOST_TEMPLATE_BYTES
 from ai_psychiatrist.validation.nearest import did_you_mean
 
 TEMPLATES: Final = ("prompts", "templates")
