@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
-from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.field_checks import FieldChecks
 from ai_psychiatrist.validation.checks.field_paths import parts_of, top_name
@@ -21,9 +22,8 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UnitSurroundings,
     accumulated,
 )
-from ai_psychiatrist.validation.checks.refusals import guarded, not_finite, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, non_finite_errors
 from ai_psychiatrist.validation.checks.step_config import (
     MODEL_SCOPES,
     RuleBlock,
@@ -31,7 +31,7 @@ from ai_psychiatrist.validation.checks.step_config import (
     StepConfig,
     StepExpressions,
 )
-from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
+from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict, guarded, refusal
 from ai_psychiatrist.validation.expressions import LOOP, Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.reply.parse import parse_object
@@ -98,7 +98,7 @@ class StepValidator:
         host: HostFunctions | None = None,
     ) -> Verdict:
         """Check an answer that is an object already; the object itself is never changed."""
-        if (refused := not_finite(value)) is not None:
+        if (refused := _not_finite(value)) is not None:
             return refused
         around = UnitSurroundings.of(context, meta, host)
         return guarded(self.apply_rules, guarded(self.structure, value, around), around)
@@ -173,6 +173,27 @@ class StepValidator:
     ) -> dict[str, object]:
         """Return the context of the next step: this one's, and over it what an answer found."""
         return accumulated(context, answer, protected=self._host.protected)
+
+
+def unread_answer(text: str, rejection: OutputRejected, limits: ParseLimits) -> Verdict:
+    """Return the verdict on a text that was refused as an answer.
+
+    Numbers that are not finite are errors in their places, and the object is kept with them;
+    anything else is one error of parsing.
+    """
+    if rejection.code is RejectionCode.NOT_FINITE:
+        with suppress(OutputRejected):
+            parsed = parse_object(text, replace(limits, keeps_non_finite=True))
+            if not parsed.repaired and (refused := _not_finite(parsed.value)) is not None:
+                return refused
+    return refusal(FailureStage.PARSE, f"parse_{rejection.code.value}", rejection.feedback)
+
+
+def _not_finite(value: dict[str, object]) -> Verdict | None:
+    """Return the verdict on an object that holds NaN or infinities, `None` for any other."""
+    errors = tuple(non_finite_errors(value))
+    stage = FailureStage.SCHEMA_VALIDATION
+    return Verdict(value=value, stage=stage, errors=errors) if errors else None
 
 
 _OVER_BUDGET: Final = UnitError(

@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.checks.host_fields import (
     METADATA,
     RETRY_COUNT,
@@ -19,9 +18,9 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UNIT_ID,
     UnitSurroundings,
 )
-from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
+from ai_psychiatrist.validation.checks.step_config import Find
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict, guarded, internal_error, refusal
 from ai_psychiatrist.validation.jsonl.context import NOT_ASKED, AskedUnits
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
@@ -53,6 +52,8 @@ class ValidationOptions:
     """What the context file gives of a unit lies over this."""
     find: Find | None = None
     """Answers in place of the lines, which are then contexts."""
+    seed: int = 0
+    """What it draws by."""
     clock: Callable[[], float] = time.monotonic
 
 
@@ -185,7 +186,7 @@ class _Run:
         if self._options.find is not None:
             # Expressions answer for the unit, and that is checked like a model's answer.
             unit.answer = unit.written = unit.content = unit.text = None
-            found = self._options.find(around.inputs, unit.key or "")
+            found = self._options.find(around.inputs, unit.key or "", seed=self._options.seed)
             if isinstance(found, Verdict):
                 return found
             unit.answer, unit.text = found, json.dumps(found, ensure_ascii=False)

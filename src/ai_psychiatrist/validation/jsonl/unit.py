@@ -14,8 +14,8 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UNIT_ID,
     host_names_of_line,
 )
-from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
-from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.checks.step_validator import unread_answer
+from ai_psychiatrist.validation.checks.verdict import Verdict, refusal
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.reply.json_decoder import ParsedObject, decode_loosely
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
