@@ -22,7 +22,7 @@ from ai_psychiatrist.pipelines.pipeline_run import StepChecks, checks_by_step
 from ai_psychiatrist.pipelines.unit_step import RawReply, Step, UnitStep
 from ai_psychiatrist.validation.checks.step_config import Find, finder_of
 from ai_psychiatrist.validation.checks.verdict import Verdict, refusal
-from ai_psychiatrist.validation.config.given_file import MOST_TEMPLATE_BYTES
+from ai_psychiatrist.validation.config.document import MOST_TEMPLATE_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 from ai_psychiatrist.validation.config.pipeline_file import StepEntry
 from ai_psychiatrist.validation.config.templates import (

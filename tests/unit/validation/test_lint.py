@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
 
-from ai_psychiatrist.validation.config.lint import lint_pipeline
-from ai_psychiatrist.validation.config.pipeline import load_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline, load_pipeline
 
 TYPES = "      score: integer\n"
 RANGE = "      score: [0, 3]\n"

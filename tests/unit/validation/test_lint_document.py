@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes.pipeline_folder import PIPELINE, changed, found, only, written
 
 from ai_psychiatrist.validation.config.document import document_of
-from ai_psychiatrist.validation.config.lint import lint_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline
 from ai_psychiatrist.validation.config.problem import FilePosition, dotted
 from ai_psychiatrist.validation.nearest import nearest
 

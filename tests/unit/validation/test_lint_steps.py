@@ -11,8 +11,7 @@ from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, found, writte
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.config.lint import lint_pipeline
-from ai_psychiatrist.validation.config.pipeline import load_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline, load_pipeline
 
 
 def with_step(step: str) -> str:

@@ -9,9 +9,10 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, STRICT, CoercionProfile
 from ai_psychiatrist.validation.checks.field_kinds import EnumRule, RangeRule, TypeRule
 from ai_psychiatrist.validation.checks.rules import RuleLevel
+from ai_psychiatrist.validation.checks.step_config import RuleBlock
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.config.lint import lint_pipeline
-from ai_psychiatrist.validation.config.pipeline import RetryLimits, RuleBlock, load_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline, load_pipeline
+from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 
 def block_of(folder: Path, pipeline: str = PIPELINE) -> RuleBlock:

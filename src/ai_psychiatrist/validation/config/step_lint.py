@@ -15,8 +15,8 @@ from ai_psychiatrist.validation.checks.host_fields import (
 )
 from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepExpressions
 from ai_psychiatrist.validation.config.document import MOST_PROBLEMS, Document
-from ai_psychiatrist.validation.config.lint.steps import TEMPLATES, StepReading
 from ai_psychiatrist.validation.config.problem import KeyPath
+from ai_psychiatrist.validation.config.step_files import TEMPLATES, StepReading
 from ai_psychiatrist.validation.expressions import (
     MOST_ITERATIONS,
     Expression,
