@@ -15,8 +15,8 @@ from ai_psychiatrist.validation.config.document import (
     document_of,
     read_bounded,
     read_document,
+    validate_model,
 )
-from ai_psychiatrist.validation.config.model_problems import validate_model
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, Processing
 from ai_psychiatrist.validation.config.problem import LintProblem, unusable_file
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits

@@ -1,12 +1,15 @@
 """Expressions of rules and steps: an allow-listed part of Python, compiled once."""
 
 from ai_psychiatrist.validation.expressions.compiler import ExpressionKind, compile_expression
-from ai_psychiatrist.validation.expressions.errors import (
+from ai_psychiatrist.validation.expressions.expression import (
+    ConstantType,
     EvaluationFailed,
+    Expression,
     ExpressionRefused,
     FailureKind,
+    FieldRead,
+    Scope,
 )
-from ai_psychiatrist.validation.expressions.expression import ConstantType, Expression, FieldRead
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
 from ai_psychiatrist.validation.expressions.procedure import (
     LOOP,
@@ -15,7 +18,6 @@ from ai_psychiatrist.validation.expressions.procedure import (
     compile_procedure,
     is_local,
 )
-from ai_psychiatrist.validation.expressions.scope import Scope
 
 __all__ = [
     "LOOP",
