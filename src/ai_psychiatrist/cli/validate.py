@@ -175,7 +175,7 @@ def validate(
                     recorded = stack.enter_context(
                         recording(run, config, validator, is_told=failures is not None)
                     )
-                    options = replace(options, on_outcome=recorded.take, earlier=recorded.earlier)
+                    options = replace(options, on_unit=recorded.take, earlier=recorded.earlier)
                 # Where the failures go, nothing else is written; opening a run sets up its own log.
                 setup_logging("INFO" if config and failures else "CRITICAL")
                 found = validate_lines(

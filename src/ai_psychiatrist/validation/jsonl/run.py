@@ -25,7 +25,7 @@ from ai_psychiatrist.validation.jsonl.context import NOT_ASKED, AskedUnits
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.summary import Summary, Tally, summarise
-from ai_psychiatrist.validation.jsonl.unit import OnOutcome, Unit, UnitOutcome, read_unit
+from ai_psychiatrist.validation.jsonl.unit import UNCHECKED, OnUnit, Unit, read_unit
 
 logger = get_logger(__name__)
 
@@ -45,7 +45,7 @@ class ValidationOptions:
     """What is not checked by then fails as `pipeline_internal`."""
     needs_unit_ids: bool = True
     """Whether a line that names no unit fails; else it is a unit without a name."""
-    on_outcome: OnOutcome | None = None
+    on_unit: OnUnit | None = None
     on_progress: Callable[[int, int], None] | None = None
     """Called after each block of lines with how many bytes and lines it had."""
     earlier: Earlier | None = None
@@ -128,8 +128,9 @@ class _Run:
         structured = clock()
         verdicts = list(map(guarded, repeat(self._validator.apply_rules), found, around))
         ruled = clock()
-        for outcome in map(UnitOutcome, units, verdicts):
-            self._write(outcome)
+        for unit, verdict in zip(units, verdicts, strict=True):
+            unit.verdict = verdict
+            self._write(unit)
         seconds["read"] += read - started
         seconds["structure"] += structured - read
         seconds["rules"] += ruled - structured
@@ -138,9 +139,10 @@ class _Run:
     def report_missing(self) -> None:
         """Write a failure for every unit that was asked for and not answered."""
         for asked in self.asked.unanswered():
+            known = self._known(asked.key, asked.context)
             unit = Unit(number=None, unit_id=asked.unit_id, content=None, given=asked.context)
-            unit.context = self._known(asked.key, asked.context)
-            self._write(UnitOutcome(unit, _MISSING))
+            unit.context, unit.verdict = known, _MISSING
+            self._write(unit)
 
     def _read(self, line: Line) -> Unit:
         validator = self._validator
@@ -153,7 +155,7 @@ class _Run:
             )
         except Exception as error:  # noqa: BLE001 - one unit must not end the others
             unit = Unit(number=line.number, unit_id=None, content=line.content, is_object=False)
-            unit.refusal = internal_error(error)
+            unit.verdict = internal_error(error)
         self.tally.objects += unit.is_object
         self.tally.unreadable_lines += not unit.is_object
         if unit.key is not None:
@@ -165,7 +167,7 @@ class _Run:
         given = self.asked.take(key)
         if isinstance(given, Verdict):
             self.tally.unexpected += given is NOT_ASKED
-            unit.refusal = given
+            unit.verdict = given
             return
         if self._options.find is not None and unit.answer is not None:
             given = {**(given or {}), **unit.answer}
@@ -179,8 +181,8 @@ class _Run:
         return {**earlier, **given}
 
     def _structure(self, unit: Unit, around: UnitSurroundings) -> Verdict:
-        if unit.refusal is not None:
-            return unit.refusal
+        if unit.verdict is not UNCHECKED:
+            return unit.verdict
         if self._deadline is not None and self._options.clock() >= self._deadline:
             return _TOO_LATE
         if self._options.find is not None:
@@ -194,11 +196,11 @@ class _Run:
             return self._validator.structure(unit.answer, around)
         return self._validator.text_structure(unit.text or "", around)
 
-    def _write(self, outcome: UnitOutcome) -> None:
-        self.tally.count(outcome, self._validator)
-        self._outputs.write(outcome, self._validator)
-        if self._options.on_outcome is not None:
-            self._options.on_outcome(outcome)
+    def _write(self, unit: Unit) -> None:
+        self.tally.count(unit, self._validator)
+        self._outputs.write(unit, self._validator)
+        if self._options.on_unit is not None:
+            self._options.on_unit(unit)
 
 
 def _surroundings(unit: Unit) -> UnitSurroundings:
