@@ -104,7 +104,7 @@ class Coercer:
             return Coerced(value=value, is_sound=is_sound)
         is_wrapped = WRAPPER in value and not self._required <= value.keys()
         is_sound = is_sound and not (is_wrapped and self._may_be_wrapped)
-        if is_sound and (self._asked is None or not _may_hold_whole_floats(value)):
+        if is_sound and (not self._asked.changes or not _may_hold_whole_floats(value)):
             return Coerced(value=value, is_sound=True)
         notes = CoercionNotes()
         try:
@@ -186,12 +186,12 @@ def _may_hold_whole_floats(value: dict[str, object]) -> bool:
 _EXPONENT: Final = orjson.dumps(1e300).strip(b"0123456789")
 
 
-def walk(node: SchemaNode | None, value: object, parts: Parts, notes: CoercionNotes) -> object:
+def walk(node: SchemaNode, value: object, parts: Parts, notes: CoercionNotes) -> object:
     """Return what a schema makes of a value: the value itself where it has nothing to change.
 
     The value is never changed in place.
     """
-    if node is None or type(value) not in node.changes:
+    if type(value) not in node.changes:
         return value
     for part in node.parts:
         value = walk(part, value, parts, notes)
@@ -285,7 +285,7 @@ def _fields(
     for name in value if node.is_open else node.named:
         held = new = value.get(name, _ABSENT)
         for inner in node.of_field(name):
-            if inner is not None and type(new) in inner.changes:
+            if type(new) in inner.changes:
                 new = walk(inner, new, (*parts, name), notes)
         if new is not held:
             changed = dict(value) if changed is value else changed

@@ -86,25 +86,30 @@ class CompiledSchema:
     ) -> None:
         self.name = name
         self._checks_formats = checks_formats
-        self._given = _plain(document)
-        if is_deeper(self._given, _MOST_LEVELS):
+        given = dict(document) if isinstance(document, Mapping) else document
+        if is_deeper(given, _MOST_LEVELS):
             problem = f"is nested deeper than {_MOST_LEVELS} levels"
             raise SchemaInvalid(name, pointer="", keyword="", problem=problem)
-        given = SchemaReferences(self._given)
-        self._dialect = _only_dialect(name, self._given, given)
+        references = SchemaReferences(given)
+        dialect = _only_dialect(name, given, references)
         try:
-            jsonschema_rs.meta.validate(self._given)
-        except jsonschema_rs.ValidationError as error:
-            raise _broken_keyword(name, error, self._given) from None
-        self.document, self.references = self._given, given
-        if self._dialect.unknown and isinstance(self._given, dict):
-            self.document = in_last_draft(self._given, self._dialect)
+            jsonschema_rs.meta.validate(given)
+            self.document = given
+            if dialect.unknown and isinstance(given, dict):
+                self.document = in_last_draft(given, dialect)
             self.references = SchemaReferences(self.document)
-        self.references.require_sound(name)
-        require_bounded(self.document, self.references, name)
-        self.warnings = tuple(keyword_warnings(given, self._dialect))
+            self.references.require_sound(name)
+            require_bounded(self.document, self.references, name)
+            self._validator = dialect.engine(
+                given,
+                validate_formats=checks_formats,
+                offline=True,
+                pattern_options=PATTERNS,
+            )
+        except jsonschema_rs.ValidationError as error:
+            raise _broken_keyword(name, error, given) from None
+        self.warnings = tuple(keyword_warnings(references, dialect))
         """Keywords that look wrong; the schema is used all the same."""
-        self._validator = self._compiled()
 
     def is_valid(self, value: object) -> bool:
         """Return whether a value fits the schema."""
@@ -179,17 +184,6 @@ class CompiledSchema:
             return [_UNCHECKABLE]
         return sorted(found.values(), key=sort_key)
 
-    def _compiled(self) -> jsonschema_rs.Validator:
-        try:
-            return self._dialect.engine(
-                self._given,
-                validate_formats=self._checks_formats,
-                offline=True,
-                pattern_options=PATTERNS,
-            )
-        except jsonschema_rs.ValidationError as error:
-            raise _broken_keyword(self.name, error, self._given) from None
-
 
 def fits(validator: jsonschema_rs.Validator, value: object) -> bool:
     """Return whether a value passes a check; half a character and what is no JSON never do."""
@@ -253,12 +247,6 @@ _CURES: Final = {
         "to a group, or repetitions of repetitions that are too many"
     ),
 }
-
-
-def _plain(document: Schema) -> dict[str, object] | bool:
-    if isinstance(document, Mapping) and not isinstance(document, dict):
-        return dict(document)
-    return document
 
 
 def dialect_of(document: Schema) -> Dialect | None:
