@@ -7,13 +7,48 @@ from ai_psychiatrist.validation.config.pipeline import lint_pipeline, load_pipel
 
 TYPES = "      score: integer\n"
 RANGE = "      score: [0, 3]\n"
-ENUM = "      tone: [warm, cold]\n"
 EXPR = '        expr: "score >= threshold"\n'
-WHEN = '        when: "has(threshold)"\n'
-ERROR = '        error: "score {score} is below {threshold}"\n'
 LEVEL = "        level: error\n"
-BLOCK = PIPELINE[PIPELINE.index("    required:") :]
 RULE = "validation.rate.rules[0]"
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "code", "where", "says"),
+    [
+        pytest.param(
+            changed("prompts:\n", "promts:\n"),
+            *("unknown_section", "promts", "did you mean 'prompts'"),
+            id="section",
+        ),
+        pytest.param(
+            changed(TYPES, "      score: int\n"),
+            *("unknown_type", "validation.rate.types.score", "did you mean 'integer'"),
+            id="type",
+        ),
+        pytest.param(
+            changed(RANGE, "      tone: [0, 3]\n"),
+            *("range_type", "validation.rate.ranges.tone", "a range needs a number"),
+            id="range_of_a_text",
+        ),
+        pytest.param(
+            changed(EXPR, '        expr: "score >= treshold"\n'),
+            *("unknown_name", f"{RULE}.expr", "did you mean 'threshold'"),
+            id="name_in_a_rule",
+        ),
+        pytest.param(
+            changed("    max_attempts: 2", "    max_attempts: 2\n    max_attempts: 3"),
+            *("duplicate_key", "api.retry.max_attempts", "twice"),
+            id="key_given_twice",
+        ),
+    ],
+)
+def test_a_mistake_is_one_error_with_its_place_and_its_cure(
+    tmp_path: Path, pipeline: str, code: str, where: str, says: str
+) -> None:
+    problems = [one for one in lint_pipeline(written(tmp_path, pipeline)) if one.is_error]
+    assert (problems[0].code, problems[0].where) == (code, where)
+    assert says in problems[0].message
+    assert problems[0].line is not None
 
 
 @pytest.mark.parametrize(

@@ -133,4 +133,5 @@ def test_what_is_no_schema_of_a_known_draft_is_refused(
 def test_a_keyword_that_means_nothing_is_a_warning(
     schema: dict[str, object], warnings: tuple[str, ...]
 ) -> None:
-    assert CompiledSchema(schema, name="s").warnings == warnings
+    said = tuple(f"schema 's': {warning}" for warning in warnings)
+    assert CompiledSchema(schema, name="s").warnings == said

@@ -61,16 +61,14 @@ class StepValidator:
         self._schema = CompiledSchema(
             schema, name=step.schema_name or step.name, checks_formats=step.checks_formats
         )
-        self.warnings = tuple(
-            f"schema {self._schema.name!r}: {one}" for one in self._schema.warnings
-        )
+        self.warnings = self._schema.warnings
         """Keywords of the schema that look wrong; it is used all the same."""
         required = frozenset(block.required) - frozenset(block.inherited)
         self._coercer = Coercer(
             self._schema, block.coerce, required=frozenset(map(top_name, required))
         )
         self._fields = FieldChecks(block, self._schema)
-        self._rules = RuleSet.compile(block.rules) if block.rules else None
+        self._rules = RuleSet(block.rules) if block.rules else None
         self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
         self._host = HostFields(self.known_fields, protected=frozenset(block.protected))
 

@@ -151,7 +151,7 @@ def _read_schema(
         message = f"{unknown!r} is no format of the standard: it is not checked"
         document.warn(location, "unknown_format", message)
     for warning in compiled.warnings:
-        document.warn(location, "unknown_keyword", f"schema {path.name!r}: {warning}")
+        document.warn(location, "unknown_keyword", warning)
     return SchemaFile(
         path=path,
         content=with_line_feeds(content),

@@ -108,7 +108,8 @@ class CompiledSchema:
             )
         except jsonschema_rs.ValidationError as error:
             raise _broken_keyword(name, error, given) from None
-        self.warnings = tuple(keyword_warnings(references, dialect))
+        warnings = keyword_warnings(references, dialect)
+        self.warnings = tuple(f"schema {name!r}: {one}" for one in warnings)
         """Keywords that look wrong; the schema is used all the same."""
 
     def is_valid(self, value: object) -> bool:
