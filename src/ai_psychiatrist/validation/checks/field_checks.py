@@ -113,6 +113,10 @@ class CheckedField:
 
 
 def compiled_field(name: str, block: RuleBlock, schema: CompiledSchema) -> CheckedField:
+    """Return a field that a block names, with the checks of every kind.
+
+    Raises `ConfigurationError` for a name that is no path of a field.
+    """
     path, is_listed = FieldPath.parse(name), name in block.types
     types = schema.types_at(path.parts)
     is_typed = is_listed or types != ALL_TYPES

@@ -73,10 +73,9 @@ class Coercion:
     @property
     def note(self) -> dict[str, object]:
         """The coercion as it is written."""
-        place = UnitError(parts=self.parts, rule="coercion", message="")
         return {
-            "path": place.path,
-            "pointer": place.pointer,
+            "path": json_path(self.parts),
+            "pointer": json_pointer(self.parts),
             "before": self.before,
             "after": self.after,
             "before_type": self.before_type,

@@ -89,11 +89,9 @@ class Document:
             place = FilePosition(line=mark.text.line, column=mark.text.column + column - 1)
         self.report_at(place, mark.path, code, message, level=level)
 
-    def warn(
-        self, location: KeyPath, code: str, message: str, *, column: int | None = None
-    ) -> None:
+    def warn(self, location: KeyPath, code: str, message: str) -> None:
         """Report a problem that the file can be used with."""
-        self.error(location, code, message, column=column, level=ProblemLevel.WARNING)
+        self.error(location, code, message, level=ProblemLevel.WARNING)
 
     def report_at(
         self,

@@ -2,11 +2,9 @@
 
 from ai_psychiatrist.validation.expressions.compiler import ExpressionKind, compile_expression
 from ai_psychiatrist.validation.expressions.expression import (
-    ConstantType,
     EvaluationFailed,
     Expression,
     ExpressionRefused,
-    FailureKind,
     FieldRead,
     Scope,
 )
@@ -22,12 +20,10 @@ from ai_psychiatrist.validation.expressions.procedure import (
 __all__ = [
     "LOOP",
     "MOST_ITERATIONS",
-    "ConstantType",
     "EvaluationFailed",
     "Expression",
     "ExpressionKind",
     "ExpressionRefused",
-    "FailureKind",
     "FieldRead",
     "MessageTemplate",
     "Procedure",
