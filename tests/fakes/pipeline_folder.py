@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.store.runs import RunStore
-from ai_psychiatrist.validation.config.lint import LintProblem, lint_pipeline
-from ai_psychiatrist.validation.config.pipeline import load_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline, load_pipeline
+from ai_psychiatrist.validation.config.problem import LintProblem
 
 PIPELINE = """\
 pipeline:

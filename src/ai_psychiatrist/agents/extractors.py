@@ -54,8 +54,11 @@ from ai_psychiatrist.validation.reply.limits import (
     rejected,
 )
 from ai_psychiatrist.validation.reply.parse import parse_object, parse_value
-from ai_psychiatrist.validation.reply.tags import has_unclosed_tag, tagged_block
-from ai_psychiatrist.validation.reply.thinking import without_thinking
+from ai_psychiatrist.validation.reply.thinking import (
+    has_unclosed_tag,
+    tagged_block,
+    without_thinking,
+)
 
 OutputT = TypeVar("OutputT")
 ValueT = TypeVar("ValueT")

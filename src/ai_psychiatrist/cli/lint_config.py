@@ -9,7 +9,7 @@ import typer
 
 from ai_psychiatrist.cli.console import ExitCode, say
 from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol
-from ai_psychiatrist.validation.config.lint import lint_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline
 
 EXAMPLES = """
 Examples:

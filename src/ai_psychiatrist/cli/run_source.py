@@ -22,7 +22,7 @@ from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.validation.jsonl.run import Earlier
-from ai_psychiatrist.validation.jsonl.unit import OnOutcome
+from ai_psychiatrist.validation.jsonl.unit import OnUnit
 from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.runs import database_runs
 
@@ -101,7 +101,7 @@ def open_or_create_run(folder: Path, config: Path | None) -> RunStore:
 class Recording:
     """A run that takes the outcomes of one step."""
 
-    take: OnOutcome
+    take: OnUnit
     earlier: Earlier
     """Gives what the run's earlier steps know of a unit."""
 

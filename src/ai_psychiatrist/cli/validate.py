@@ -15,7 +15,7 @@ import typer
 from ai_psychiatrist.cli.console import ExitCode, drop_output, fail, require, say
 from ai_psychiatrist.cli.progress import line_progress
 from ai_psychiatrist.infrastructure.logging import setup_logging
-from ai_psychiatrist.validation.checks.expression_step import finder_of
+from ai_psychiatrist.validation.checks.step_config import finder_of
 from ai_psychiatrist.validation.checks.step_validator import MAX_DEPTH, StepValidator
 from ai_psychiatrist.validation.config.pipeline import load_pipeline, step_of_schema
 from ai_psychiatrist.validation.jsonl.lines import source_lines
@@ -140,7 +140,8 @@ def validate(
         options = ValidationOptions(
             deadline_seconds=None if pipeline is None else pipeline.deadline_seconds,
             needs_unit_ids=config is not None,
-            find=finder_of(chosen, seed=seed or 0),
+            find=finder_of(chosen),
+            seed=seed or 0,
         )
         require(
             seed is None or options.find is not None,
@@ -174,7 +175,7 @@ def validate(
                     recorded = stack.enter_context(
                         recording(run, config, validator, is_told=failures is not None)
                     )
-                    options = replace(options, on_outcome=recorded.take, earlier=recorded.earlier)
+                    options = replace(options, on_unit=recorded.take, earlier=recorded.earlier)
                 # Where the failures go, nothing else is written; opening a run sets up its own log.
                 setup_logging("INFO" if config and failures else "CRITICAL")
                 found = validate_lines(

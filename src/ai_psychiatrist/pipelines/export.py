@@ -20,7 +20,7 @@ from ai_psychiatrist.infrastructure.private_files import (
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.pipelines.run_folder import read_context
 from ai_psychiatrist.store.run_records import CurrentRow, QueuedUnit, StepUsage
-from ai_psychiatrist.validation.config.given_file import MOST_BYTES
+from ai_psychiatrist.validation.config.document import MOST_BYTES
 
 _CLASSIC_STAGES: Final = (FailureStage.SCHEMA_VALIDATION, FailureStage.VALIDATION)
 

@@ -24,7 +24,7 @@ from ai_psychiatrist.validation.checks.host_fields import (
 from ai_psychiatrist.validation.checks.step_validator import DEFAULT_LIMITS
 from ai_psychiatrist.validation.checks.verdict import Verdict
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
-from ai_psychiatrist.validation.jsonl.unit import UnitOutcome, unit_id_of
+from ai_psychiatrist.validation.jsonl.unit import Unit, unit_id_of
 from ai_psychiatrist.validation.reply.parse import parse_line
 
 _NOT_ASKED: Final = "not_asked"
@@ -56,14 +56,14 @@ class Intake:
     exhausted: int = 0
     """Answers for units whose attempts are used up; nothing was added."""
 
-    def take(self, outcome: UnitOutcome) -> None:
+    def take(self, unit: Unit) -> None:
         """Add an attempt for a validated line, unless its unit is finished or was not asked for.
 
         A valid unit keeps its answer, and another one for it is kept as a duplicate. A unit whose
         attempts are used up stays as it is. Raises `InputError` when the unit was asked with
         another input before.
         """
-        unit_id, raw, verdict = outcome.unit.key, outcome.unit.raw_response, outcome.verdict
+        unit_id, raw, verdict = unit.key, unit.raw_response, unit.verdict
         if unit_id is None or any(error.rule == _NOT_ASKED for error in verdict.errors):
             return
         row = self.run.store.last(unit_id, self.step)
@@ -79,7 +79,7 @@ class Intake:
             )
         has_answer = verdict.stage not in {FailureStage.PROVIDER, FailureStage.MISSING}
         attempt = self._next(unit_id, row, Origin.VALIDATE, raw if has_answer else None)
-        self._add(self.checks.judged(attempt, verdict), outcome.unit.given)
+        self._add(self.checks.judged(attempt, verdict), unit.given)
 
     def take_outcomes(self, path: Path) -> None:
         """Add every record of a file, each as the last attempt of its unit.

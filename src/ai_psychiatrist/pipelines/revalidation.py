@@ -9,7 +9,7 @@ from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
 from ai_psychiatrist.store.run_records import AttemptRecord, CurrentRow, Origin
-from ai_psychiatrist.validation.checks.refusals import refusal
+from ai_psychiatrist.validation.checks.verdict import refusal
 
 _CUT: Final = frozenset({"parse_truncated", "parse_reply_too_large"})
 _VALID: Final = "valid"

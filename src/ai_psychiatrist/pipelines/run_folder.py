@@ -24,8 +24,7 @@ from ai_psychiatrist.store.run_batches import BY_BATCHES
 from ai_psychiatrist.store.run_file import holds_run, make_private_folder
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES
-from ai_psychiatrist.validation.config.document import with_line_feeds
-from ai_psychiatrist.validation.config.given_file import MOST_BYTES
+from ai_psychiatrist.validation.config.document import MOST_BYTES, with_line_feeds
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig, load_pipeline
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 

@@ -20,19 +20,16 @@ from ai_psychiatrist.llm.runner import AgentRunner, create_agent
 from ai_psychiatrist.llm.settings import PydanticAISettings
 from ai_psychiatrist.pipelines.pipeline_run import StepChecks, checks_by_step
 from ai_psychiatrist.pipelines.unit_step import RawReply, Step, UnitStep
-from ai_psychiatrist.validation.checks.expression_step import not_found
-from ai_psychiatrist.validation.checks.refusals import refusal
-from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.checks.step_config import Find, finder_of
+from ai_psychiatrist.validation.checks.verdict import Verdict, refusal
+from ai_psychiatrist.validation.config.document import MOST_TEMPLATE_BYTES
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
 from ai_psychiatrist.validation.config.pipeline_file import StepEntry
 from ai_psychiatrist.validation.config.templates import (
-    MOST_TEMPLATE_BYTES,
+    PromptTemplate,
     TemplateFailed,
     TemplateUnusable,
-    parse_template,
 )
-from ai_psychiatrist.validation.expressions import EvaluationFailed
-from ai_psychiatrist.validation.expressions.procedure import Procedure
 
 # The step's name keeps equal prompts of two steps apart, which would be one call.
 _SYSTEM: Final = (
@@ -71,26 +68,21 @@ def make_steps(config: PipelineConfig, models: Models) -> list[Step]:
     checks = checks_by_step(config)
     entries = {entry.name: entry for entry in config.file.pipeline.steps}
     return [
-        Step(
-            name=step.name,
-            checks=checks[step.name],
-            answer=partial(_find, step.expressions.compile()),
-        )
-        if step.expressions is not None
+        Step(name=step.name, checks=checks[step.name], answer=partial(_find, find))
+        if (find := finder_of(step)) is not None
         else _model_step(entries[step.name], step.template, checks[step.name], config, models)
         for step in config.steps
         if step.scope != "run"
     ]
 
 
-async def _find(procedure: Procedure, unit: UnitStep) -> None:
+async def _find(find: Find, unit: UnitStep) -> None:
     """Note what expressions find, checked like an answer."""
-    run = partial(procedure.run, seed=unit.seed, step=unit.step.name, unit_id=unit.unit_id)
-    try:
-        raw = json.dumps(await asyncio.to_thread(run, unit.known), ensure_ascii=False)
-    except EvaluationFailed as problem:
-        unit.note(None, not_found(problem))
+    found = await asyncio.to_thread(find, unit.known, unit.unit_id, seed=unit.seed)
+    if isinstance(found, Verdict):
+        unit.note(None, found)
     else:
+        raw = json.dumps(found, ensure_ascii=False)
         unit.note(raw, await unit.check(raw))
 
 
@@ -151,11 +143,11 @@ def _model_step(
 def _compiled(path: Path) -> Callable[[Mapping[str, object]], str | Verdict]:
     """Return what writes a template for a unit, in the sandbox of Jinja2, or says why it cannot.
 
-    Raises `ConfigurationError` when it is none or includes others, or Jinja2 is not installed.
+    Raises `ConfigurationError` when it is none or includes others.
     """
     text = read_regular(path, most_bytes=MOST_TEMPLATE_BYTES).decode("utf-8-sig")
     try:
-        template = parse_template(text)
+        template = PromptTemplate(text)
         template.compile()
     except TemplateUnusable as error:
         msg = f"the template {path.name!r} cannot be used: {error}"

@@ -21,8 +21,7 @@ from ai_psychiatrist.pipelines.run_folder import read_context
 from ai_psychiatrist.store.run_records import AttemptRecord, KeptCall, Origin
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.validation.checks.host_fields import UNIT_ID
-from ai_psychiatrist.validation.checks.refusals import refusal
-from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict, refusal
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 if TYPE_CHECKING:

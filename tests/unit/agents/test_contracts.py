@@ -32,7 +32,7 @@ from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, severity_of
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.checks.verdict import Verdict
-from ai_psychiatrist.validation.config.lint import lint_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline
 
 WORDS = "marigold"
 ITEMS = [item.value for item in Item]

@@ -23,7 +23,7 @@ from ai_psychiatrist.store.run_records import Origin
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
-from ai_psychiatrist.validation.jsonl.unit import Unit, UnitOutcome
+from ai_psychiatrist.validation.jsonl.unit import Unit
 
 LIMITS = RetryLimits(provider_attempts=2, validation_attempts=2)
 
@@ -401,7 +401,8 @@ def test_an_answer_is_the_next_attempt_of_a_unit_that_is_not_finished(
         taken = intake(ledger)
         for raw in answers:
             unit = Unit(number=1, unit_id="u1", content=raw.encode(), text=raw)
-            taken.take(UnitOutcome(unit, taken.checks.check("u1", raw, None)))
+            unit.verdict = taken.checks.check("u1", raw, None)
+            taken.take(unit)
         assert [made.stage for made in ledger.history("u1", "rate")] == stages
         assert taken.recorded + taken.known + taken.exhausted == len(answers)
         assert ledger.counts("rate").balances

@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ai_psychiatrist.validation.checks.schema.complexity import TooMuchWork, refuse_too_much_work
-from ai_psychiatrist.validation.checks.schema.references import SchemaReferences
+from ai_psychiatrist.validation.checks.schema.complexity import require_bounded
+from ai_psychiatrist.validation.checks.schema.references import SchemaInvalid, SchemaReferences
 
 NAMES = st.sampled_from(["a", "b", "response"])
 TYPES = st.sampled_from(["integer", "number", "string", "boolean", "array", "object", "null"])
@@ -49,8 +49,8 @@ def schemas() -> st.SearchStrategy[dict[str, Any]]:
 def _is_bounded(schema: dict[str, Any]) -> bool:
     """Return whether no part of a schema doubles with each level of an answer."""
     try:
-        refuse_too_much_work(schema, SchemaReferences(schema))
-    except TooMuchWork:
+        require_bounded(schema, SchemaReferences(schema), "drawn")
+    except SchemaInvalid:
         return False
     return True
 

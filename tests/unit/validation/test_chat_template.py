@@ -4,7 +4,7 @@ import pytest
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.validation.reply.chat_template import own_turn
+from ai_psychiatrist.validation.reply.thinking import own_turn
 
 
 @pytest.mark.parametrize(

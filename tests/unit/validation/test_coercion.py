@@ -4,16 +4,17 @@ import copy
 
 import pytest
 
-from ai_psychiatrist.validation.checks.coercion.coercer import (
-    STRICT,
-    Coerced,
-    Coercer,
-    CoercionProfile,
-)
+from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, STRICT, CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.coercer import Coerced, Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 from ai_psychiatrist.validation.checks.schema.references import Schema
 
 SHADOWED = CoercionProfile(enum_prefixes=("shadow ",), enum_split=" | ")
+
+
+def coercer_of(schema: Schema, profile: CoercionProfile = DEFAULT) -> Coercer:
+    return Coercer(CompiledSchema(schema, name="coercion"), profile)
+
 
 INTEGER: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number"}
@@ -28,7 +29,7 @@ SCALE: Schema = {"enum": [0, 1, 2, 3, "N/A"]}
 
 def coerced(schema: Schema, value: object, profile: CoercionProfile | None = None) -> Coerced:
     """Coerce one field `x` of an answer."""
-    coercer = Coercer({"type": "object", "properties": {"x": schema}}, profile or CoercionProfile())
+    coercer = coercer_of({"type": "object", "properties": {"x": schema}}, profile or DEFAULT)
     return coercer.coerce({"x": value})
 
 
@@ -195,7 +196,7 @@ def test_prefixes_and_separators_are_read_where_the_profile_says_so(
 
 def test_the_strict_profile_changes_nothing() -> None:
     schema: Schema = {"properties": {"x": INTEGER}, "required": ["x"]}
-    coercer = Coercer(schema, STRICT)
+    coercer = coercer_of(schema, STRICT)
     answers: list[dict[str, object]] = [{"x": "5"}, {"x": 5.0}, {"response": '{"x": 5}'}]
     for value in answers:
         assert coercer.coerce(value) == Coerced(value=value)
@@ -252,7 +253,7 @@ REFERENCES = [
 
 @pytest.mark.parametrize("schema", REFERENCES)
 def test_references_are_followed(schema: Schema) -> None:
-    assert Coercer(schema).coerce({"x": "5"}).value == {"x": 5}
+    assert coercer_of(schema).coerce({"x": "5"}).value == {"x": 5}
 
 
 def test_recursion_ends_with_the_data() -> None:
@@ -263,7 +264,7 @@ def test_recursion_ends_with_the_data() -> None:
         },
     }
     value: dict[str, object] = {"n": "1", "next": {"n": "2", "next": {"n": "3"}}}
-    result = Coercer(node).coerce(value)
+    result = coercer_of(node).coerce(value)
     assert result.value == {"n": 1, "next": {"n": 2, "next": {"n": 3}}}
     assert [record.parts for record in result.coercions] == [
         ("n",),
@@ -290,9 +291,9 @@ def test_recursion_ends_with_the_data() -> None:
 )
 def test_a_single_value_is_not_made_a_list_without_end(node: Schema) -> None:
     schema: Schema = {"properties": {"x": {"$ref": "#/$defs/node"}}, "$defs": {"node": node}}
-    result = Coercer(schema).coerce({"x": "foo"})
+    result = coercer_of(schema).coerce({"x": "foo"})
     assert result.value in ({"x": "foo"}, {"x": ["foo"]})
-    assert Coercer(schema).coerce(result.value).value == result.value
+    assert coercer_of(schema).coerce(result.value).value == result.value
 
 
 def test_an_answer_too_deep_to_be_walked_through_is_given_back() -> None:
@@ -300,7 +301,7 @@ def test_an_answer_too_deep_to_be_walked_through_is_given_back() -> None:
     value: dict[str, object] = {"n": "1"}
     for _ in range(5000):
         value = {"n": 1, "next": value}
-    assert Coercer(schema).coerce(value).value is value
+    assert coercer_of(schema).coerce(value).value is value
 
 
 def test_a_condition_is_asked_after_the_fields_are_coerced() -> None:
@@ -310,7 +311,7 @@ def test_a_condition_is_asked_after_the_fields_are_coerced() -> None:
         "then": {"properties": {"x": INTEGER}},
         "else": {"properties": {"x": {"type": "array"}}},
     }
-    coercer = Coercer(schema)
+    coercer = coercer_of(schema)
     assert coercer.coerce({"kind": "COUNT", "x": "5"}).value == {"kind": "count", "x": 5}
     assert coercer.coerce({"kind": "TEXT", "x": "5"}).value == {"kind": "text", "x": ["5"]}
 
@@ -341,7 +342,7 @@ def test_every_change_is_recorded_with_its_place() -> None:
         "items": [{"score": 1}, {"score": "5", "tags": "7"}],
         "tone": "WARM",
     }
-    assert [record.line for record in Coercer(schema).coerce(value).coercions] == [
+    assert [record.line for record in coercer_of(schema).coerce(value).coercions] == [
         '[COERCE] items[1].score: "5" → 5 (string → int)',
         '[COERCE] items[1].tags: "7" → ["7"] (string → array)',
         '[COERCE] items[1].tags[0]: "7" → 7 (string → int)',
@@ -357,7 +358,7 @@ def test_the_argument_is_never_changed() -> None:
             "x": {"properties": {"y": {"items": {"type": "integer", "properties": {"z": INTEGER}}}}}
         }
     }
-    result = Coercer(schema).coerce(value)
+    result = coercer_of(schema).coerce(value)
     assert value == before
     assert result.value["x"] == {"y": [1, {"z": 2}]}
     assert result.value["other"] is value["other"]
@@ -395,7 +396,7 @@ ANSWER: Schema = {
     ],
 )
 def test_an_answer_is_taken_out_of_its_wrapper(wrapped: dict[str, object]) -> None:
-    result = Coercer(ANSWER).coerce(wrapped)
+    result = coercer_of(ANSWER).coerce(wrapped)
     assert result.value == {"score": 2, "tone": "warm"}
     record = result.coercions[0]
     assert record.line == '[COERCE] response: "(text)" → "(object)" (string → object)'
@@ -419,4 +420,4 @@ def test_an_answer_is_taken_out_of_its_wrapper(wrapped: dict[str, object]) -> No
     ],
 )
 def test_a_field_that_wraps_no_answer_stays(schema: Schema, value: dict[str, object]) -> None:
-    assert Coercer(schema).coerce(value) == Coerced(value=value)
+    assert coercer_of(schema).coerce(value) == Coerced(value=value)

@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.unit.validation.schema_strategies import answers, schemas
 
-from ai_psychiatrist.validation.checks.coercion.coercer import Coercer, CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.choices import CoercionProfile
+from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
 
 PROFILES = st.sampled_from(
@@ -20,7 +21,7 @@ slow_to_draw = settings(suppress_health_check=[HealthCheck.too_slow], deadline=N
 def test_a_second_coercion_changes_nothing(
     schema: dict[str, object], value: dict[str, object], profile: CoercionProfile
 ) -> None:
-    coercer = Coercer(schema, profile)
+    coercer = Coercer(CompiledSchema(schema, name="drawn"), profile)
     once = coercer.coerce(value)
     twice = coercer.coerce(once.value)
     assert twice.coercions == ()
@@ -47,7 +48,7 @@ def test_the_argument_is_left_as_it_was(
     schema: dict[str, object], value: dict[str, object], profile: CoercionProfile
 ) -> None:
     before = copy.deepcopy(value)
-    Coercer(schema, profile).coerce(value)
+    Coercer(CompiledSchema(schema, name="drawn"), profile).coerce(value)
     assert repr(value) == repr(before)
 
 
@@ -57,6 +58,6 @@ def test_the_argument_is_left_as_it_was(
 def test_there_are_records_exactly_where_something_changed(
     schema: dict[str, object], value: dict[str, object]
 ) -> None:
-    result = Coercer(schema).coerce(value)
+    result = Coercer(CompiledSchema(schema, name="drawn")).coerce(value)
     assert (repr(result.value) != repr(value)) is bool(result.coercions)
     assert all(repr(record.before) != repr(record.after) for record in result.coercions)

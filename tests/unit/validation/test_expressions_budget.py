@@ -1,7 +1,7 @@
 import pytest
 
 from ai_psychiatrist.validation.expressions import EvaluationFailed, Scope, compile_expression
-from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS
+from ai_psychiatrist.validation.expressions.expression import UNIT_STEPS
 
 MANY: list[object] = list(range(2_000))
 TEXT = "all work and no play " * 5_000

@@ -148,7 +148,7 @@ def test_rules_give_an_outcome_for_every_unit(
 ) -> None:
     spec = RuleSpec(name="rule", expr=source, error="{a} {b:.2f} {items[0][a]}", when=condition)
     try:
-        rules = RuleSet.compile([spec])
+        rules = RuleSet([spec])
     except ExpressionRefused:
         return
 

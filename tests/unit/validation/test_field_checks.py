@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,18 +10,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.coercion.choices import Choices
-from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
-from ai_psychiatrist.validation.checks.field_checks import FieldChecks
-from ai_psychiatrist.validation.checks.fields.paths import FieldPath
-from ai_psychiatrist.validation.checks.fields.specs import EnumRule, FieldSpec, RangeRule
+from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, STRICT, CoercionProfile
+from ai_psychiatrist.validation.checks.field_checks import FieldChecks, compiled_field
 from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
-from ai_psychiatrist.validation.checks.schema.references import Schema
-from ai_psychiatrist.validation.checks.schema.type_names import ALL_TYPES
+from ai_psychiatrist.validation.checks.schema.references import ALL_TYPES, Schema
 from ai_psychiatrist.validation.checks.step_config import RuleBlock
 
-UNIT_RANGE = RangeRule(low=0, high=1)
-TONE = EnumRule(values=("warm", "cold"))
+UNIT_RANGE = [0, 1]
+TONE = ["warm", "cold"]
 
 
 def found(
@@ -35,9 +30,10 @@ def found(
 
 
 def checks_of(
-    *, schema: CompiledSchema | None = None, profile: CoercionProfile = DEFAULT, **rules: Any
+    *, schema: Schema = True, profile: CoercionProfile = DEFAULT, **rules: Any
 ) -> FieldChecks:
-    return FieldChecks(RuleBlock(coerce=profile, **rules), schema)
+    """Return the checks of a block that says of single fields what a pipeline file would."""
+    return FieldChecks(RuleBlock.model_validate({"coerce": profile, **rules}), compiled(schema))
 
 
 def compiled(schema: Schema) -> CompiledSchema:
@@ -137,7 +133,7 @@ def test_allowed_values_match_without_case_and_are_written_as_they_are_listed() 
 
 
 def test_exact_matching_takes_the_listed_spelling_alone() -> None:
-    checks = checks_of(enums={"a": EnumRule(values=("warm",), match="none")})
+    checks = checks_of(enums={"a": {"values": ["warm"], "match": "none"}})
     assert checks.check({"a": "WARM"}).value == {"a": "WARM"}
     assert [rule for _, rule, _ in found(checks, {"a": "WARM"})] == ["enum"]
     assert found(checks, {"a": "warm"}) == []
@@ -158,13 +154,13 @@ def test_exact_matching_takes_the_listed_spelling_alone() -> None:
 def test_allowed_values_of_any_type_are_compared_as_json(
     values: tuple[object, ...], value: object, is_taken: bool
 ) -> None:
-    errors = found(checks_of(enums={"a": EnumRule(values=values)}), {"a": value})
+    errors = found(checks_of(enums={"a": [*values]}), {"a": value})
     assert [rule for _, rule, _ in errors] == ([] if is_taken else ["enum"])
 
 
 def test_a_spelling_that_the_schema_wants_another_way_is_left_to_the_schema() -> None:
-    schema = compiled({"properties": {"a": {"enum": ["Warm"]}, "n": {"type": "string"}}})
-    checks = checks_of(enums={"a": TONE, "n": EnumRule(values=(1, 2))}, schema=schema)
+    schema = {"properties": {"a": {"enum": ["Warm"]}, "n": {"type": "string"}}}
+    checks = checks_of(enums={"a": TONE, "n": [1, 2]}, schema=schema)
     value: dict[str, object] = {"a": "Warm", "n": "1"}
     assert checks.check(value).value == value
     assert found(checks, value) == []
@@ -184,17 +180,15 @@ def test_prefixes_and_separators_are_those_of_the_profile() -> None:
         pytest.param(UNIT_RANGE, 0, None, id="low bound"),
         pytest.param(UNIT_RANGE, 1.0, None, id="high bound"),
         pytest.param(UNIT_RANGE, 1.01, "must be at least 0 and at most 1", id="above"),
-        pytest.param(RangeRule(low=0, high=None), 10**20, None, id="no high bound"),
-        pytest.param(RangeRule(low=0, high=None), -1, "must be at least 0", id="below, open above"),
+        pytest.param([0, None], 10**20, None, id="no high bound"),
+        pytest.param([0, None], -1, "must be at least 0", id="below, open above"),
         pytest.param(
-            RangeRule(low=0, high=1, is_low_open=True, is_high_open=True),
+            {"exclusive_min": 0, "exclusive_max": 1},
             0,
             "must be more than 0 and less than 1",
             id="open low bound",
         ),
-        pytest.param(
-            RangeRule(low=None, high=1, is_high_open=True), 1, "must be less than 1", id="open high"
-        ),
+        pytest.param({"exclusive_max": 1}, 1, "must be less than 1", id="open high"),
         pytest.param(UNIT_RANGE, True, "expected a number, got boolean", id="true"),
         pytest.param(UNIT_RANGE, None, "expected a number, got null", id="null"),
         pytest.param(UNIT_RANGE, math.nan, "expected a number, got NaN", id="nan"),
@@ -204,7 +198,7 @@ def test_prefixes_and_separators_are_those_of_the_profile() -> None:
         pytest.param(UNIT_RANGE, "2", "must be at least 0 and at most 1", id="number as text"),
     ],
 )
-def test_ranges_take_numbers_only(rule: RangeRule, value: object, message: str | None) -> None:
+def test_ranges_take_numbers_only(rule: object, value: object, message: str | None) -> None:
     errors = found(checks_of(ranges={"a": rule}), {"a": value})
     assert errors == ([] if message is None else [("$.a", "range", message)])
 
@@ -226,7 +220,7 @@ def test_a_number_written_as_text_is_read_where_a_range_is_all_that_is_known() -
 def test_text_stays_text_where_no_number_is_meant(
     types: dict[str, list[str]], schema: Schema
 ) -> None:
-    checks = checks_of(types=types, ranges={"a": UNIT_RANGE}, schema=compiled(schema))
+    checks = checks_of(types=types, ranges={"a": UNIT_RANGE}, schema=schema)
     assert checks.check({"a": "1"}).value == {"a": "1"}
 
 
@@ -256,8 +250,8 @@ def test_null_is_taken_where_types_or_schema_allow_it(
     checks = checks_of(
         types=types,
         ranges={"a": UNIT_RANGE},
-        enums={"a": EnumRule(values=(0, 1))},
-        schema=compiled(schema),
+        enums={"a": [0, 1]},
+        schema=schema,
     )
     assert found(checks, {"a": None}) == []
 
@@ -277,45 +271,40 @@ def test_rules_that_can_never_hold_are_refused_by_name() -> None:
     with pytest.raises(ValidationError, match=r"types\.a\n  'int' is no type; did you mean"):
         checks_of(types={"a": ["int"]})
     with pytest.raises(ValidationError, match="an enum without values allows nothing"):
-        checks_of(enums={"a": EnumRule(values=())})
+        checks_of(enums={"a": []})
     with pytest.raises(ValidationError, match=r"ranges\.a\n  no number lies between 10 and 0"):
-        checks_of(ranges={"a": RangeRule(low=10, high=0)})
+        checks_of(ranges={"a": [10, 0]})
     with pytest.raises(ValidationError, match=r"ranges\.a\n  no number lies between 1 and 1"):
-        checks_of(ranges={"a": RangeRule(low=1, high=1, is_low_open=True)})
+        checks_of(ranges={"a": {"exclusive_min": 1, "max": 1}})
 
 
 SMALL = st.one_of(
     st.sampled_from([None, True, False, 0, 1, 2, -1, 1.0, 1.5, 1e15, 10**15, "1", "warm", "WARM"]),
     st.lists(st.integers(0, 2), max_size=2),
 )
-SPECS = st.builds(
-    FieldSpec,
-    path=st.sampled_from(["a", "a.b", "a[*]", "a[*].b"]).map(FieldPath.parse),
-    types=st.none() | st.frozensets(st.sampled_from(sorted(ALL_TYPES)), min_size=1),
-    is_required=st.booleans(),
-    choices=st.none() | st.sampled_from([Choices(("warm", 1)), Choices((None, 2, True))]),
-    is_folded=st.booleans(),
-    range=st.none() | st.just(UNIT_RANGE) | st.just(RangeRule(low=0, high=1, is_low_open=True)),
-    reads_numbers=st.booleans(),
-).map(
-    # Texts are read as numbers where a range wants one and no text is meant.
-    lambda spec: replace(
-        spec,
-        reads_numbers=spec.reads_numbers and spec.range is not None and not spec.takes_text,
-    )
-)
+FIELDS = ["a", "a.b", "a[*]", "a[*].b"]
+RULES = st.fixed_dictionaries(
+    {},
+    optional={
+        "required": st.just(True),
+        "types": st.lists(st.sampled_from(sorted(ALL_TYPES)), min_size=1, unique=True),
+        "enums": st.sampled_from([["warm", 1], [None, 2, True]]),
+        "ranges": st.sampled_from([UNIT_RANGE, {"exclusive_min": 0, "max": 1}]),
+    },
+).filter(bool)
 INNER = (
     SMALL | st.dictionaries(st.just("b"), SMALL) | st.lists(st.dictionaries(st.just("b"), SMALL))
 )
 
 
-@given(spec=SPECS, value=st.dictionaries(st.just("a"), INNER))
+@given(name=st.sampled_from(FIELDS), rules=RULES, value=st.dictionaries(st.just("a"), INNER))
 def test_a_field_that_its_schema_finds_in_order_breaks_nothing_and_is_not_read(
-    spec: FieldSpec, value: dict[str, object]
+    name: str, rules: dict[str, object], value: dict[str, object]
 ) -> None:
-    if not CompiledSchema(spec.schema_in_order, name="in order").is_valid(value):
+    block = {kind: [name] if kind == "required" else {name: said} for kind, said in rules.items()}
+    field = compiled_field(name, RuleBlock.model_validate(block), compiled(True))
+    if not compiled(field.schema_in_order).is_valid(value):
         return
-    for place in spec.path.places(value):
-        assert not (spec.is_required and place.value is None)
-        assert place.problem is not None or spec.problem(place.value) is None
-        assert not isinstance(place.value, str) or spec.reading(place.value) is None
+    for place in field.path.places(value):
+        assert field.error(place, place.value, {}) is None
+        assert not isinstance(place.value, str) or field.reading(place.value) is None

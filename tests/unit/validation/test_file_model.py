@@ -10,8 +10,8 @@ from ai_psychiatrist.validation.config.document import (
     Document,
     TooManyProblems,
     document_of,
+    validate_model,
 )
-from ai_psychiatrist.validation.config.model_problems import validate_model
 from ai_psychiatrist.validation.file_model import FileModel, Names, Number, Text, otherwise
 
 

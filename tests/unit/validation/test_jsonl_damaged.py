@@ -16,7 +16,7 @@ from ai_psychiatrist.validation.jsonl.lines import read_lines
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.run import ValidationOptions, validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
-from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
+from ai_psychiatrist.validation.jsonl.unit import Unit
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 VALIDATORS = [
@@ -31,9 +31,9 @@ class Run:
     """A file through the checks, with what was told of each line."""
 
     def __init__(self, made: MadeFile, validator: StepValidator, context: Path | None) -> None:
-        self.outcomes: list[UnitOutcome] = []
+        self.units: list[Unit] = []
         valid, failures = io.BytesIO(), io.BytesIO()
-        options = ValidationOptions(on_outcome=self.outcomes.append)
+        options = ValidationOptions(on_unit=self.units.append)
         self.summary: Summary = validate_lines(
             validator,
             read_lines(io.BytesIO(made.data), longest=LONGEST_LINE),
@@ -47,10 +47,9 @@ class Run:
     def counted_keys(self) -> Counter[str | None]:
         """Return how often each unit stands in the account of units."""
         return Counter(
-            outcome.unit.key
-            for outcome in self.outcomes
-            if not {error.rule for error in outcome.verdict.errors} & BESIDE
-            and outcome.unit.key is not None
+            unit.key
+            for unit in self.units
+            if not {error.rule for error in unit.verdict.errors} & BESIDE and unit.key is not None
         )
 
 
@@ -62,7 +61,7 @@ def physical_lines(data: bytes) -> dict[int, bytes]:
 
 def check_lines(made: MadeFile, run: Run) -> None:
     lines = physical_lines(made.data)
-    told = Counter(one.unit.number for one in run.outcomes if one.unit.number is not None)
+    told = Counter(one.number for one in run.units if one.number is not None)
     assert told == Counter(list(lines))
     numbers = [record["line"] for record in run.failures if record["line"] is not None]
     assert len(run.valid) + len(numbers) == len(lines)
@@ -76,20 +75,20 @@ def check_lines(made: MadeFile, run: Run) -> None:
 def check_units(made: MadeFile, run: Run) -> None:
     # A mark inside a line ends none, so that lines are as they were made.
     by_number = dict(enumerate(made.lines, 1))
-    for outcome in run.outcomes:
-        if outcome.unit.number is None:
+    for unit in run.units:
+        if unit.number is None:
             continue
-        line = by_number[outcome.unit.number]
-        rules = {error.rule for error in outcome.verdict.errors}
-        if outcome.verdict.is_valid:
+        line = by_number[unit.number]
+        rules = {error.rule for error in unit.verdict.errors}
+        if unit.verdict.is_valid:
             assert line.may_be_valid, line
-        if line.has_sure_id and outcome.unit.key is not None:
-            assert outcome.unit.key in {str(unit_id) for unit_id in line.ids}, line
+        if line.has_sure_id and unit.key is not None:
+            assert unit.key in {str(unit_id) for unit_id in line.ids}, line
         if line.is_intact:
-            assert outcome.unit.key == str(line.ids[0])
-            assert outcome.verdict.stage != "parse", (line, rules)
+            assert unit.key == str(line.ids[0])
+            assert unit.verdict.stage != "parse", (line, rules)
         if not line.may_be_valid and not rules & BESIDE:
-            assert outcome.verdict.stage == "parse", (line, rules)
+            assert unit.verdict.stage == "parse", (line, rules)
 
 
 @pytest.mark.sweep

@@ -40,8 +40,3 @@ def test_sizes_tile_the_stream(data: bytes, longest: int) -> None:
     assert sum(line.size for line in found) == len(data)
     ends_open = bool(data) and not data.endswith(b"\n")
     assert len(found) == data.count(b"\n") + ends_open
-
-
-def test_reading_stops_after_the_given_size() -> None:
-    found = list(read_lines(io.BytesIO(b"a\nb\nc\n"), first=7, size=4))
-    assert [(line.number, line.content) for line in found] == [(7, b"a"), (8, b"b")]

@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleSpec
 from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepConfig
 from ai_psychiatrist.validation.jsonl.run import ValidationOptions
-from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
+from ai_psychiatrist.validation.jsonl.unit import Unit
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
 
@@ -440,11 +440,11 @@ def test_run_without_a_valid_unit_says_so() -> None:
 
 
 def test_every_outcome_is_told_in_order(tmp_path: Path) -> None:
-    told: list[UnitOutcome] = []
+    told: list[Unit] = []
     context = context_file(tmp_path, asked("u0", a=1), asked("u1"))
-    options = ValidationOptions(on_outcome=told.append)
+    options = ValidationOptions(on_unit=told.append)
     run_lines([unit("u0"), "oops"], context=context, options=options)
-    assert [(one.unit.unit_id, one.verdict.stage, one.unit.context) for one in told] == [
+    assert [(one.unit_id, one.verdict.stage, one.context) for one in told] == [
         ("u0", None, {"a": 1}),
         (None, "parse", None),
         ("u1", "missing", {}),

@@ -6,12 +6,13 @@ from tests.fakes.pipeline_folder import PIPELINE, SCHEMA, changed, written
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT, STRICT, CoercionProfile
-from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, STRICT, CoercionProfile
+from ai_psychiatrist.validation.checks.field_kinds import EnumRule, RangeRule, TypeRule
 from ai_psychiatrist.validation.checks.rules import RuleLevel
+from ai_psychiatrist.validation.checks.step_config import RuleBlock
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.config.lint import lint_pipeline
-from ai_psychiatrist.validation.config.pipeline import RetryLimits, RuleBlock, load_pipeline
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline, load_pipeline
+from ai_psychiatrist.validation.config.retry_limits import RetryLimits
 
 
 def block_of(folder: Path, pipeline: str = PIPELINE) -> RuleBlock:
@@ -30,9 +31,9 @@ def test_a_step_holds_what_every_section_says_of_it(tmp_path: Path) -> None:
     assert step.template == tmp_path / "templates" / "rate.jinja2"
     block = block_of(tmp_path)
     assert block.required == ("score", "tone")
-    assert block.types == {"score": ("integer",)}
-    assert block.enums == {"tone": EnumRule(values=("warm", "cold"), match="casefold")}
-    assert block.ranges == {"score": RangeRule(low=0, high=3)}
+    assert block.types == {"score": TypeRule(("integer",))}
+    assert block.enums == {"tone": EnumRule(values=("warm", "cold"))}
+    assert block.ranges == {"score": RangeRule.model_validate([0, 3])}
     assert block.coerce == DEFAULT
     (rule,) = block.rules
     assert (rule.name, rule.level, rule.when) == (
@@ -55,32 +56,32 @@ def test_types_may_be_unions_with_null(
     tmp_path: Path, written_as: str, types: tuple[str, ...]
 ) -> None:
     pipeline = changed("      score: integer\n", f"      score: {written_as}\n")
-    assert block_of(tmp_path, pipeline).types == {"score": types}
+    assert block_of(tmp_path, pipeline).types["score"].root == types
 
 
 @pytest.mark.parametrize(
     ("written_as", "limits"),
     [
-        pytest.param("[1, 2.5]", RangeRule(low=1, high=2.5), id="both_ends"),
-        pytest.param("[0, null]", RangeRule(low=0, high=None), id="open_above"),
-        pytest.param("{max: 3}", RangeRule(low=None, high=3), id="open_below"),
+        pytest.param("[1, 2.5]", {"low": 1, "high": 2.5}, id="both_ends"),
+        pytest.param("[0, null]", {"low": 0, "high": None}, id="open_above"),
+        pytest.param("{max: 3}", {"low": None, "high": 3}, id="open_below"),
         pytest.param(
             "{exclusive_min: 0, max: 1}",
-            RangeRule(low=0, high=1, is_low_open=True),
+            {"low": 0, "high": 1, "is_low_open": True},
             id="without_its_low_end",
         ),
         pytest.param(
             "{min: 0, exclusive_max: 1}",
-            RangeRule(low=0, high=1, is_high_open=True),
+            {"low": 0, "high": 1, "is_high_open": True},
             id="without_its_high_end",
         ),
     ],
 )
 def test_ranges_may_be_open_and_exclude_their_ends(
-    tmp_path: Path, written_as: str, limits: RangeRule
+    tmp_path: Path, written_as: str, limits: dict[str, object]
 ) -> None:
     pipeline = changed("      score: [0, 3]\n", f"      score: {written_as}\n")
-    assert block_of(tmp_path, pipeline).ranges == {"score": limits}
+    assert block_of(tmp_path, pipeline).ranges["score"].model_dump(exclude_defaults=True) == limits
 
 
 def test_an_enum_may_be_matched_exactly(tmp_path: Path) -> None:
@@ -146,8 +147,7 @@ def test_a_step_may_require_what_an_earlier_one_answers_and_only_that(tmp_path: 
 def test_a_block_that_is_opted_out_of_is_empty_and_not_missing(tmp_path: Path) -> None:
     pipeline = PIPELINE[: PIPELINE.index("validation:")] + "validation: {rate: none}\n"
     block = block_of(tmp_path, pipeline)
-    assert block.is_empty
-    assert not block_of(tmp_path).is_empty
+    assert block == RuleBlock()
 
 
 def test_limits_are_read_and_have_defaults(tmp_path: Path) -> None:

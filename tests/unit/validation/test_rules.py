@@ -8,7 +8,7 @@ MANY: list[object] = list(range(2_000))
 
 
 def apply(*specs: RuleSpec, **out: object) -> RuleOutcome:
-    return RuleSet.compile(specs).apply(Scope(out=out, inp={"threshold": 1}))
+    return RuleSet(specs).apply(Scope(out=out, inp={"threshold": 1}))
 
 
 def rule(expr: str, when: str | None = None, **options: object) -> RuleSpec:
@@ -140,4 +140,4 @@ def test_refused_rule_is_named(expr: str, when: str | None) -> None:
     specs = [rule("score > 1"), RuleSpec(name="bad", expr=expr, when=when)]
 
     with pytest.raises(ExpressionRefused, match=r"^rule 'bad': calling '.*\(column 1\)$"):
-        RuleSet.compile(specs)
+        RuleSet(specs)

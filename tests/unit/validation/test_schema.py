@@ -8,10 +8,9 @@ import pytest
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.validation.checks.schema.compiled import (
     CompiledSchema,
-    SchemaInvalid,
     non_finite_errors,
 )
-from ai_psychiatrist.validation.checks.schema.references import Schema
+from ai_psychiatrist.validation.checks.schema.references import Schema, SchemaInvalid
 
 SCORES = {
     "type": "object",
@@ -292,14 +291,6 @@ def test_a_document_that_is_neither_object_nor_boolean_is_no_schema(document: An
 def test_the_error_of_a_misspelt_type_lists_the_types() -> None:
     with pytest.raises(SchemaInvalid, match="the types are array, boolean"):
         CompiledSchema({"type": "intger"}, name="answer.json")
-
-
-def test_a_resource_that_is_given_can_be_referred_to() -> None:
-    schema = {"$ref": "https://example.org/whole#/$defs/n"}
-    resources = {"https://example.org/whole": {"$defs": {"n": {"type": "integer"}}}}
-    compiled = CompiledSchema(schema, name="answer.json", resources=resources)
-    assert compiled.is_valid(1)
-    assert not compiled.is_valid("1")
 
 
 def test_numbers_that_are_not_finite_are_found_at_any_depth() -> None:

@@ -6,7 +6,8 @@ import jsonschema
 import pytest
 
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, SchemaInvalid
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.references import SchemaInvalid
 
 SEVENTH = "http://json-schema.org/draft-07/schema#"
 OF_2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -132,4 +133,5 @@ def test_what_is_no_schema_of_a_known_draft_is_refused(
 def test_a_keyword_that_means_nothing_is_a_warning(
     schema: dict[str, object], warnings: tuple[str, ...]
 ) -> None:
-    assert CompiledSchema(schema, name="s").warnings == warnings
+    said = tuple(f"schema 's': {warning}" for warning in warnings)
+    assert CompiledSchema(schema, name="s").warnings == said

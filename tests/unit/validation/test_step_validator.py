@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.failures import FailureStage
-from ai_psychiatrist.validation.checks.coercion.coercer import CoercionProfile
-from ai_psychiatrist.validation.checks.fields.specs import EnumRule, RangeRule
+from ai_psychiatrist.validation.checks.coercion.choices import CoercionProfile
 from ai_psychiatrist.validation.checks.rules import RuleLevel, RuleSpec
 from ai_psychiatrist.validation.checks.step_config import RuleBlock, Schema, StepConfig
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
@@ -68,7 +67,7 @@ def test_text_becomes_a_number_with_a_record_and_meets_the_rules_as_one() -> Non
 
 
 def test_ranged_text_without_a_type_is_compared_as_its_number() -> None:
-    verdict = check({"score": "2"}, schema={}, rules=(), ranges={"score": RangeRule(low=0, high=1)})
+    verdict = check({"score": "2"}, schema={}, rules=(), ranges={"score": [0, 1]})
     assert (verdict.stage, found(verdict)) == (STAGE.SCHEMA_VALIDATION, [("$.score", "range")])
     assert verdict.value == {"score": 2}
 
@@ -178,7 +177,7 @@ def test_number_that_is_not_finite_fails_in_its_place(literal: str) -> None:
     ],
 )
 def test_range_wants_a_number(value: object, rules: list[str]) -> None:
-    ranges = {"n": RangeRule(low=0, high=3)}
+    ranges = {"n": [0, 3]}
     verdict = check({"n": value}, schema={}, rules=(), ranges=ranges)
     assert [one.rule for one in verdict.errors] == rules
 
@@ -187,7 +186,7 @@ def test_range_may_be_open_and_a_type_a_union() -> None:
     block: dict[str, Any] = {
         "rules": (),
         "types": {"n": ("integer", "null")},
-        "ranges": {"n": RangeRule(low=0, high=None)},
+        "ranges": {"n": [0, None]},
     }
     assert check({"n": 10**6}, schema={}, **block).is_valid
     assert check({"n": None}, schema={}, **block).is_valid
@@ -402,7 +401,7 @@ def test_step_without_its_parts_is_refused(change: dict[str, Any], words: str) -
 def test_digests_tell_rules_and_schemas_apart() -> None:
     base = StepValidator(step())
     same = StepValidator(step(name="other"))
-    ruled = StepValidator(step(enums={"tone": EnumRule(values=("warm",))}))
+    ruled = StepValidator(step(enums={"tone": ["warm"]}))
     shaped = StepValidator(step(schema={"type": "object"}))
     assert (base.ruleset_digest, base.schema_digest) == (same.ruleset_digest, same.schema_digest)
     assert base.ruleset_digest != ruled.ruleset_digest

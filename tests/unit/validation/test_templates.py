@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from ai_psychiatrist.validation.config.templates import (
+    PromptTemplate,
     TemplateFailed,
     TemplateUnusable,
-    parse_template,
 )
 
 MOST_CPU_SECONDS = 20.0
@@ -75,7 +75,7 @@ DOUBLED = "{%% set ns = namespace(x='ab', l=[1]) %%}{%% for i in range(64) %%}%s
 def test_what_prompts_need_is_written(
     template: str, known: Mapping[str, object], text: str
 ) -> None:
-    assert parse_template(template).render(known) == text
+    assert PromptTemplate(template).render(known) == text
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_prompts_need_is_written(
 def test_a_template_is_stopped_at_what_is_too_much(template: str, what: str) -> None:
     before, started = peak_megabytes(), time.process_time()
     with pytest.raises(TemplateFailed) as caught:
-        parse_template(template).render({})
+        PromptTemplate(template).render({})
     assert caught.value.code == "template_too_large"
     assert "the template is stopped: " in str(caught.value)
     assert what in str(caught.value)
@@ -143,7 +143,7 @@ def peak_megabytes() -> float:
 
 
 def test_every_rendering_has_a_budget_of_its_own() -> None:
-    template = parse_template("{% for x in range(n) %}{% endfor %}done")
+    template = PromptTemplate("{% for x in range(n) %}{% endfor %}done")
     for _ in range(5):
         assert template.render({"n": 90_000}) == "done"
 
@@ -152,16 +152,16 @@ def test_every_rendering_has_a_budget_of_its_own() -> None:
 def test_what_the_sandbox_refuses_stays_refused(template: str) -> None:
     xs = [1]
     with pytest.raises(TemplateFailed):
-        parse_template(template).render({"x": "secret", "xs": xs})
+        PromptTemplate(template).render({"x": "secret", "xs": xs})
     assert xs == [1]
 
 
 def test_a_failure_names_variables_and_no_value() -> None:
     with pytest.raises(TemplateFailed, match="does not have: 'mood'") as caught:
-        parse_template("{{ said }} {{ mood }}").render({"said": "secret"})
+        PromptTemplate("{{ said }} {{ mood }}").render({"said": "secret"})
     assert caught.value.code == "missing_variable"
     with pytest.raises(TemplateFailed) as caught:
-        parse_template("{{ said + 1 }}").render({"said": "secret"})
+        PromptTemplate("{{ said + 1 }}").render({"said": "secret"})
     assert caught.value.code == "template_failed"
     assert "secret" not in str(caught.value)
     assert caught.value.__context__ is None
@@ -182,4 +182,4 @@ def test_a_failure_names_variables_and_no_value() -> None:
 )
 def test_what_is_no_template_is_refused(text: str) -> None:
     with pytest.raises(TemplateUnusable):
-        parse_template(text)
+        PromptTemplate(text)

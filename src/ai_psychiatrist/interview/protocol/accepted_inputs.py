@@ -34,7 +34,7 @@ def accepted_inputs(
             accepted[name] = _text(name, expected, given.get(name))
         else:
             accepted[name] = _integer(name, expected, given.get(name))
-    rules = RuleSet.compile([RuleSpec(**dict(rule)) for rule in protocol.rules])
+    rules = RuleSet([RuleSpec(**dict(rule)) for rule in protocol.rules])
     outcome = rules.apply(Scope(out=accepted, inp={}, meta={}))
     if outcome.errors:
         raise InputError(outcome.errors[0].message, field="inputs")

@@ -6,8 +6,7 @@ from typing import Final
 
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places
 from ai_psychiatrist.interview.protocol.records import AgentVerb, DriftPolicy, ProtocolKind
-from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
+from ai_psychiatrist.validation.config.document import Document, FileUnusable, decoded, read_bounded
 
 _FOLDER: Final = "prompts"
 _LONGEST: Final = 20_000

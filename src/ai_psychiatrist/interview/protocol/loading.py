@@ -10,8 +10,12 @@ from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.interview.protocol.checks import check_protocol
 from ai_psychiatrist.interview.protocol.guidelines import read_guidelines
 from ai_psychiatrist.interview.protocol.records import AgentVerb, InterviewProtocol
-from ai_psychiatrist.validation.config.document import Document, TooManyProblems, read_document
-from ai_psychiatrist.validation.config.model_problems import validate_model
+from ai_psychiatrist.validation.config.document import (
+    Document,
+    TooManyProblems,
+    read_document,
+    validate_model,
+)
 from ai_psychiatrist.validation.config.problem import LintProblem, unusable_file
 from ai_psychiatrist.validation.nearest import did_you_mean
 

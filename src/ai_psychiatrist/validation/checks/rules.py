@@ -1,7 +1,7 @@
 """Rules over a checked answer: expressions with a condition, a level and a message."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Final
 
@@ -72,19 +72,15 @@ PASSED: Final = RuleOutcome()
 """What rules say that all hold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSet:
     """The compiled rules of one step."""
 
-    rules: tuple[_Rule, ...] = field(repr=False)
-
-    @classmethod
-    def compile(cls, specs: Sequence[RuleSpec]) -> "RuleSet":
+    def __init__(self, specs: Sequence[RuleSpec]) -> None:
         """Compile rules, in the order in which they are applied.
 
         Raises `ExpressionRefused` with the rule's name and the column in its expression.
         """
-        return cls(rules=tuple(map(_compiled, specs)))
+        self._rules = tuple(map(_compiled, specs))
 
     def apply(self, scope: Scope) -> RuleOutcome:
         """Apply every rule to one unit."""
@@ -92,7 +88,7 @@ class RuleSet:
         warnings: list[UnitError] = []
         skipped: list[str] = []
         is_over_budget = False
-        for rule in self.rules:
+        for rule in self._rules:
             try:
                 found = _finding(rule, scope)
             except EvaluationFailed:
@@ -120,16 +116,21 @@ def _finding(rule: _Rule, scope: Scope) -> UnitError | object:
     try:
         applies = rule.condition is None or _holds(rule.condition, scope)
         if applies is not True:
-            return _SKIPPED if applies is False else _undecided(rule, "condition")
+            return (
+                _SKIPPED
+                if applies is False
+                else _unusable(rule, _UNDECIDED.format("condition"), rule.parts)
+            )
         result = rule.test.evaluate(scope)
     except EvaluationFailed as problem:
         if problem.kind == "budget":
             raise
-        return _not_evaluated(rule, problem)
+        name = problem.name if problem.kind == "unknown_name" else None
+        return _unusable(rule, f" {problem.reason}", rule.parts if name is None else (name,))
     if result is True:
         return None
     if result is not False:
-        return _undecided(rule, "expression")
+        return _unusable(rule, _UNDECIDED.format("expression"), rule.parts)
     return UnitError(parts=rule.parts, rule=rule.name, message=rule.message.format(scope))
 
 
@@ -145,16 +146,11 @@ def _holds(condition: Expression, scope: Scope) -> object:
 _SKIPPED: Final = object()
 
 
-def _undecided(rule: _Rule, part: str) -> UnitError:
-    message = f"rule {rule.name!r}: its {part} gives neither true nor false"
-    return UnitError(parts=rule.parts, rule=RULE_EVAL, message=message)
+def _unusable(rule: _Rule, reason: str, parts: tuple[PathPart, ...]) -> UnitError:
+    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r}{reason}")
 
 
-def _not_evaluated(rule: _Rule, problem: EvaluationFailed) -> UnitError:
-    parts = rule.parts
-    if problem.kind == "unknown_name" and problem.name is not None:
-        parts = (problem.name,)
-    return UnitError(parts=parts, rule=RULE_EVAL, message=f"rule {rule.name!r} {problem.reason}")
+_UNDECIDED: Final = ": its {} gives neither true nor false"
 
 
 def _compiled(spec: RuleSpec) -> _Rule:

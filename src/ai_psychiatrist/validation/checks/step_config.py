@@ -4,15 +4,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, Protocol, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from ai_psychiatrist.validation.checks.coercion.coercer import DEFAULT
-from ai_psychiatrist.validation.checks.field_settings import Coercion, FieldRange, FieldTypes
-from ai_psychiatrist.validation.checks.fields.specs import EnumRule
+from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.validation.checks.coercion.choices import DEFAULT, WrittenProfile
+from ai_psychiatrist.validation.checks.field_kinds import FieldRules
 from ai_psychiatrist.validation.checks.rules import RuleSpec
-from ai_psychiatrist.validation.expressions import Procedure, compile_procedure
+from ai_psychiatrist.validation.checks.verdict import Verdict, refusal
+from ai_psychiatrist.validation.expressions import EvaluationFailed, compile_procedure
 from ai_psychiatrist.validation.file_model import Count, FileModel, Names, Text, invalid
 
 StepScope: TypeAlias = Literal["llm", "expression", "run", "fan_out"]
@@ -34,26 +35,15 @@ def _says_something(rule: object) -> object:
     return rule
 
 
-class RuleBlock(FileModel):
+class RuleBlock(FieldRules):
     """The checks of a step beside its schema; an empty block was written as `none` on purpose."""
 
-    required: Names = ()
-    """Fields that have to be there and not null."""
-    types: dict[str, FieldTypes] = Field(default_factory=dict)
-    """Field → JSON type names, any of which will do; `null` among them allows null."""
-    enums: dict[str, EnumRule] = Field(default_factory=dict)
-    ranges: dict[str, FieldRange] = Field(default_factory=dict)
     rules: tuple[Annotated[RuleSpec, BeforeValidator(_says_something)], ...] = ()
     inherited: Names = ()
     """Required fields that may come from the context instead of the answer."""
     protected: Names = ()
     """Names of the context that an answer cannot override for the rules."""
-    coerce: Coercion = DEFAULT
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is checked beyond the schema."""
-        return not (self.required or self.types or self.enums or self.ranges or self.rules)
+    coerce: WrittenProfile = DEFAULT
 
 
 class StepExpressions(FileModel):
@@ -64,15 +54,6 @@ class StepExpressions(FileModel):
     expressions: dict[str, Text] = Field(default_factory=dict)
     loop_until: Text | None = None
     max_iterations: Count | None = None
-
-    def compile(self) -> Procedure:
-        """Return what can be run; raises `ExpressionRefused`, which names the expression."""
-        return compile_procedure(
-            init=self.init,
-            expressions=self.expressions,
-            loop_until=self.loop_until,
-            max_iterations=self.max_iterations,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +73,36 @@ class StepConfig:
     """`None` when the file has no block for this step: an answer cannot be validated."""
     expressions: StepExpressions | None = None
     """Of a step of scope `expression`."""
+
+
+class Find(Protocol):
+    """Finds what a step of expressions hands on for a unit."""
+
+    def __call__(
+        self, context: Mapping[str, object], unit_id: str, *, seed: int
+    ) -> dict[str, object] | Verdict:
+        """Return it, or why there is none; `seed`: what is drawn at random depends on it."""
+
+
+def finder_of(step: StepConfig) -> Find | None:
+    """Return the expressions of a step, `None` for a step that a model answers.
+
+    Raises `ExpressionRefused` when one of them uses what is not offered.
+    """
+    if step.expressions is None:
+        return None
+    procedure = compile_procedure(**dict(step.expressions))
+
+    def find(
+        context: Mapping[str, object], unit_id: str, *, seed: int
+    ) -> dict[str, object] | Verdict:
+        try:
+            return procedure.run(context, seed=seed, step=step.name, unit_id=unit_id)
+        except EvaluationFailed as problem:
+            # Another try would find no more.
+            field = problem.field or ""
+            message = f"the expression {field!r} {problem.reason}"
+            stage = FailureStage.PIPELINE_INTERNAL
+            return refusal(stage, f"expression_{problem.kind}", message, field)
+
+    return find

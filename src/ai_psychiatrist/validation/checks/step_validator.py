@@ -3,16 +3,17 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import ConfigurationError, OutputRejected
-from ai_psychiatrist.domain.failures import FailureStage
+from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
 from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
 from ai_psychiatrist.validation.checks.field_checks import FieldChecks
-from ai_psychiatrist.validation.checks.fields.paths import parts_of, top_name
+from ai_psychiatrist.validation.checks.field_paths import parts_of, top_name
 from ai_psychiatrist.validation.checks.host_fields import (
     RETRY_COUNT,
     SET_ASIDE,
@@ -21,9 +22,8 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UnitSurroundings,
     accumulated,
 )
-from ai_psychiatrist.validation.checks.refusals import guarded, not_finite, unread_answer
 from ai_psychiatrist.validation.checks.rules import PASSED, RuleSet
-from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema, non_finite_errors
 from ai_psychiatrist.validation.checks.step_config import (
     MODEL_SCOPES,
     RuleBlock,
@@ -31,7 +31,7 @@ from ai_psychiatrist.validation.checks.step_config import (
     StepConfig,
     StepExpressions,
 )
-from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict
+from ai_psychiatrist.validation.checks.verdict import UnitError, Verdict, guarded, refusal
 from ai_psychiatrist.validation.expressions import LOOP, Scope, compile_expression
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 from ai_psychiatrist.validation.reply.parse import parse_object
@@ -61,16 +61,14 @@ class StepValidator:
         self._schema = CompiledSchema(
             schema, name=step.schema_name or step.name, checks_formats=step.checks_formats
         )
-        self.warnings = tuple(
-            f"schema {self._schema.name!r}: {one}" for one in self._schema.warnings
-        )
+        self.warnings = self._schema.warnings
         """Keywords of the schema that look wrong; it is used all the same."""
         required = frozenset(block.required) - frozenset(block.inherited)
         self._coercer = Coercer(
             self._schema, block.coerce, required=frozenset(map(top_name, required))
         )
         self._fields = FieldChecks(block, self._schema)
-        self._rules = RuleSet.compile(block.rules) if block.rules else None
+        self._rules = RuleSet(block.rules) if block.rules else None
         self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
         self._host = HostFields(self.known_fields, protected=frozenset(block.protected))
 
@@ -98,7 +96,7 @@ class StepValidator:
         host: HostFunctions | None = None,
     ) -> Verdict:
         """Check an answer that is an object already; the object itself is never changed."""
-        if (refused := not_finite(value)) is not None:
+        if (refused := _not_finite(value)) is not None:
             return refused
         around = UnitSurroundings.of(context, meta, host)
         return guarded(self.apply_rules, guarded(self.structure, value, around), around)
@@ -175,6 +173,27 @@ class StepValidator:
         return accumulated(context, answer, protected=self._host.protected)
 
 
+def unread_answer(text: str, rejection: OutputRejected, limits: ParseLimits) -> Verdict:
+    """Return the verdict on a text that was refused as an answer.
+
+    Numbers that are not finite are errors in their places, and the object is kept with them;
+    anything else is one error of parsing.
+    """
+    if rejection.code is RejectionCode.NOT_FINITE:
+        with suppress(OutputRejected):
+            parsed = parse_object(text, replace(limits, keeps_non_finite=True))
+            if not parsed.repaired and (refused := _not_finite(parsed.value)) is not None:
+                return refused
+    return refusal(FailureStage.PARSE, f"parse_{rejection.code.value}", rejection.feedback)
+
+
+def _not_finite(value: dict[str, object]) -> Verdict | None:
+    """Return the verdict on an object that holds NaN or infinities, `None` for any other."""
+    errors = tuple(non_finite_errors(value))
+    stage = FailureStage.SCHEMA_VALIDATION
+    return Verdict(value=value, stage=stage, errors=errors) if errors else None
+
+
 _OVER_BUDGET: Final = UnitError(
     rule="budget_exceeded", message="the rules need more steps for this unit than are allowed"
 )
@@ -197,7 +216,7 @@ def _schema_and_rules(step: StepConfig) -> tuple[Schema, RuleBlock]:
 
 
 def _known_fields(schema: Schema, block: RuleBlock) -> frozenset[str]:
-    named: set[str] = {*block.required, *block.types, *block.enums, *block.ranges}
+    named = set(block.field_names())
     if isinstance(schema, Mapping):
         for keyword in ("properties", "required"):
             found = schema.get(keyword)
@@ -208,8 +227,8 @@ def _known_fields(schema: Schema, block: RuleBlock) -> frozenset[str]:
 
 def _names_of_checks(block: RuleBlock) -> frozenset[str]:
     """Return every name that checks and rules may report, at whatever depth it stands."""
-    fields = (*block.required, *block.types, *block.enums, *block.ranges)
-    names = {part for field in fields for part in parts_of(field) if isinstance(part, str)}
+    parts = (part for field in block.field_names() for part in parts_of(field))
+    names = {part for part in parts if isinstance(part, str)}
     reads = [read for spec in block.rules for read in compile_expression(spec.expr).reads]
     names |= {key for read in reads for key in (read.name, *read.keys) if isinstance(key, str)}
     return frozenset(names | SET_ASIDE | {RETRY_COUNT, "error"})

@@ -1,13 +1,14 @@
 """What a check of one unit gives: the object that is kept, or the errors that speak against it."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import Final, ParamSpec, Self
 
 from ai_psychiatrist.domain.failures import FailureStage
 
 PathPart = str | int
+Given = ParamSpec("Given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +73,9 @@ class Coercion:
     @property
     def note(self) -> dict[str, object]:
         """The coercion as it is written."""
-        place = UnitError(parts=self.parts, rule="coercion", message="")
         return {
-            "path": place.path,
-            "pointer": place.pointer,
+            "path": json_path(self.parts),
+            "pointer": json_pointer(self.parts),
             "before": self.before,
             "after": self.after,
             "before_type": self.before_type,
@@ -103,6 +103,26 @@ class Verdict:
     def is_valid(self) -> bool:
         """Whether the unit passed."""
         return self.stage is None
+
+
+def refusal(stage: FailureStage, rule: str, message: str, *parts: str) -> Verdict:
+    """Return the verdict on an answer with one thing wrong and nothing to keep."""
+    error = UnitError(parts=parts, rule=rule, message=message)
+    return Verdict(value=None, stage=stage, errors=(error,))
+
+
+def guarded(check: Callable[Given, Verdict], *given: Given.args, **named: Given.kwargs) -> Verdict:
+    """Return what a check says, or the type of error and no more with which it failed itself."""
+    try:
+        return check(*given, **named)
+    except Exception as error:  # noqa: BLE001 - one unit must not end the others
+        return internal_error(error)
+
+
+def internal_error(error: Exception) -> Verdict:
+    """Return the verdict on a unit whose check failed itself."""
+    message = f"the check failed with {type(error).__name__}"
+    return refusal(FailureStage.PIPELINE_INTERNAL, "internal_error", message)
 
 
 _TYPE_NAMES: Final = {

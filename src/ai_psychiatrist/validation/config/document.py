@@ -2,7 +2,8 @@
 
 `read_document(path)` reads a file. `document.error(location, code, message)` reports a problem at
 the place that a tuple of keys and positions leads to. Pydantic names places in the same way, so
-`model_problems.validate_model(document, Model)` reports all that a model says against a file:
+`validate_model(document, Model)` reports all that a model says against a file, in our own words,
+for Pydantic's can repeat what stands in the file:
 
     document = read_document(path)
     try:
@@ -14,17 +15,17 @@ the place that a tuple of keys and positions leads to. Pydantic names places in 
     return document.problems
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from ai_psychiatrist.validation.config.given_file import (
-    MOST_YAML_BYTES,
-    FileUnusable,
-    decoded,
-    read_bounded,
-)
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from ai_psychiatrist.infrastructure.given_files import FileTooLarge, NotRegularFile, read_regular
+from ai_psychiatrist.validation.checks.verdict import type_name
 from ai_psychiatrist.validation.config.problem import (
     FilePosition,
     KeyPath,
@@ -33,11 +34,21 @@ from ai_psychiatrist.validation.config.problem import (
     dotted,
 )
 from ai_psychiatrist.validation.config.yaml_values import Mark, YamlUnusable, read_yaml
+from ai_psychiatrist.validation.nearest import did_you_mean
 
+MOST_BYTES: Final = 1 << 20
+"""Bound on a schema or a list of items."""
+MOST_TEMPLATE_BYTES: Final = 1 << 17
+MOST_YAML_BYTES: Final = 1 << 18
+"""Bound on a pipeline's or a protocol's own file."""
 MOST_PROBLEMS: Final = 500
 """Problems that are told of one file; each of them costs a search for what was meant."""
 
 _NOTHING: Final = object()
+
+
+class FileUnusable(Exception):
+    """A file cannot be read; the message says why and names no path."""
 
 
 class TooManyProblems(Exception):
@@ -78,11 +89,9 @@ class Document:
             place = FilePosition(line=mark.text.line, column=mark.text.column + column - 1)
         self.report_at(place, mark.path, code, message, level=level)
 
-    def warn(
-        self, location: KeyPath, code: str, message: str, *, column: int | None = None
-    ) -> None:
+    def warn(self, location: KeyPath, code: str, message: str) -> None:
         """Report a problem that the file can be used with."""
-        self.error(location, code, message, column=column, level=ProblemLevel.WARNING)
+        self.error(location, code, message, level=ProblemLevel.WARNING)
 
     def report_at(
         self,
@@ -183,6 +192,28 @@ def read_document(path: Path, *, what: str = "the file") -> Document:
         return document
 
 
+def read_bounded(path: Path, *, most_bytes: int = MOST_BYTES) -> bytes:
+    """Return a file's bytes; raises `FileUnusable` for no file, an unreadable or a large one."""
+    try:
+        return read_regular(path, most_bytes=most_bytes)
+    except FileTooLarge:
+        msg = f"it is larger than {most_bytes} bytes"
+    except NotRegularFile:
+        msg = "it is no regular file"
+    except OSError as error:
+        msg = error.strerror or "its name cannot be one of a file"
+    raise FileUnusable(msg)
+
+
+def decoded(content: bytes) -> str:
+    """Return UTF-8 text without a byte order mark; raises `FileUnusable` for other encodings."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        msg = "it is not UTF-8 text"
+        raise FileUnusable(msg) from None
+
+
 def with_line_feeds(content: bytes) -> bytes:
     """Return the content of a file as it is digested: an editor's line ends make no other file."""
     return content.replace(b"\r\n", b"\n")
@@ -219,3 +250,99 @@ _AND_MORE: Final = LintProblem(
     column=None,
     message=f"these are the first {MOST_PROBLEMS} problems; the rest was not looked at",
 )
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+_WANTED: Final[Mapping[str, str]] = {
+    "string_type": "a text, in quotes",
+    "string_pattern_mismatch": "a text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "list_type": "a list",
+    "tuple_type": "a list",
+}
+_BOUNDS: Final[Mapping[str, str]] = {
+    "greater_than_equal": "{ge} or more",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "{le} or less",
+    "less_than": "less than {lt}",
+}
+_CHOICES: Final[Mapping[str, str]] = {
+    "enum": "expected",
+    "literal_error": "expected",
+    "union_tag_invalid": "expected_tags",
+}
+_MISSING: Final = frozenset({"missing", "union_tag_not_found"})
+_TAGS: Final = frozenset({"union_tag_invalid", "union_tag_not_found"})
+_CHOICE: Final = re.compile("'([^']*)'")
+
+
+def validate_model(document: Document, model: type[_Model]) -> _Model | None:
+    """Make a model of a document, and report everything that speaks against it.
+
+    What is wrong is left out of the document and the rest is looked at again, so that there is a
+    model for further checks; its locations are those of the document as it is left. `None` when
+    too little remains. Raises `TooManyProblems`.
+    """
+    while document.is_readable:
+        try:
+            return model.model_validate(document.value)
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+        # What is missing leaves out all that is around it, so everything else is told before.
+        others = [detail for detail in details if detail["type"] not in _MISSING]
+        changes: dict[KeyPath, str | None] = {}
+        for detail in others or details:
+            changes |= _reported(document, detail)
+        if () in changes:
+            return None
+        document.leave_out(changes)
+    return None
+
+
+def _reported(document: Document, detail: ErrorDetails) -> dict[KeyPath, str | None]:
+    """Report one error, unless it follows from another; return what to leave out or rename."""
+    kind, context, where = detail["type"], detail.get("ctx", {}), detail["loc"]
+    if kind in _TAGS:
+        where = (*where, context["discriminator"].strip("'"))
+    if kind in _MISSING:
+        return _missing(document, where)
+    location, value = document.found(where)
+    is_key = where[-1:] == ("[key]",)
+    if is_key:
+        value = location[-1]
+    path = document.mark_at(location).path
+    if is_key or not any(document.reported_in(location)):
+        code, message = _said(kind, context, dotted(path) or "the file", value)
+        report = document.error if context.get("is_error", True) else document.warn
+        report(location, code, message)
+    return {location: context.get("meant")}
+
+
+def _missing(document: Document, location: KeyPath) -> dict[KeyPath, str | None]:
+    around, _ = document.found(location[:-1])
+    path, key = document.mark_at(around).path, location[-1]
+    if not document.reported_in((*around, key)):
+        document.error(around, "missing_key", f"{dotted(path) or 'the file'} has no {key!r}")
+    return {around: None}
+
+
+def _said(kind: str, context: Mapping[str, Any], place: str, value: object) -> tuple[str, str]:
+    """Return code and message of an error."""
+    if "message" in context:
+        return kind, context["message"]
+    if kind in _CHOICES:
+        options = _CHOICE.findall(context[_CHOICES[kind]])
+        hint = did_you_mean(value, options) if isinstance(value, str) else ""
+        return "unknown_choice", f"{place} is one of {', '.join(options)}{hint}"
+    found = "nothing" if value is None else "an empty text" if value == "" else type_name(value)
+    if kind in _BOUNDS:
+        return "out_of_range", f"{place} has to be {_BOUNDS[kind].format(**context)}"
+    return "wrong_shape", f"{place} has to be {_WANTED.get(kind, 'something else')}; found {found}"

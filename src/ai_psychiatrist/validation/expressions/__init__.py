@@ -1,12 +1,13 @@
 """Expressions of rules and steps: an allow-listed part of Python, compiled once."""
 
 from ai_psychiatrist.validation.expressions.compiler import ExpressionKind, compile_expression
-from ai_psychiatrist.validation.expressions.errors import (
+from ai_psychiatrist.validation.expressions.expression import (
     EvaluationFailed,
+    Expression,
     ExpressionRefused,
-    FailureKind,
+    FieldRead,
+    Scope,
 )
-from ai_psychiatrist.validation.expressions.expression import ConstantType, Expression, FieldRead
 from ai_psychiatrist.validation.expressions.message_template import MessageTemplate
 from ai_psychiatrist.validation.expressions.procedure import (
     LOOP,
@@ -15,17 +16,14 @@ from ai_psychiatrist.validation.expressions.procedure import (
     compile_procedure,
     is_local,
 )
-from ai_psychiatrist.validation.expressions.scope import Scope
 
 __all__ = [
     "LOOP",
     "MOST_ITERATIONS",
-    "ConstantType",
     "EvaluationFailed",
     "Expression",
     "ExpressionKind",
     "ExpressionRefused",
-    "FailureKind",
     "FieldRead",
     "MessageTemplate",
     "Procedure",

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from ai_psychiatrist.validation.expressions.errors import EvaluationFailed
+from ai_psychiatrist.validation.expressions.expression import (
+    UNIT_STEPS,
+    EvaluationFailed,
+    Scope,
+    StepScope,
+)
 from ai_psychiatrist.validation.expressions.operations import (
     CHARACTERS_PER_STEP,
     NUMBERS,
@@ -19,7 +24,6 @@ from ai_psychiatrist.validation.expressions.operations import (
     weigh,
     weigh_search,
 )
-from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, Scope, StepScope
 
 MAX_NUMERAL: Final = 400
 """Characters of a text that is read as a number."""

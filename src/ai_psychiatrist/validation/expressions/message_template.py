@@ -5,9 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ai_psychiatrist.validation.expressions.errors import EvaluationFailed
-from ai_psychiatrist.validation.expressions.expression import FieldRead
-from ai_psychiatrist.validation.expressions.scope import Scope
+from ai_psychiatrist.validation.expressions.expression import EvaluationFailed, FieldRead, Scope
 
 MAX_VALUE: Final = 200
 """Characters of one value in a message."""

@@ -9,8 +9,7 @@ import math
 from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.validation.expressions.errors import EvaluationFailed
-from ai_psychiatrist.validation.expressions.scope import Scope, StepScope
+from ai_psychiatrist.validation.expressions.expression import EvaluationFailed, Scope, StepScope
 
 CHARACTERS_PER_STEP: Final = 256
 HOST_CALL_STEPS: Final = 50

@@ -9,10 +9,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.validation.expressions.compiler import ExpressionKind, compile_expression
-from ai_psychiatrist.validation.expressions.errors import EvaluationFailed, ExpressionRefused
-from ai_psychiatrist.validation.expressions.expression import Expression
+from ai_psychiatrist.validation.expressions.expression import (
+    UNIT_STEPS,
+    EvaluationFailed,
+    Expression,
+    ExpressionRefused,
+    Scope,
+    StepScope,
+)
 from ai_psychiatrist.validation.expressions.operations import VIEWS
-from ai_psychiatrist.validation.expressions.scope import UNIT_STEPS, Scope, StepScope
 
 DEFAULT_ITERATIONS: Final = 1_000
 MOST_ITERATIONS: Final = 10_000

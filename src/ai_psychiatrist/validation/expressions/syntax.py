@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Final, Literal
 
-from ai_psychiatrist.validation.expressions.errors import ExpressionRefused
+from ai_psychiatrist.validation.expressions.expression import ExpressionRefused
 
 MAX_CHARACTERS: Final = 2_000
 MAX_DEPTH: Final = 80

@@ -14,8 +14,7 @@ from typing import BinaryIO, Final
 from ai_psychiatrist.domain.errors import InputError, OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.host_fields import SET_ASIDE, UNIT_ID
-from ai_psychiatrist.validation.checks.refusals import refusal
-from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict, refusal
 from ai_psychiatrist.validation.jsonl.lines import Line, read_lines
 from ai_psychiatrist.validation.jsonl.unit import unit_id_of
 from ai_psychiatrist.validation.reply.limits import ParseLimits

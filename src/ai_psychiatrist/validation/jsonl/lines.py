@@ -51,17 +51,16 @@ def read_lines(
     stream: LineSource,
     *,
     longest: int = LONGEST_LINE_BYTES,
-    first: int = 1,
-    size: int | None = None,
     ends_at_long: bool = False,
 ) -> Iterator[Line]:
-    r"""Yield the lines, which end at `\n` alone, until `size` bytes have been read or the end.
+    r"""Yield the lines, which end at `\n` alone.
 
     Of a line that is longer than `longest` bytes the rest is passed over without being kept; with
     `ends_at_long` it is not read. A byte order mark before line 1 is no part of it.
     """
-    number, left = first, size
-    while (left is None or left > 0) and (content := stream.readline(longest + 1)):
+    number = 0
+    while content := stream.readline(longest + 1):
+        number += 1
         taken = len(content)
         is_too_long = taken > longest and not content.endswith(b"\n")
         if is_too_long and not ends_at_long:
@@ -71,8 +70,6 @@ def read_lines(
         yield Line(number, None if is_too_long else content.rstrip(b"\r\n"), taken)
         if is_too_long and ends_at_long:
             return
-        number += 1
-        left = None if left is None else left - taken
 
 
 def skip_line(stream: LineSource) -> int:

@@ -2,24 +2,19 @@
 
 import gzip
 import json
-import os
-import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, cast
 
 import orjson
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.infrastructure.private_files import is_device
+from ai_psychiatrist.infrastructure.private_files import draft_of, is_device
 from ai_psychiatrist.validation.checks.host_fields import METADATA, SET_ASIDE, UNIT_ID
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
-
-_NAME_BYTES: Final = 8
-_OWNERS_ALONE: Final = 0o600
+from ai_psychiatrist.validation.jsonl.unit import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +28,13 @@ class Outputs:
     following: BinaryIO | None = None
     """The contexts of the next step, if wanted."""
 
-    def write(self, outcome: UnitOutcome, validator: StepValidator) -> None:
+    def write(self, unit: Unit, validator: StepValidator) -> None:
         """Write the lines of one unit."""
-        unit, verdict = outcome
+        verdict = unit.verdict
         if not verdict.is_valid:
-            self.failures.write(_failure_line(outcome))
+            self.failures.write(_failure_line(unit))
         else:
-            self.valid.write(_valid_line(outcome))
+            self.valid.write(_valid_line(unit))
             if self.following is not None:
                 known = validator.accumulated(unit.context or {}, verdict.value or {})
                 self.following.write(_line({UNIT_ID: unit.unit_id, **known}))
@@ -50,12 +45,11 @@ class Outputs:
                 self.coercions.write(line.encode("utf-8", "backslashreplace"))
 
 
-def _valid_line(outcome: UnitOutcome) -> bytes:
+def _valid_line(unit: Unit) -> bytes:
     """Return the coerced answer between the unit's id and the other fields of its host."""
-    unit, verdict = outcome
-    if unit.written is not None and verdict.value is unit.answer:
+    if unit.written is not None and unit.verdict.value is unit.answer:
         return unit.written + b"\n"
-    answer = verdict.value or {}
+    answer = unit.verdict.value or {}
     written = dict(answer) if unit.unit_id is None else {UNIT_ID: unit.unit_id, **answer}
     written |= {name: value for name, value in unit.host.items() if name not in SET_ASIDE}
     if METADATA in unit.host:
@@ -63,15 +57,14 @@ def _valid_line(outcome: UnitOutcome) -> bytes:
     return _line(written)
 
 
-def _failure_line(outcome: UnitOutcome) -> bytes:
-    unit, verdict = outcome
+def _failure_line(unit: Unit) -> bytes:
     return _line(
         {
             UNIT_ID: unit.unit_id,
-            "failure_stage": verdict.stage,
+            "failure_stage": unit.verdict.stage,
             "input": unit.context,
             "raw_response": unit.raw_response,
-            "errors": [error.note for error in verdict.errors],
+            "errors": [error.note for error in unit.verdict.errors],
             "retry_count": unit.retry_count,
             "line": unit.number,
         }
@@ -95,36 +88,17 @@ def output_file(path: Path, *, field: str) -> Iterator[BinaryIO]:
     `InputError` naming `field` when it cannot be written.
     """
     target = path.resolve()
-    if is_device(path) or target.is_dir():
-        # A device or a pipe cannot be replaced by a finished file, and what /dev/stdout stands for
-        # belongs to another program.
+    # A device or a pipe cannot be replaced by a finished file, and what /dev/stdout stands for
+    # belongs to another program.
+    is_replaced = not is_device(path) and not target.is_dir()
+    with ExitStack() as stack:
         try:
-            stream: BinaryIO = path.open("ab")
+            stream = stack.enter_context(draft_of(target) if is_replaced else path.open("ab"))
         except OSError as error:
-            raise _unwritable(field, error) from None
-        with stream:
-            yield stream
-        return
-    # Named before it is there: an interrupt at any moment finds what is to be removed.
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(_NAME_BYTES)}")
-    try:
-        with ExitStack() as stack:
-            try:
-                descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNERS_ALONE)
-            except OSError as error:
-                raise _unwritable(field, error) from None
-            stream = stack.enter_context(os.fdopen(descriptor, "wb"))
-            yield stack.enter_context(_packed(stream)) if path.suffix == ".gz" else stream
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _packed(plain: BinaryIO) -> BinaryIO:
-    """Return a stream whose bytes do not tell when or under which name they were written."""
-    packer = gzip.GzipFile(filename="", mode="wb", fileobj=plain, compresslevel=6, mtime=0)
-    return cast("BinaryIO", packer)
-
-
-def _unwritable(field: str, error: OSError) -> InputError:
-    return InputError(f"{field} cannot be written: {error.strerror}", field=field)
+            msg = f"{field} cannot be written: {error.strerror}"
+            raise InputError(msg, field=field) from None
+        if is_replaced and path.suffix == ".gz":
+            # Its bytes do not tell when or under which name they were written.
+            packer = gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0)
+            stream = cast("BinaryIO", stack.enter_context(packer))
+        yield stream

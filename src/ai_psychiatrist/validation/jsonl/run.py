@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.validation.checks.expression_step import Find
 from ai_psychiatrist.validation.checks.host_fields import (
     METADATA,
     RETRY_COUNT,
@@ -19,14 +18,14 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UNIT_ID,
     UnitSurroundings,
 )
-from ai_psychiatrist.validation.checks.refusals import guarded, internal_error, refusal
+from ai_psychiatrist.validation.checks.step_config import Find
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.checks.verdict import Verdict, guarded, internal_error, refusal
 from ai_psychiatrist.validation.jsonl.context import NOT_ASKED, AskedUnits
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
 from ai_psychiatrist.validation.jsonl.summary import Summary, Tally, summarise
-from ai_psychiatrist.validation.jsonl.unit import OnOutcome, Unit, UnitOutcome, read_unit
+from ai_psychiatrist.validation.jsonl.unit import UNCHECKED, OnUnit, Unit, read_unit
 
 logger = get_logger(__name__)
 
@@ -46,13 +45,15 @@ class ValidationOptions:
     """What is not checked by then fails as `pipeline_internal`."""
     needs_unit_ids: bool = True
     """Whether a line that names no unit fails; else it is a unit without a name."""
-    on_outcome: OnOutcome | None = None
+    on_unit: OnUnit | None = None
     on_progress: Callable[[int, int], None] | None = None
     """Called after each block of lines with how many bytes and lines it had."""
     earlier: Earlier | None = None
     """What the context file gives of a unit lies over this."""
     find: Find | None = None
     """Answers in place of the lines, which are then contexts."""
+    seed: int = 0
+    """What it draws by."""
     clock: Callable[[], float] = time.monotonic
 
 
@@ -127,8 +128,9 @@ class _Run:
         structured = clock()
         verdicts = list(map(guarded, repeat(self._validator.apply_rules), found, around))
         ruled = clock()
-        for outcome in map(UnitOutcome, units, verdicts):
-            self._write(outcome)
+        for unit, verdict in zip(units, verdicts, strict=True):
+            unit.verdict = verdict
+            self._write(unit)
         seconds["read"] += read - started
         seconds["structure"] += structured - read
         seconds["rules"] += ruled - structured
@@ -137,9 +139,10 @@ class _Run:
     def report_missing(self) -> None:
         """Write a failure for every unit that was asked for and not answered."""
         for asked in self.asked.unanswered():
+            known = self._known(asked.key, asked.context)
             unit = Unit(number=None, unit_id=asked.unit_id, content=None, given=asked.context)
-            unit.context = self._known(asked.key, asked.context)
-            self._write(UnitOutcome(unit, _MISSING))
+            unit.context, unit.verdict = known, _MISSING
+            self._write(unit)
 
     def _read(self, line: Line) -> Unit:
         validator = self._validator
@@ -152,7 +155,7 @@ class _Run:
             )
         except Exception as error:  # noqa: BLE001 - one unit must not end the others
             unit = Unit(number=line.number, unit_id=None, content=line.content, is_object=False)
-            unit.refusal = internal_error(error)
+            unit.verdict = internal_error(error)
         self.tally.objects += unit.is_object
         self.tally.unreadable_lines += not unit.is_object
         if unit.key is not None:
@@ -164,7 +167,7 @@ class _Run:
         given = self.asked.take(key)
         if isinstance(given, Verdict):
             self.tally.unexpected += given is NOT_ASKED
-            unit.refusal = given
+            unit.verdict = given
             return
         if self._options.find is not None and unit.answer is not None:
             given = {**(given or {}), **unit.answer}
@@ -178,14 +181,14 @@ class _Run:
         return {**earlier, **given}
 
     def _structure(self, unit: Unit, around: UnitSurroundings) -> Verdict:
-        if unit.refusal is not None:
-            return unit.refusal
+        if unit.verdict is not UNCHECKED:
+            return unit.verdict
         if self._deadline is not None and self._options.clock() >= self._deadline:
             return _TOO_LATE
         if self._options.find is not None:
             # Expressions answer for the unit, and that is checked like a model's answer.
             unit.answer = unit.written = unit.content = unit.text = None
-            found = self._options.find(around.inputs, unit.key or "")
+            found = self._options.find(around.inputs, unit.key or "", seed=self._options.seed)
             if isinstance(found, Verdict):
                 return found
             unit.answer, unit.text = found, json.dumps(found, ensure_ascii=False)
@@ -193,11 +196,11 @@ class _Run:
             return self._validator.structure(unit.answer, around)
         return self._validator.text_structure(unit.text or "", around)
 
-    def _write(self, outcome: UnitOutcome) -> None:
-        self.tally.count(outcome, self._validator)
-        self._outputs.write(outcome, self._validator)
-        if self._options.on_outcome is not None:
-            self._options.on_outcome(outcome)
+    def _write(self, unit: Unit) -> None:
+        self.tally.count(unit, self._validator)
+        self._outputs.write(unit, self._validator)
+        if self._options.on_unit is not None:
+            self._options.on_unit(unit)
 
 
 def _surroundings(unit: Unit) -> UnitSurroundings:

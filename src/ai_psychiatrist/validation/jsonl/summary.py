@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from ai_psychiatrist.domain.failures import FailureStage
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
-from ai_psychiatrist.validation.jsonl.unit import UnitOutcome
+from ai_psychiatrist.validation.jsonl.unit import Unit
 
 MOST_NAMES: Final = 1_000
 """Rules that are told apart; the names of providers' errors come from outside."""
@@ -69,13 +69,13 @@ class Tally(LineCounts):
         """Lines with a failure record."""
         return self.stages.total() - self.missing
 
-    def count(self, outcome: UnitOutcome, validator: StepValidator) -> None:
+    def count(self, unit: Unit, validator: StepValidator) -> None:
         """Count one unit."""
-        unit, verdict = outcome
+        verdict = unit.verdict
         if verdict.stage is None:
             self.valid += 1
         else:
-            self._count_failure(outcome, verdict.stage, validator)
+            self._count_failure(unit, verdict.stage, validator)
         for warning in verdict.warnings:
             self.warnings[warning.rule] += 1
         for name in verdict.skipped_rules:
@@ -83,14 +83,11 @@ class Tally(LineCounts):
         self.coercions += len(verdict.coercions)
         self.repaired += verdict.repaired or unit.is_repaired
 
-    def _count_failure(
-        self, outcome: UnitOutcome, stage: FailureStage, validator: StepValidator
-    ) -> None:
-        unit, verdict = outcome
+    def _count_failure(self, unit: Unit, stage: FailureStage, validator: StepValidator) -> None:
         if stage is not FailureStage.MISSING:
             self.unidentified += unit.unit_id is None
         self.stages[stage.value] += 1
-        for error in verdict.errors:
+        for error in unit.verdict.errors:
             known = error.rule in self.rules or len(self.rules) < MOST_NAMES
             rule = error.rule if known else "other"
             self.rules[rule] += 1

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import FailureStage, RejectionCode
@@ -14,8 +14,8 @@ from ai_psychiatrist.validation.checks.host_fields import (
     UNIT_ID,
     host_names_of_line,
 )
-from ai_psychiatrist.validation.checks.refusals import refusal, unread_answer
-from ai_psychiatrist.validation.checks.verdict import Verdict
+from ai_psychiatrist.validation.checks.step_validator import unread_answer
+from ai_psychiatrist.validation.checks.verdict import Verdict, refusal
 from ai_psychiatrist.validation.jsonl.lines import Line
 from ai_psychiatrist.validation.reply.json_decoder import ParsedObject, decode_loosely
 from ai_psychiatrist.validation.reply.limits import ParseLimits, rejected
@@ -28,6 +28,9 @@ MOST_PROVIDER_CHARACTERS: Final = 500
 
 _CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,40}\Z")
 _CODE_FIELDS: Final = ("status", "status_code", "code", "type")
+
+
+UNCHECKED: Final = Verdict(value=None)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,8 +55,8 @@ class Unit:
     is_repaired: bool = False
     is_object: bool = True
     """Whether the line is one JSON object, whatever becomes of it."""
-    refusal: Verdict | None = None
-    """Why there is no answer to check, or why it is not checked."""
+    verdict: Verdict = UNCHECKED
+    """Why there is no answer to check, or why it is not checked; then what became of it."""
     context: Mapping[str, object] | None = field(default=None, repr=False)
     """What rules know beside the answer; `None` when that is nothing, or nobody asked."""
     given: Mapping[str, object] | None = field(default=None, repr=False)
@@ -72,15 +75,8 @@ class Unit:
         return self.content.decode("utf-8", "backslashreplace")
 
 
-class UnitOutcome(NamedTuple):
-    """What became of a unit, as every output has it."""
-
-    unit: Unit
-    verdict: Verdict
-
-
-OnOutcome: TypeAlias = Callable[[UnitOutcome], None]
-"""Told of every line that is not blank and of every unit that was not answered, in order."""
+OnUnit: TypeAlias = Callable[[Unit], None]
+"""Takes every line that is not blank and every unit that was not answered, in order."""
 
 
 def read_unit(
@@ -94,7 +90,7 @@ def read_unit(
     if line.content is None:
         refused = _TOO_LONG if line.is_writable else _NO_JSON_VALUE
         return Unit(
-            number=line.number, unit_id=None, content=None, is_object=False, refusal=refused
+            number=line.number, unit_id=None, content=None, is_object=False, verdict=refused
         )
     try:
         parsed = _parsed(line, line.content, limits)
@@ -126,7 +122,7 @@ def _unit(
     value.pop(UNIT_ID, None)
     host = {name: value.pop(name) for name in host_names_of_line(value, answers_with)}
     text, metadata = host.get(RAW_TEXT), host.get(METADATA)
-    refused = None
+    refused = UNCHECKED
     if unit_id is None and (needs_id or has_id):
         refused = _NO_UNIT_ID
     elif text is not None and not isinstance(text, str):
@@ -140,13 +136,13 @@ def _unit(
         number=line.number,
         unit_id=unit_id,
         content=line.content,
-        answer=value if has_answer and refused is None else None,
+        answer=value if has_answer and refused is UNCHECKED else None,
         text=text if isinstance(text, str) else None,
         host=host,
         retry_count=_retry_count(value, host, metadata),
         written=None if host else written,
         is_repaired=parsed.repaired,
-        refusal=refused,
+        verdict=refused,
     )
 
 
@@ -162,7 +158,7 @@ def _refused(number: int, content: bytes, rejection: OutputRejected, limits: Par
         content=content,
         is_object=bool(verdict.value),
         retry_count=_retry_count(value, value.get(METADATA)),
-        refusal=verdict,
+        verdict=verdict,
     )
 
 

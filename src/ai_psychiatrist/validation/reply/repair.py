@@ -9,7 +9,7 @@ by that. A text that ends too early is refused.
 
 import math
 import re
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ai_psychiatrist.domain.errors import OutputRejected
 from ai_psychiatrist.domain.failures import RejectionCode
@@ -25,6 +25,7 @@ from ai_psychiatrist.validation.reply.strings import (
     OPENERS,
     QUOTED_KEY,
     SPACE,
+    Read,
     StringPlace,
     string_at,
 )
@@ -33,17 +34,9 @@ BracketMove: TypeAlias = Literal["closed_too_early", "never_closed", "odd", "dro
 """What became of a bracket that stands in a wrong place."""
 
 
-class Repaired(NamedTuple):
-    """What malformed JSON says."""
-
-    value: object
-    end: int
-    """Offset after the value."""
-
-
 def repaired_value(
     text: str, limits: ParseLimits, *, start: int = 0, end: int, effort: Effort
-) -> Repaired:
+) -> Read[object]:
     """Read the object or list that begins at `start`, of a text that goes to `end`.
 
     Raises `OutputRejected` when it ends too early, breaks a limit, or has no one reading.
@@ -72,7 +65,7 @@ def repaired_value(
     # Where brackets went wrong in two ways, one of them was moved from here to there.
     if not is_clear or len(set(best.moved)) > 1:
         raise rejected(RejectionCode.UNREPAIRABLE)
-    return Repaired(best.value, best.at)
+    return Read(best.value, best.at)
 
 
 _GAP: Final = re.compile(rf"(?:[{SPACE}]++|//[^\n]*+|\#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)

@@ -5,12 +5,13 @@ string, and are read as such only in pairs that open and close a quotation.
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.validation.reply.limits import Effort, rejected
+
+Value = TypeVar("Value")
 
 SPACE: Final = r"\s\u180e\u200b-\u200f\u2060\ufeff"
 """Characters between the marks of JSON that stand for nothing, for a class of a pattern."""
@@ -51,17 +52,15 @@ class StringPlace(Enum):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundString:
-    """A string of malformed JSON."""
+class Read(NamedTuple, Generic[Value]):
+    """What a part of malformed JSON says."""
 
-    value: str
+    value: Value
     end: int
+    """Offset after it."""
 
 
-def string_at(
-    text: str, start: int, end: int, place: StringPlace, *, effort: Effort
-) -> FoundString:
+def string_at(text: str, start: int, end: int, place: StringPlace, *, effort: Effort) -> Read[str]:
     """Read the string whose opening mark is at `start`, of a text that goes to `end`.
 
     Raises `OutputRejected` when it does not end, or when more than one reading exists.
@@ -75,7 +74,7 @@ def string_at(
             words = text[start + 1 : mark.start()]
             if inner % 2 or _NEXT_LINE_OF_LIST.search(words):
                 break
-            return FoundString(value=_unescaped(words), end=mark.end())
+            return Read(_unescaped(words), mark.end())
         before, after = text[mark.start() - 1], text[mark.end() : min(mark.end() + 1, end)]
         if not after:
             raise rejected(RejectionCode.TRUNCATED)

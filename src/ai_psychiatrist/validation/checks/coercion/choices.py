@@ -2,13 +2,55 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BeforeValidator
 
 from ai_psychiatrist.validation.checks.coercion.text_values import (
     means_no_value,
     number_of,
     truth_of,
 )
+from ai_psychiatrist.validation.file_model import FileModel, Names, Text, invalid, otherwise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoercionProfile:
+    """Which changes are made, and which spellings of enum values are read."""
+
+    is_enabled: bool = True
+    enum_prefixes: tuple[str, ...] = ()
+    """Prefixes of which one is cut from a text before it is compared, such as `shadow `."""
+    enum_split: str | None = None
+    """A separator; of the parts around it the first that matches counts, such as ` | `."""
+
+
+DEFAULT: Final = CoercionProfile()
+STRICT: Final = CoercionProfile(is_enabled=False)
+
+
+class _Written(FileModel):
+    profile: Annotated[
+        Literal["strict", "default"],
+        otherwise("coerce_profile", "`profile` is 'strict' or 'default'"),
+    ] = "default"
+    enum_prefixes: Names = ()
+    enum_split: Text | None = None
+
+
+def _read(given: object) -> CoercionProfile:
+    if isinstance(given, CoercionProfile):
+        return given
+    read = _Written.model_validate(given)
+    if read.profile == "default":
+        return CoercionProfile(enum_prefixes=read.enum_prefixes, enum_split=read.enum_split)
+    if read.enum_prefixes or read.enum_split is not None:
+        raise invalid("coerce_profile", "the strict profile coerces nothing: it has no settings")
+    return STRICT
+
+
+WrittenProfile: TypeAlias = Annotated[CoercionProfile, BeforeValidator(_read)]
+"""A profile as a pipeline file writes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,29 +74,20 @@ def is_same(one: object, other: object) -> bool:
 class Choices:
     """The allowed values of an enum.
 
-    Case and surrounding spaces do not count. One of the prefixes may be cut from a text; of a text
-    with a separator the first part that matches counts. A text that fits two values fits none.
+    Case and surrounding spaces do not count. One of the profile's prefixes may be cut from a text;
+    of a text with its separator the first part that matches counts. A text that fits two values
+    fits none.
     """
 
-    def __init__(
-        self,
-        values: Sequence[object],
-        *,
-        prefixes: Sequence[str] = (),
-        separator: str | None = None,
-    ) -> None:
-        self.values = tuple(values)
+    def __init__(self, values: Sequence[object], profile: CoercionProfile) -> None:
         self._texts: dict[str, list[str]] = {}
         for value in values:
             if isinstance(value, str):
                 self._texts.setdefault(_folded(value), []).append(value)
         self._exact = frozenset(value for value in values if isinstance(value, str))
         self._others = tuple(value for value in values if not isinstance(value, str))
-        self._prefixes = tuple(prefixes)
-        self._separator = separator
-
-    def __len__(self) -> int:
-        return len(self.values)
+        self._prefixes = profile.enum_prefixes
+        self._separator = profile.enum_split
 
     def has(self, value: object) -> bool:
         """Return whether a value is one of the allowed ones as it stands."""

@@ -7,31 +7,19 @@ from typing import Final, TypeAlias
 
 import jsonschema_rs
 
-from ai_psychiatrist.validation.checks.coercion.choices import Choices
+from ai_psychiatrist.validation.checks.coercion.choices import Choices, CoercionProfile
 from ai_psychiatrist.validation.checks.schema.compiled import PATTERNS, CompiledSchema, fits
-from ai_psychiatrist.validation.checks.schema.complexity import listed, mapped
-from ai_psychiatrist.validation.checks.schema.type_names import (
+from ai_psychiatrist.validation.checks.schema.references import (
     ALL_TYPES,
-    allowed_types,
     allowed_values,
+    listed,
+    mapped,
     types_of,
 )
 
 Check: TypeAlias = Callable[[object], bool]
 
 _ANY: Final[frozenset[type]] = frozenset({dict, list, str, int, float, bool, type(None)})
-_NO_TYPES: Final[frozenset[type]] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoercionProfile:
-    """Which changes are made, and which spellings of enum values are read."""
-
-    is_enabled: bool = True
-    enum_prefixes: tuple[str, ...] = ()
-    """Prefixes of which one is cut from a text before it is compared, such as `shadow `."""
-    enum_split: str | None = None
-    """A separator; of the parts around it the first that matches counts, such as ` | `."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,30 +38,31 @@ class SchemaNode:
     is_whole: bool = False
     """Whether 5.0 is to be 5."""
     choices: Choices | None = None
-    named: "dict[str, SchemaNode | None]" = field(default_factory=dict)
-    patterns: "list[tuple[Check, SchemaNode | None]]" = field(default_factory=list)
-    rest: "SchemaNode | None" = None
+    named: "dict[str, SchemaNode]" = field(default_factory=dict)
+    patterns: "list[tuple[Check, SchemaNode]]" = field(default_factory=list)
+    rest: "SchemaNode" = field(init=False)
     """What is asked of fields of other names."""
-    first_items: "list[SchemaNode | None]" = field(default_factory=list)
-    items: "SchemaNode | None" = None
+    first_items: "list[SchemaNode]" = field(default_factory=list)
+    items: "SchemaNode" = field(init=False)
     """What is asked of the items after the first ones."""
-    conditions: "list[tuple[Check, SchemaNode | None, SchemaNode | None]]" = field(
-        default_factory=list
-    )
+    conditions: "list[tuple[Check, SchemaNode, SchemaNode]]" = field(default_factory=list)
     """What is asked where a check of the value holds, and where it does not."""
     alternatives: "list[Alternatives]" = field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
         """Whether something is asked of fields that the schema does not name."""
-        return self.rest is not None or any(inner for _, inner in self.patterns)
+        return bool(_union([self.rest, *(inner for _, inner in self.patterns)]))
 
-    def of_field(self, name: str) -> "list[SchemaNode | None]":
+    def of_field(self, name: str) -> "list[SchemaNode]":
         """Return what is asked of the field of a name, in order."""
         matching = [inner for matches, inner in self.patterns if matches(name)]
         if name not in self.named and not matching:
             matching = [self.rest]
-        return [self.named.get(name), *matching]
+        return [self.named.get(name, NOTHING), *matching]
+
+
+NOTHING: Final = SchemaNode(changes=frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +70,7 @@ class Branch:
     """One alternative of `anyOf` or `oneOf`."""
 
     fits: Check
-    node: SchemaNode | None
+    node: SchemaNode
     types: frozenset[str]
     """The types that it lets through."""
 
@@ -96,8 +85,8 @@ class Alternatives:
     changes: frozenset[type]
 
 
-def read_schema(schema: CompiledSchema, profile: CoercionProfile) -> SchemaNode | None:
-    """Return what a whole document asks, `None` when a coercion can give it nothing."""
+def read_schema(schema: CompiledSchema, profile: CoercionProfile) -> SchemaNode:
+    """Return what a whole document asks; it changes no type when a coercion can give it nothing."""
     return _Reader(schema, profile).node(schema.document)
 
 
@@ -107,37 +96,30 @@ class _Reader:
     def __init__(self, schema: CompiledSchema, profile: CoercionProfile) -> None:
         self._schema = schema
         self._profile = profile
-        self._read: dict[tuple[int, bool], SchemaNode | None] = {}
+        self._read: dict[tuple[int, bool], SchemaNode] = {}
         self._checks: jsonschema_rs.ValidatorMap | None = None
 
-    def node(self, schema: object, *, may_be_absent: bool = True) -> SchemaNode | None:
+    def node(self, schema: object, *, may_be_absent: bool = True) -> SchemaNode:
         if not isinstance(schema, Mapping):
-            return None
+            return NOTHING
         key = (id(schema), may_be_absent)
         if key not in self._read:
-            node = SchemaNode(may_be_absent=may_be_absent)
             # A schema that holds itself finds the node, which is not filled yet.
-            self._read[key] = node
+            self._read[key] = node = SchemaNode(may_be_absent=may_be_absent)
             self._fill(node, schema)
-            self._read[key] = node if node.changes else None
         return self._read[key]
 
     def _fill(self, node: SchemaNode, schema: Mapping[str, object]) -> None:
-        references, types = self._schema.references, types_of(schema)
-        inherited = [references.target(schema, keyword) for keyword in ("$ref", "$dynamicRef")]
-        parts = [
+        types = types_of(schema)
+        node.parts = [
             self.node(part, may_be_absent=node.may_be_absent)
-            for part in (*inherited, *listed(schema, "allOf"))
+            for part in self._schema.references.in_place(schema, ("allOf",))
         ]
-        node.parts = [part for part in parts if part is not None]
         node.text_types = frozenset() if "string" in types else types
         node.item_types = self._types(schema.get("items"))
         node.is_whole = "integer" in types and "number" not in types
         if (values := allowed_values(schema)) is not None:
-            profile = self._profile
-            node.choices = Choices(
-                values, prefixes=profile.enum_prefixes, separator=profile.enum_split
-            )
+            node.choices = Choices(values, self._profile)
         node.named = self._by_name(schema, "properties")
         patterns = self._by_name(schema, "patternProperties")
         node.patterns = [(_key_check(pattern), inner) for pattern, inner in patterns.items()]
@@ -145,7 +127,7 @@ class _Reader:
         node.first_items = [self.node(inner) for inner in listed(schema, "prefixItems")]
         node.items = self.node(schema.get("items"))
         dependents = self._by_name(schema, "dependentSchemas")
-        node.conditions = [(_has_field(name), inner, None) for name, inner in dependents.items()]
+        node.conditions = [(_has_field(name), inner, NOTHING) for name, inner in dependents.items()]
         if "if" in schema:
             branches = (schema.get("then"), schema.get("else"))
             then, other = (self.node(one, may_be_absent=node.may_be_absent) for one in branches)
@@ -157,7 +139,7 @@ class _Reader:
         ]
         node.changes = _changes(node)
 
-    def _by_name(self, schema: Mapping[str, object], keyword: str) -> dict[str, SchemaNode | None]:
+    def _by_name(self, schema: Mapping[str, object], keyword: str) -> dict[str, SchemaNode]:
         return {name: self.node(inner) for name, inner in mapped(schema, keyword).items()}
 
     def _alternatives(
@@ -179,7 +161,7 @@ class _Reader:
     def _types(self, schema: object) -> frozenset[str]:
         if not isinstance(schema, (Mapping, bool)):
             return ALL_TYPES
-        return allowed_types(self._schema.references, schema)
+        return self._schema.references.allowed_types(schema)
 
     def _check(self, schema: object) -> Check:
         """Return the check of one schema inside the document, with the document's references."""
@@ -187,8 +169,7 @@ class _Reader:
             return lambda _: bool(schema)
         if self._checks is None:
             self._checks = self._schema.checks_by_pointer()
-        pointer = self._schema.references.pointer(schema)
-        validator = None if pointer is None else self._checks.get(f"#{pointer}")
+        validator = self._checks.get(f"#{self._schema.references.pointer(schema)}")
         return (lambda _: False) if validator is None else partial(fits, validator)
 
 
@@ -196,16 +177,16 @@ def _changes(node: SchemaNode) -> frozenset[type]:
     kinds: dict[type, object] = {
         str: node.text_types or node.choices is not None,
         float: node.is_whole,
-        dict: node.is_open or any(node.named.values()),
-        list: node.items or any(node.first_items),
+        dict: node.is_open or _union(node.named.values()),
+        list: _union([node.items, *node.first_items]),
     }
     own = frozenset(kind for kind, asked in kinds.items() if asked)
     inner = [one for _, then, other in node.conditions for one in (then, other)]
-    return own.union(_union([*node.parts, *inner]), *(one.changes for one in node.alternatives))
+    return own | _union([*node.parts, *inner, *node.alternatives])
 
 
-def _union(nodes: Iterable[SchemaNode | None]) -> frozenset[type]:
-    return _NO_TYPES.union(*(node.changes for node in nodes if node is not None))
+def _union(asking: "Iterable[SchemaNode | Alternatives]") -> frozenset[type]:
+    return frozenset[type]().union(*(one.changes for one in asking))
 
 
 def _has_field(name: str) -> Check:

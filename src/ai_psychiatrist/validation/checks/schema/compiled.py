@@ -1,28 +1,28 @@
 """Check values against a JSON Schema that is compiled once."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import jsonschema_rs
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.schema.complexity import TooMuchWork, refuse_too_much_work
-from ai_psychiatrist.validation.checks.schema.dialects import (
-    DIALECTS,
-    Dialect,
-    dialect_of,
-    in_last_draft,
-    keyword_warnings,
-)
+from ai_psychiatrist.validation.checks.schema.complexity import require_bounded
 from ai_psychiatrist.validation.checks.schema.messages import sort_key, unit_errors
 from ai_psychiatrist.validation.checks.schema.references import (
+    ALL_TYPES,
     DIALECT,
     NAMING_KEYWORDS,
     Schema,
+    SchemaInvalid,
     SchemaReferences,
+    allowed_values,
+    children,
+    listed,
+    mapped,
 )
 from ai_psychiatrist.validation.checks.verdict import PathPart, UnitError, json_pointer
+from ai_psychiatrist.validation.nearest import nearest
 from ai_psychiatrist.validation.reply.json_decoder import is_deeper
 
 _UNCHECKABLE: Final = UnitError(
@@ -32,6 +32,7 @@ _UNCHECKABLE: Final = UnitError(
 
 PATTERNS: Final = jsonschema_rs.RegexOptions(size_limit=1 << 17)
 """The engine whose time grows with the text alone; the size of a pattern is its factor."""
+_MAY_HOLD: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else")
 _MOST_LEVELS: Final = 100
 _FORMATS: Final = frozenset(
     "date-time date time duration email idn-email hostname idn-hostname ipv4 ipv6 uri iri uuid "
@@ -40,14 +41,31 @@ _FORMATS: Final = frozenset(
 """JSON Schema Validation, draft 2020-12, section 7.3."""
 
 
-class SchemaInvalid(ConfigurationError):
-    """A schema is no JSON Schema of a known draft, or a reference in it leads nowhere."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A draft of JSON Schema."""
 
-    def __init__(self, name: str, *, pointer: str, keyword: str, problem: str) -> None:
-        place = f"{keyword!r} at {pointer or '/'}" if keyword else f"the schema at {pointer or '/'}"
-        super().__init__(f"schema {name!r}: {place} {problem}")
-        self.pointer = pointer
-        self.keyword = keyword
+    engine: type[jsonschema_rs.Validator]
+    unknown: frozenset[str] = frozenset()
+    """Keywords of the last draft that mean nothing in this one."""
+
+
+_NEW_IN_2020: Final = frozenset({"prefixItems", "$dynamicRef", "$dynamicAnchor"})
+_NEW_IN_2019: Final = frozenset(
+    "$anchor dependentRequired dependentSchemas maxContains minContains unevaluatedItems "
+    "unevaluatedProperties".split()
+)
+DIALECTS: Final[Mapping[str, Dialect]] = {
+    DIALECT: Dialect(engine=jsonschema_rs.Draft202012Validator),
+    "https://json-schema.org/draft/2019-09/schema": Dialect(
+        engine=jsonschema_rs.Draft201909Validator,
+        unknown=_NEW_IN_2020,
+    ),
+    "http://json-schema.org/draft-07/schema": Dialect(
+        engine=jsonschema_rs.Draft7Validator,
+        unknown=_NEW_IN_2020 | _NEW_IN_2019,
+    ),
+}
 
 
 class CompiledSchema:
@@ -56,8 +74,7 @@ class CompiledSchema:
     It is of draft 2020-12, or of 2019-09 or draft-07 where `$schema` names them: values are checked
     by that draft's own rules, and `document` is the schema in the words of the last.
     `format` is asserted as the standard's vocabulary does, unless `checks_formats` is false, and
-    nothing is fetched: `resources` holds, by URI, every other document that `$ref` may name. Raises
-    `SchemaInvalid` naming the keyword and the place.
+    nothing is fetched. Raises `SchemaInvalid` naming the keyword and the place.
     """
 
     def __init__(
@@ -65,37 +82,35 @@ class CompiledSchema:
         document: Schema,
         *,
         name: str,
-        resources: Mapping[str, Schema] | None = None,
         checks_formats: bool = True,
     ) -> None:
         self.name = name
         self._checks_formats = checks_formats
-        self._given = _plain(document)
-        if is_deeper(self._given, _MOST_LEVELS):
+        given = dict(document) if isinstance(document, Mapping) else document
+        if is_deeper(given, _MOST_LEVELS):
             problem = f"is nested deeper than {_MOST_LEVELS} levels"
             raise SchemaInvalid(name, pointer="", keyword="", problem=problem)
-        given = SchemaReferences(self._given, resources)
-        self._dialect = _only_dialect(name, self._given, given)
+        references = SchemaReferences(given)
+        dialect = _only_dialect(name, given, references)
         try:
-            jsonschema_rs.meta.validate(self._given)
-        except jsonschema_rs.ValidationError as error:
-            raise _broken_keyword(name, error, self._given) from None
-        self.document, self.references = self._given, given
-        if self._dialect.unknown and isinstance(self._given, dict):
-            self.document = in_last_draft(self._given, self._dialect)
-            self.references = SchemaReferences(self.document, resources)
-        for broken in self.references.problems():
-            raise SchemaInvalid(
-                name, pointer=broken.pointer, keyword=broken.keyword, problem=broken.message
+            jsonschema_rs.meta.validate(given)
+            self.document = given
+            if dialect.unknown and isinstance(given, dict):
+                self.document = in_last_draft(given, dialect)
+            self.references = SchemaReferences(self.document)
+            self.references.require_sound(name)
+            require_bounded(self.document, self.references, name)
+            self._validator = dialect.engine(
+                given,
+                validate_formats=checks_formats,
+                offline=True,
+                pattern_options=PATTERNS,
             )
-        _refuse_too_much_work(name, self.document, self.references)
-        self.warnings = tuple(keyword_warnings(given, self._dialect))
+        except jsonschema_rs.ValidationError as error:
+            raise _broken_keyword(name, error, given) from None
+        warnings = keyword_warnings(references, dialect)
+        self.warnings = tuple(f"schema {name!r}: {one}" for one in warnings)
         """Keywords that look wrong; the schema is used all the same."""
-        self._registry = jsonschema_rs.Registry(
-            [(uri, _plain(resource)) for uri, resource in (resources or {}).items()],
-            draft=self._dialect.draft,
-        )
-        self._validator = self._compiled()
 
     def is_valid(self, value: object) -> bool:
         """Return whether a value fits the schema."""
@@ -103,21 +118,50 @@ class CompiledSchema:
 
     def field_names(self) -> frozenset[str]:
         """Return the fields that the schema names, at whatever depth."""
-        schemas = [found.schema for found in self.references.sub_schemas()]
-        named = [
-            schema.get(keyword)
-            for schema in schemas
-            if isinstance(schema, Mapping)
-            for keyword in ("properties", "required")
-        ]
-        return frozenset(
-            name for names in named if isinstance(names, dict | list) for name in names
+        schemas = [schema for _, schema in self.references.sub_schemas()]
+        held = (one.get(key) for one in schemas for key in ("properties", "required"))
+        return frozenset(name for one in held if isinstance(one, dict | list) for name in one)
+
+    def at(self, parts: Sequence[PathPart]) -> list[Schema]:
+        """Return the schemas that name a place; a position stands for any item."""
+        return list(self.references.at(self.document, parts))
+
+    def types_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
+        """Return the types that a place may hold: those of all alternatives, all where none is."""
+        types = list(map(self.references.allowed_types, self.at(parts)))
+        return frozenset[str]().union(*types) if types else ALL_TYPES
+
+    def names_at(self, parts: Sequence[PathPart]) -> frozenset[str]:
+        """Return the fields that are named inside a place, even if under a condition."""
+        named = (
+            mapped(schema, "properties")
+            for inner in self.at(parts)
+            for schema in self.references.applied(inner, _MAY_HOLD)
         )
+        return frozenset[str]().union(*named)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether top-level fields that the schema does not name are refused."""
+        return any(
+            schema.get(keyword) is False and "patternProperties" not in schema
+            for schema in self.references.applied(self.document, ("allOf",))
+            for keyword in ("additionalProperties", "unevaluatedProperties")
+        )
+
+    def required_names(self) -> frozenset[str]:
+        """Return the fields that an answer always has to have."""
+        schemas = self.references.applied(self.document, ("allOf",))
+        return frozenset(str(name) for one in schemas for name in listed(one, "required"))
+
+    def lists_values_at(self, parts: Sequence[PathPart]) -> bool:
+        """Return whether the values that a place may hold are listed."""
+        schemas = (one for one in self.at(parts) if isinstance(one, Mapping))
+        return any(allowed_values(one) is not None for one in schemas)
 
     def unchecked_formats(self) -> frozenset[str]:
         """Return the formats that the schema names and the standard does not know."""
-        schemas = [found.schema for found in self.references.sub_schemas()]
-        named = {schema.get("format") for schema in schemas if isinstance(schema, Mapping)}
+        named = {schema.get("format") for _, schema in self.references.sub_schemas()}
         return frozenset(name for name in named if isinstance(name, str) and name not in _FORMATS)
 
     def checks_by_pointer(self) -> jsonschema_rs.ValidatorMap:
@@ -126,7 +170,6 @@ class CompiledSchema:
             self.document,
             validate_formats=self._checks_formats,
             offline=True,
-            registry=self._registry,
             pattern_options=PATTERNS,
         )
 
@@ -141,18 +184,6 @@ class CompiledSchema:
         except ValueError:
             return [_UNCHECKABLE]
         return sorted(found.values(), key=sort_key)
-
-    def _compiled(self) -> jsonschema_rs.Validator:
-        try:
-            return self._dialect.engine(
-                self._given,
-                validate_formats=self._checks_formats,
-                offline=True,
-                registry=self._registry,
-                pattern_options=PATTERNS,
-            )
-        except jsonschema_rs.ValidationError as error:
-            raise _broken_keyword(self.name, error, self._given) from None
 
 
 def fits(validator: jsonschema_rs.Validator, value: object) -> bool:
@@ -185,22 +216,14 @@ def _non_finite(value: object, parts: tuple[PathPart, ...]) -> Iterator[tuple[Pa
         yield parts
 
 
-def _refuse_too_much_work(name: str, document: Schema, references: SchemaReferences) -> None:
-    try:
-        refuse_too_much_work(document, references)
-    except TooMuchWork as error:
-        pointer = references.pointer(error.schema) or ""
-        raise SchemaInvalid(name, pointer=pointer, keyword="", problem=str(error)) from None
-
-
 def _only_dialect(name: str, document: Schema, references: SchemaReferences) -> Dialect:
     """Return the draft that a document names; raises `SchemaInvalid` for another or a second."""
     dialect = dialect_of(document)
-    for found in references.sub_schemas():
-        named = found.schema.get("$schema") if isinstance(found.schema, Mapping) else None
-        if named is not None and (dialect is None or dialect_of(found.schema) is not dialect):
+    for pointer, schema in references.sub_schemas():
+        named = schema.get("$schema")
+        if named is not None and (dialect is None or dialect_of(schema) is not dialect):
             problem = f"names {named!r}; write {DIALECT!r} or leave it out"
-            raise SchemaInvalid(name, pointer=found.pointer, keyword="$schema", problem=problem)
+            raise SchemaInvalid(name, pointer=pointer, keyword="$schema", problem=problem)
     return dialect or DIALECTS[DIALECT]
 
 
@@ -227,7 +250,65 @@ _CURES: Final = {
 }
 
 
-def _plain(document: Schema) -> dict[str, object] | bool:
-    if isinstance(document, Mapping) and not isinstance(document, dict):
-        return dict(document)
-    return document
+def dialect_of(document: Schema) -> Dialect | None:
+    """Return the draft that a document names, the last where it names none."""
+    named = document.get("$schema", DIALECT) if isinstance(document, Mapping) else DIALECT
+    return DIALECTS.get(named.rstrip("#")) if isinstance(named, str) else None
+
+
+def in_last_draft(schema: Mapping[str, object], dialect: Dialect) -> dict[str, object]:
+    """Return a schema in the words of the last draft, for what reads it next to the engine."""
+    is_seventh = dialect.engine is jsonschema_rs.Draft7Validator
+    unknown = dialect.unknown | {"$schema"}
+    said = {name: held for name, held in schema.items() if name not in unknown}
+    if is_seventh and "$ref" in said:
+        # What stands next to a reference means nothing, but can be referred to.
+        said = {name: said[name] for name in ("$ref", "definitions", "$defs") if name in said}
+    if is_seventh and str(said.get("$id", "")).startswith("#"):
+        said["$anchor"] = str(said.pop("$id"))[1:]
+    if isinstance(said.get("items"), list):
+        said["prefixItems"] = said.pop("items")
+        if "additionalItems" in said:
+            said["items"] = said.pop("additionalItems")
+    if "$recursiveRef" in said:
+        said.setdefault("$ref", said.pop("$recursiveRef"))
+    if is_seventh and isinstance(needed := said.pop("dependencies", None), Mapping):
+        is_list = {name: isinstance(one, list) for name, one in needed.items()}
+        said["dependentRequired"] = {name: one for name, one in needed.items() if is_list[name]}
+        said["dependentSchemas"] = {name: one for name, one in needed.items() if not is_list[name]}
+    for keyword in {child.keyword for child in children(said, "")}:
+        held = said[keyword]
+        if keyword in NAMING_KEYWORDS and isinstance(held, Mapping):
+            said[keyword] = {name: _inner(one, dialect) for name, one in held.items()}
+        else:
+            said[keyword] = _inner(held, dialect)
+    return said
+
+
+def _inner(held: object, dialect: Dialect) -> object:
+    if isinstance(held, list):
+        return [_inner(one, dialect) for one in held]
+    return in_last_draft(held, dialect) if isinstance(held, Mapping) else held
+
+
+_KEYWORDS: Final = frozenset(
+    "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref "
+    "$schema $vocabulary additionalItems additionalProperties allOf anyOf const contains "
+    "contentEncoding contentMediaType contentSchema default definitions dependencies "
+    "dependentRequired dependentSchemas deprecated description else enum example examples "
+    "exclusiveMaximum exclusiveMinimum format if items maxContains maxItems maxLength "
+    "maxProperties maximum minContains minItems minLength minProperties minimum multipleOf not "
+    "oneOf pattern patternProperties prefixItems properties propertyNames readOnly required then "
+    "title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly".split()
+)
+
+
+def keyword_warnings(references: SchemaReferences, dialect: Dialect) -> Iterator[str]:
+    """Yield what to say of keywords that mean nothing in a draft and look as if they did."""
+    for pointer, schema in references.sub_schemas():
+        for name in schema:
+            place = f"{name!r} at {pointer or '/'}"
+            if name in dialect.unknown:
+                yield f"{place} means nothing in the draft that '$schema' names"
+            elif name not in _KEYWORDS and (meant := nearest(name, _KEYWORDS)) is not None:
+                yield f"{place} is no keyword of JSON Schema; did you mean {meant!r}?"

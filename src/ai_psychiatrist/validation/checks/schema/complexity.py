@@ -8,7 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from ai_psychiatrist.validation.checks.schema.references import Schema, SchemaReferences
+from ai_psychiatrist.validation.checks.schema.references import (
+    Schema,
+    SchemaInvalid,
+    SchemaReferences,
+    listed,
+    mapped,
+)
 
 MOST_APPLIED: Final = 1_000
 """Parts of a schema that are applied to one value; 100 names or listed values count as one."""
@@ -28,47 +34,33 @@ _INSIDE: Final = frozenset(
 )
 """Keywords that ask something of the values inside a value."""
 
-_Parts = Counter[int]
-"""Schema, by its identity → how often it is applied."""
 
-
-class TooMuchWork(Exception):
-    """A schema asks for more than is done; the message says of what."""
-
-    def __init__(self, message: str, schema: Schema) -> None:
-        super().__init__(message)
-        self.schema = schema
-        """Where it does."""
-
-
-def refuse_too_much_work(document: Schema, references: SchemaReferences) -> None:
-    """Raise `TooMuchWork` unless every value of an answer meets few parts of a schema.
+def require_bounded(document: Schema, references: SchemaReferences, name: str) -> None:
+    """Raise `SchemaInvalid` unless every value of an answer meets few parts of a schema.
 
     No reference may lead back to its own schema without a step into the data.
     """
     if isinstance(document, Mapping):
-        _Unfolding(references).walk(document)
+        _Unfolding(references, name).walk(document)
 
 
 class _Unfolding:
     """Goes through the places that an answer can have, each set of parts once."""
 
-    def __init__(self, references: SchemaReferences) -> None:
-        self._references = references
+    def __init__(self, references: SchemaReferences, name: str) -> None:
+        self._references, self._name = references, name
         self._schemas: dict[int, Mapping[str, object]] = {}
-        self._applied: dict[int, _Parts] = {}
-        self._weights: dict[int, int] = {}
-        """Schema, by its identity → the weight of all that is applied with it."""
+        self._in_place: dict[int, list[Schema]] = {}
         self._steps = 0
 
     def walk(self, document: Mapping[str, object]) -> None:
         seen: set[frozenset[tuple[int, int]]] = set()
-        whole = self._together(self._known([(document, 1)]))
+        whole = self._applied([(document, 1)])
         level = [whole] if whole else []
         for _ in range(MOST_LEVELS):
             following = []
             for asked in (asked for place in level for asked in self._children(place)):
-                place = self._together(asked)
+                place = self._applied(asked)
                 key = frozenset(place.items())
                 if place and key not in seen:
                     seen.add(key)
@@ -76,86 +68,51 @@ class _Unfolding:
             if not following:
                 return
             level = following
-        message = f"leads more than {MOST_LEVELS} levels into an answer"
-        raise TooMuchWork(message, self._schemas[next(iter(level[0]))])
+        culprit = self._schemas[next(iter(level[0]))]
+        raise self._invalid(f"leads more than {MOST_LEVELS} levels into an answer", culprit)
 
-    def _known(self, asked: Iterable[tuple[object, int]]) -> _Parts:
-        parts: _Parts = Counter()
-        for schema, times in asked:
-            if isinstance(schema, Mapping):
-                self._schemas[id(schema)] = schema
-                parts[id(schema)] += times
-        return parts
-
-    def _together(self, asked: _Parts) -> _Parts:
-        """Return what is asked of the inside of a value to which some parts are applied."""
-        together: _Parts = Counter()
-        weight = 0
-        for part, times in asked.items():
-            applied = self._all_applied(part)
-            self._spend(len(applied), part)
-            weight += times * self._weights[part]
-            self._refuse_heavy(weight, part)
-            for inner, inner_times in applied.items():
-                if not _INSIDE.isdisjoint(self._schemas[inner]):
-                    together[inner] += times * inner_times
-        return together
-
-    def _all_applied(self, part: int) -> _Parts:
-        waiting = [part]
+    def _applied(self, asked: Iterable[tuple[object, int]]) -> Counter[int]:
+        """Return how often each schema that asks for the inside of a value is applied to one."""
+        waiting, applied, weight = [*asked], Counter[int](), 0
         while waiting:
-            current = waiting[-1]
-            if current in self._applied:
-                waiting.pop()
+            schema, times = waiting.pop()
+            if not isinstance(schema, Mapping):
                 continue
-            direct = self._known((one, 1) for one in self._direct(self._schemas[current]))
-            lacking = [inner for inner in direct if inner not in self._applied]
-            self._spend(len(direct) + 1, current)
-            if lacking:
-                waiting += lacking
-                continue
-            weights = [times * self._weights[inner] for inner, times in direct.items()]
-            self._weights[current] = _weight(self._schemas[current]) + sum(weights)
-            self._refuse_heavy(self._weights[current], current)
-            applied = Counter({current: 1})
-            for inner, times in direct.items():
-                self._spend(len(self._applied[inner]), current)
-                for deeper, deeper_times in self._applied[inner].items():
-                    applied[deeper] += times * deeper_times
-            self._applied[current] = applied
-            waiting.pop()
-        return self._applied[part]
+            part = id(schema)
+            if part not in self._in_place:
+                self._schemas[part] = schema
+                self._in_place[part] = list(self._references.in_place(schema))
+            weight += times * _weight(schema)
+            if weight > MOST_APPLIED:
+                message = f"applies more than {MOST_APPLIED} parts to one value; join them"
+                raise self._invalid(message, schema)
+            self._spend(1 + len(self._in_place[part]), schema)
+            waiting += [(inner, times) for inner in self._in_place[part]]
+            if not _INSIDE.isdisjoint(schema):
+                applied[part] += times
+        return applied
 
-    def _direct(self, schema: Mapping[str, object]) -> Iterator[Schema]:
-        return (one for one in self._references.same_place(schema) if one is not None)
-
-    def _children(self, place: _Parts) -> Iterator[_Parts]:
+    def _children(self, place: Counter[int]) -> Iterator[list[tuple[object, int]]]:
         """Yield what is asked of each kind of value inside a value."""
         schemas = [(self._schemas[part], times) for part, times in place.items()]
-        yield self._known((one.get("propertyNames"), times) for one, times in schemas)
+        yield [(one.get("propertyNames"), times) for one, times in schemas]
         names = dict.fromkeys(name for one, _ in schemas for name in mapped(one, "properties"))
         for name in (*names, None):
-            self._spend(len(schemas), next(iter(place)))
-            yield self._known(
-                (held, times) for one, times in schemas for held in _of_name(one, name)
-            )
+            self._spend(len(schemas), schemas[0][0])
+            yield [(held, times) for one, times in schemas for held in _of_name(one, name)]
         longest = max((len(listed(one, "prefixItems")) for one, _ in schemas), default=0)
         for position in range(longest + 1):
-            self._spend(len(schemas), next(iter(place)))
-            yield self._known(
-                (held, times) for one, times in schemas for held in _of_item(one, position)
-            )
+            self._spend(len(schemas), schemas[0][0])
+            yield [(held, times) for one, times in schemas for held in _of_item(one, position)]
 
-    def _refuse_heavy(self, weight: int, culprit: int) -> None:
-        if weight > MOST_APPLIED:
-            message = f"applies more than {MOST_APPLIED} parts to one value; join them"
-            raise TooMuchWork(message, self._schemas[culprit])
-
-    def _spend(self, steps: int, culprit: int) -> None:
+    def _spend(self, steps: int, culprit: Mapping[str, object]) -> None:
         self._steps += steps
         if self._steps > _MOST_STEPS:
-            message = "combines its parts in too many ways"
-            raise TooMuchWork(message, self._schemas[culprit])
+            raise self._invalid("combines its parts in too many ways", culprit)
+
+    def _invalid(self, problem: str, culprit: Mapping[str, object]) -> SchemaInvalid:
+        pointer = self._references.pointer(culprit)
+        return SchemaInvalid(self._name, pointer=pointer, keyword="", problem=problem)
 
 
 def _weight(schema: Mapping[str, object]) -> int:
@@ -179,15 +136,3 @@ def _of_item(schema: Mapping[str, object], position: int) -> Iterator[object]:
     first = listed(schema, "prefixItems")
     yield first[position] if position < len(first) else schema.get("items")
     yield from (schema.get(keyword) for keyword in _ANY_ITEM)
-
-
-def mapped(schema: Mapping[str, object], keyword: str) -> Mapping[str, object]:
-    """Return what a keyword holds by name, nothing where it holds no object."""
-    held = schema.get(keyword)
-    return held if isinstance(held, Mapping) else {}
-
-
-def listed(schema: Mapping[str, object], keyword: str) -> list[object]:
-    """Return what a keyword lists, nothing where it holds no list."""
-    held = schema.get(keyword)
-    return held if isinstance(held, list) else []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.validation.checks.fields.paths import FieldPath, parts_of, top_name
+from ai_psychiatrist.validation.checks.field_paths import FieldPath, parts_of, top_name
 from ai_psychiatrist.validation.checks.host_fields import (
     ALWAYS_PROTECTED,
     METADATA,
@@ -13,16 +13,10 @@ from ai_psychiatrist.validation.checks.host_fields import (
     SET_ASIDE,
     UNIT_ID,
 )
-from ai_psychiatrist.validation.checks.schema.messages import json_type
 from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepExpressions
 from ai_psychiatrist.validation.config.document import MOST_PROBLEMS, Document
-from ai_psychiatrist.validation.config.lint.steps import TEMPLATES, StepReading
 from ai_psychiatrist.validation.config.problem import KeyPath
-from ai_psychiatrist.validation.config.templates import (
-    TemplatesMissing,
-    TemplateUnusable,
-    parse_template,
-)
+from ai_psychiatrist.validation.config.step_files import TEMPLATES, StepReading
 from ai_psychiatrist.validation.expressions import (
     MOST_ITERATIONS,
     Expression,
@@ -44,9 +38,9 @@ _NUMBERS: Final = frozenset({"number", "integer"})
 def given_names(step: StepReading) -> frozenset[str]:
     """Return the fields that schema, expressions or checks of a step say its answer has."""
     block = step.config.rules or RuleBlock()
+    values = (name for _, rules in block.kinds() for name in rules)
     required = set(block.required) - set(block.inherited)
-    checked = map(top_name, (*required, *block.types, *block.enums, *block.ranges))
-    return described_names(step).union(checked)
+    return described_names(step).union(map(top_name, (*required, *values)))
 
 
 def described_names(step: StepReading) -> frozenset[str]:
@@ -83,7 +77,7 @@ class StepLint:
 
     def _check_block(self, block: RuleBlock) -> None:
         location, described = ("validation", self.step.name), described_names(self.step)
-        is_closed = self.step.schema is not None and self.step.schema.is_closed
+        is_closed = self.step.schema is not None and self.step.schema.compiled.is_closed
         self.used.update(block.required, block.types, block.protected)
         for way, name in _fields_of(block):
             try:
@@ -142,20 +136,15 @@ class StepLint:
 
     def _check_types(self, location: KeyPath, block: RuleBlock) -> None:
         """Report checks that no value of the field's types passes."""
-        schema = self.step.schema
-        for section, wanted in (
-            ("types", block.types),
-            ("ranges", dict.fromkeys(block.ranges, _NUMBERS)),
-            ("enums", {name: set(map(json_type, one.values)) for name, one in block.enums.items()}),
-        ):
-            for name, types in wanted.items():
-                said = None if schema is None else schema.types_at(parts_of(name))
-                if section != "types" and name in block.types:
-                    said = frozenset(block.types[name])
-                if said is not None and not _widened(said) & _widened(types):
-                    code, advice = _TYPE_PROBLEMS[section]
-                    message = f"the field is {_listed(said)}, this {_listed(types)}: {advice}"
-                    self.document.error((*location, section, name), code, message)
+        for kind, rules in block.kinds():
+            for name, rule in rules.items():
+                said = self.step.types_at(parts_of(name))
+                if kind != "types" and name in block.types:
+                    said = block.types[name].types
+                if said is not None and not _widened(said) & _widened(rule.types):
+                    code, advice = rule.conflict
+                    message = f"the field is {_listed(said)}, this {_listed(rule.types)}: {advice}"
+                    self.document.error((*location, kind, name), code, message)
 
     def _check_rule(self, where: KeyPath, source: str, condition: str | None) -> None:
         test = self._check_expression((*where, "expr"), source)
@@ -212,10 +201,10 @@ class StepLint:
         way, giver = _way(read), self._giver(read)
         if giver is None:
             return
-        types = None if giver.schema is None else giver.schema.types_at(way)
+        types = giver.types_at(way)
         block = giver.config.rules
         if types is None and block is not None and len(way) == 1 and way[0] in block.types:
-            types = frozenset(block.types[str(way[0])])
+            types = block.types[str(way[0])].types
         if types is not None and not _widened([kind]) & types:
             source = "the schema" if giver is self.step else f"the step {giver.name!r}"
             message = f"{way[0]!r} is {_listed(types)} in {source}, here it is a {kind}"
@@ -322,14 +311,12 @@ class StepLint:
         where = (*TEMPLATES, self.step.name)
         if self.step.template is None:
             return False
+        # Jinja2 is slow to load, and checks of answers need it only here.
+        from ai_psychiatrist.validation.config import templates  # noqa: PLC0415
+
         try:
-            template = parse_template(self.step.template)
-        except TemplatesMissing:
-            message = "the template was not looked into: Jinja2 is not installed; "
-            message += "pip install 'ai-psychiatrist[evaluation]'"
-            self.document.warn(where, "template_unchecked", message)
-            return False
-        except TemplateUnusable as error:
+            template = templates.PromptTemplate(self.step.template)
+        except templates.TemplateUnusable as error:
             self.document.error(where, "template_syntax", str(error))
             return False
         self.used.update(template.variables)
@@ -344,19 +331,14 @@ class StepLint:
 _OF_ALL: Final = "is in no schema of this or an earlier step and in no input"
 _OF_ANSWER: Final = "is no field of this step's own"
 _OF_CONTEXT: Final = "is neither an input nor a field of an earlier step"
-_TYPE_PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
-    "types": ("type_conflict", "no answer is both"),
-    "ranges": ("range_type", "a range needs a number"),
-    "enums": ("enum_type", "yes, no, on, off, null and numbers are text only in quotes"),
-}
 
 
 def _fields_of(block: RuleBlock) -> Iterable[tuple[KeyPath, str]]:
     """Yield every field that a block speaks of, with the way there."""
     for position, name in enumerate(block.required):
         yield ("required", position), name
-    for section in ("types", "enums", "ranges"):
-        yield from (((section, name), name) for name in getattr(block, section))
+    for kind, rules in block.kinds():
+        yield from (((kind, name), name) for name in rules)
 
 
 def _way(read: FieldRead) -> Sequence[str | int]:

@@ -1,18 +1,27 @@
 """Join what the sections of a pipeline file say about each step, and read the files it names."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Final
 
+from ai_psychiatrist.validation.checks.coercion.coercer import Coercer
+from ai_psychiatrist.validation.checks.schema.compiled import CompiledSchema
+from ai_psychiatrist.validation.checks.schema.references import ALL_TYPES, SchemaInvalid
 from ai_psychiatrist.validation.checks.step_config import MODEL_SCOPES, StepConfig, StepExpressions
 from ai_psychiatrist.validation.checks.verdict import PathPart
-from ai_psychiatrist.validation.config.document import Document
-from ai_psychiatrist.validation.config.given_file import FileUnusable, decoded, read_bounded
-from ai_psychiatrist.validation.config.lint.schema_file import SchemaFile, read_schema
+from ai_psychiatrist.validation.config.document import (
+    MOST_TEMPLATE_BYTES,
+    Document,
+    FileUnusable,
+    decoded,
+    read_bounded,
+    with_line_feeds,
+)
 from ai_psychiatrist.validation.config.pipeline_file import PipelineFile, StepEntry
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
-from ai_psychiatrist.validation.config.templates import MOST_TEMPLATE_BYTES
 from ai_psychiatrist.validation.nearest import did_you_mean
 
 TEMPLATES: Final = ("prompts", "templates")
@@ -25,6 +34,15 @@ _LINKS: Final[Mapping[KeyPath, str]] = {
 }
 _OF_MODELS: Final = ("prompts", "schemas", "api", "processing")
 """Sections that only pipelines with a model step need."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaFile:
+    """A schema that compiles."""
+
+    path: Path
+    content: bytes = field(repr=False)
+    compiled: CompiledSchema = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +63,12 @@ class StepReading:
 
     def names_at(self, way: Sequence[PathPart]) -> frozenset[str]:
         """Return the fields that its schema names inside a place of its answer."""
-        return frozenset() if self.schema is None else self.schema.names_at(way)
+        return frozenset() if self.schema is None else self.schema.compiled.names_at(way)
+
+    def types_at(self, way: Sequence[PathPart]) -> frozenset[str] | None:
+        """Return the JSON types that a place may hold; `None` where its schema does not say."""
+        types = ALL_TYPES if self.schema is None else self.schema.compiled.types_at(way)
+        return types if types and types != ALL_TYPES else None
 
 
 def read_steps(file: PipelineFile, document: Document, folder: Path) -> list[StepReading]:
@@ -75,7 +98,7 @@ def _read_step(
             document.error((*location, "prompt_template"), "prompt_template", message)
     if name in schemas.files:
         place, checks_formats = folder / schemas.schema_dir, schemas.check_formats
-        schema = read_schema(
+        schema = _read_schema(
             document, (*_SCHEMAS, name), place / schemas.files[name], checks_formats=checks_formats
         )
     own = StepExpressions.model_fields
@@ -84,7 +107,7 @@ def _read_step(
         name=name,
         scope=entry.scope,
         template=path,
-        schema=None if schema is None else schema.document,
+        schema=None if schema is None else schema.compiled.document,
         schema_name=None if schema is None else schema.path.name,
         checks_formats=schemas.check_formats,
         rules=file.validation.get(name),
@@ -101,6 +124,69 @@ def _read_template(document: Document, location: KeyPath, path: Path) -> str | N
         shown = f"{path.parent.name}/{path.name}"
         document.error(location, "template_file", f"the template {shown!r} cannot be used: {error}")
         return None
+
+
+def _read_schema(
+    document: Document, location: KeyPath, path: Path, *, checks_formats: bool
+) -> SchemaFile | None:
+    """Read and compile a schema; what is wrong is reported at `location`, which names it."""
+    try:
+        content = read_bounded(path)
+        schema = parse_json(content)
+    except FileUnusable as error:
+        shown = f"{path.parent.name}/{path.name}"
+        document.error(location, "schema_file", f"the schema {shown!r} cannot be used: {error}")
+        return None
+    if not isinstance(schema, dict | bool):
+        message = f"the schema {path.name!r} is neither an object nor true or false"
+        document.error(location, "schema_invalid", message)
+        return None
+    try:
+        compiled = CompiledSchema(schema, name=path.name)
+        Coercer(compiled)
+    except SchemaInvalid as error:
+        document.error(location, "schema_invalid", str(error))
+        return None
+    for unknown in sorted(compiled.unchecked_formats()) if checks_formats else ():
+        message = f"{unknown!r} is no format of the standard: it is not checked"
+        document.warn(location, "unknown_format", message)
+    for warning in compiled.warnings:
+        document.warn(location, "unknown_keyword", warning)
+    return SchemaFile(
+        path=path,
+        content=with_line_feeds(content),
+        compiled=compiled,
+    )
+
+
+def parse_json(content: bytes) -> object:
+    """Return what a file of JSON holds; raises `FileUnusable` for anything else."""
+    try:
+        return json.loads(
+            decoded(content), object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
+        )
+    except JSONDecodeError as error:
+        msg = f"it is no JSON, line {error.lineno} column {error.colno}: {error.msg}"
+    except RecursionError:
+        msg = "it is nested too deeply"
+    except ValueError:
+        msg = "it holds a number of too many digits"
+    raise FileUnusable(msg)
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            msg = f"the key {key!r} stands twice in one object"
+            raise FileUnusable(msg)
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> object:
+    msg = f"{name} is no JSON number"
+    raise FileUnusable(msg)
 
 
 def _check_sections(steps: Collection[StepReading], document: Document) -> None:
