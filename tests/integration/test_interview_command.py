@@ -77,7 +77,6 @@ class Terminal:
             folder,
             environment_of(folder, {"TERM": "xterm"} | dict(settings or {})),
             streams=dict.fromkeys(range(3), theirs),
-            is_afresh=True,
             is_on_terminal=True,
         )
         os.close(theirs)

@@ -1,7 +1,7 @@
 """The page of one assessment: every mark has its card, and nothing that was said is markup."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -45,9 +45,9 @@ def test_stored_result_is_read_back_as_it_was() -> None:
     assert Assessment.model_validate_json(kept).model_dump_json() == kept
 
 
-@pytest.mark.parametrize("view", [example_view(), eventful_view()], ids=["example", "eventful"])
-def test_every_link_and_description_leads_somewhere(view: SheetView) -> None:
-    page = ParsedPage(sheet_html(view))
+@pytest.mark.parametrize("view", [example_view, eventful_view])
+def test_every_link_and_description_leads_somewhere(view: Callable[[], SheetView]) -> None:
+    page = ParsedPage(sheet_html(view()))
     ids = [one.attributes["id"] for one in page.elements if "id" in one.attributes]
     assert len(ids) == len(set(ids))
     named = [
