@@ -64,6 +64,8 @@ JOB_OUTAGE_SECONDS: Final = Sweep(slice=2, whole=20)
 """How long the database of the queue is away."""
 BATCH_PROVIDERS: Final = Sweep(slice=1, whole=2)
 """Providers by whose batch interface each run is made, in turn."""
+BATCH_UNITS: Final = Sweep(slice=12, whole=40)
+"""Units of a pipeline by batches; more than there are under way at a time."""
 BATCH_KILLS: Final = Sweep(slice=2, whole=8)
 """Calls to batch interfaces at which a run is killed."""
 ASSESSMENTS_OF_COSTLY_REPLIES: Final = Sweep(slice=16, whole=64)

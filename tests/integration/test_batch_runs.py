@@ -54,7 +54,7 @@ def taken(cases: Sequence[T], count: int) -> Sequence[T]:
 
 
 def evaluate(folder: Path, server: BatchServer, model: str, *options: str, **more: str) -> Finished:
-    """Run `evaluate run` over the three interviews."""
+    """Run `evaluate run` over the interviews."""
     settings = server.settings | {"MODEL_DEFAULT": model} | more
     return run_here(["evaluate", "run", "interviews", *options], folder, settings)
 
@@ -97,12 +97,12 @@ def never_scored(request: Request) -> Reply:
 def as_live(
     folder: Path, model: str, script: Script, weather: Weather, *options: str, **more: str
 ) -> BatchServer:
-    """Make a run live and one by batches, and return the server of the second.
+    """Make a run of two interviews live and one by batches, and return the second's server.
 
     Both leave the same files, and the same calls are asked, each once.
     """
     if not (folder / "interviews").exists():
-        write_interviews(folder)
+        write_interviews(folder, "ab")
     with BatchServer(script=script) as live:
         done = evaluate(folder, live, model, "--out", "live", *options, **more)
     with BatchServer(script=script, weather=weather) as server:
@@ -161,7 +161,7 @@ def test_rounds_end_where_a_unit_has_spent_its_calls(tmp_path: Path, any_model: 
 
     settings = {"MODEL_MAX_CALLS": "12", "PYDANTIC_AI_RETRIES": "9", "BATCH_TRIES": "10"}
     server = as_live(tmp_path, any_model, refused, Weather(), **settings)
-    assert sum(len(batch.calls) for batch in server.batches) <= 3 * 12
+    assert sum(len(batch.calls) for batch in server.batches) <= 2 * 12
     assert len(server.batches) <= 12
 
 

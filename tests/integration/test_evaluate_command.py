@@ -28,11 +28,11 @@ TIRED = (
 )
 
 
-def write_interviews(folder: Path) -> Path:
-    """Write three interviews into a folder of texts."""
+def write_interviews(folder: Path, names: str = "abc") -> Path:
+    """Write an interview for each letter into a folder of texts."""
     interviews = folder / "interviews"
     interviews.mkdir()
-    for name in ("a", "b", "c"):
+    for name in names:
         text = f"{TIRED}Participant: I am {name}.\n"
         (interviews / f"{name}.txt").write_text(text, encoding="utf-8")
     return interviews

@@ -3,11 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-import pytest
 
 from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.api.paths import is_open
@@ -17,17 +17,21 @@ from ai_psychiatrist.domain.problems import problem_kinds
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("docs/http.md", "docs/interview.md")
-DOCUMENT = create_app(load_settings({}, None)).openapi()
-SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
-OPERATIONS = [
-    (path, method, operation)
-    for path, operations in DOCUMENT["paths"].items()
-    for method, operation in operations.items()
-]
+
+
+@cache
+def document() -> dict[str, Any]:
+    return create_app(load_settings({}, None)).openapi()
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
 
 
 def fields() -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, schema in SCHEMAS.items():
+    for name, schema in document()["components"]["schemas"].items():
         for field, said in schema.get("properties", {}).items():
             yield f"{name}.{field}", said
 
@@ -43,38 +47,37 @@ def test_every_field_has_words() -> None:
 def test_every_example_is_as_its_field_says() -> None:
     for name, said in fields():
         # Only what refers to others needs them; they take long to read.
-        others = {"components": DOCUMENT["components"]} if "$ref" in str(said) else {}
+        others = {"components": document()["components"]} if "$ref" in str(said) else {}
         validator = jsonschema_rs.validator_for({**said, **others})
         assert all(map(validator.is_valid, said.get("examples", ()))), name
 
 
 def test_every_schema_and_parameter_has_words() -> None:
-    assert [name for name, schema in SCHEMAS.items() if not schema.get("description")] == []
-    parameters = [one for *_, said in OPERATIONS for one in said.get("parameters", ())]
+    schemas = document()["components"]["schemas"]
+    assert [name for name, one in schemas.items() if not one.get("description")] == []
+    parameters = [one for *_, said in operations() for one in said.get("parameters", ())]
     assert [one["name"] for one in parameters if not one.get("description")] == []
 
 
 def test_operations_have_names_that_read_as_words_and_are_their_own() -> None:
-    names = [said["operationId"] for *_, said in OPERATIONS]
+    names = [said["operationId"] for *_, said in operations()]
     assert len(names) == len(set(names))
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)+", name) for name in names), names
     assert {"assess_transcript", "read_interview", "check_liveness"} <= set(names)
 
 
 def test_every_operation_is_in_a_group_that_is_described() -> None:
-    told = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
-    assert {tag for *_, said in OPERATIONS for tag in said["tags"]} == told.keys()
+    told = {tag["name"]: tag["description"] for tag in document()["tags"]}
+    assert {tag for *_, said in operations() for tag in said["tags"]} == told.keys()
     assert all(told.values())
 
 
-@pytest.mark.parametrize(
-    ("path", "method", "said"), OPERATIONS, ids=[f"{one[1]} {one[0]}" for one in OPERATIONS]
-)
-def test_every_refusal_names_its_problems(path: str, method: str, said: dict[str, Any]) -> None:
-    for status, answer in said["responses"].items():
-        assert answer["description"] not in ("", "Successful Response"), (path, method, status)
-        if status >= "400":
-            assert answer["x-problem-codes"], (path, method, status)
+def test_every_refusal_names_its_problems() -> None:
+    for path, method, said in operations():
+        for status, answer in said["responses"].items():
+            assert answer["description"] not in ("", "Successful Response"), (path, method, status)
+            if status >= "400":
+                assert answer["x-problem-codes"], (path, method, status)
 
 
 def test_every_problem_is_sent_somewhere_and_told() -> None:
@@ -85,7 +88,7 @@ def test_every_problem_is_sent_somewhere_and_told() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert problem_kinds().keys() <= texts
-    assert [one["type"] for one in DOCUMENT["x-problems"]] == [
+    assert [one["type"] for one in document()["x-problems"]] == [
         PROBLEM_TYPE + code for code in problem_kinds()
     ]
 
@@ -100,5 +103,5 @@ def test_every_problem_is_in_the_documentation_with_its_status() -> None:
 
 
 def test_every_operation_that_is_not_open_says_which_credential_it_needs() -> None:
-    closed = [(path, said) for path, _, said in OPERATIONS if not is_open(path)]
+    closed = [(path, said) for path, _, said in operations() if not is_open(path)]
     assert [path for path, said in closed if not said.get("security")] == []

@@ -20,7 +20,8 @@ from tests.fakes.exchange import Reply
 from tests.fakes.interview_model import calling_tools
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import ITEMS
-from tests.integration.command import COMMAND, Finished, environment_of, run
+from tests.integration.command import COMMAND, Finished, environment_of
+from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 from tests.integration.started import start
 from tests.patience import PATIENCE_SECONDS, wait_until
@@ -41,7 +42,7 @@ def interview(
     settings: Mapping[str, str] | None = None,
     stdin: str = "",
 ) -> Finished:
-    return run(["interview", *arguments], folder, settings, stdin=stdin.encode())
+    return run_here(["interview", *arguments], folder, settings, stdin=stdin.encode())
 
 
 def script(folder: Path, answers: str) -> tuple[str, str]:
@@ -77,7 +78,6 @@ class Terminal:
             folder,
             environment_of(folder, {"TERM": "xterm"} | dict(settings or {})),
             streams=dict.fromkeys(range(3), theirs),
-            is_afresh=True,
             is_on_terminal=True,
         )
         os.close(theirs)
@@ -278,7 +278,7 @@ def test_missing_crisis_line_is_told_at_the_start(
 
 def test_assessment_is_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text("Participant: I feel tired nearly every day.\n")
-    assessed = run(["assess", "talk.txt", "--json"], tmp_path)
+    assessed = run_here(["assess", "talk.txt", "--json"], tmp_path)
     (tmp_path / "assessment.json").write_text(assessed.out)
     answers = script(tmp_path, "1\n" * 7)
     for source in (("--from", "assessment.json"), ("--transcript", "talk.txt")):
@@ -445,7 +445,7 @@ def test_settings_can_name_protocols_once_for_all(tmp_path: Path) -> None:
 
 def test_folder_of_a_protocol_is_linted(tmp_path: Path) -> None:
     own_protocol(tmp_path, "max_asks: 2", "max_askes: 2")
-    done = run(["lint-config", "own"], tmp_path)
+    done = run_here(["lint-config", "own"], tmp_path)
     assert done.code == 2
     assert "max_askes" in done.out
     refused = interview(tmp_path, "--protocol", "own")

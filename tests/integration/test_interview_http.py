@@ -736,7 +736,8 @@ def test_rejected_reply_is_sent_back_once_and_the_step_has_failed(
 def test_interviews_take_a_place_as_assessments_do(tmp_path: Path) -> None:
     body = {"protocol": "incident", "inputs": INCIDENT}
     with ModelServerThread(lambda _: Reply(hang=True)) as models:
-        settings = settings_with(tmp_path, API_MAX_CONCURRENCY="1", **model_at(models.url))
+        one_place = {"API_MAX_CONCURRENCY": "1", "API_SLOT_WAIT_SECONDS": "0"}
+        settings = settings_with(tmp_path, **one_place, **model_at(models.url))
         with client_of(settings) as client:
             held = begin(client)
             with waiting(client, "/v1/interviews", body):

@@ -22,6 +22,7 @@ from tests.patience import wait_until
 BODY = {"transcript_text": "Interviewer: How are you?\nParticipant: I am tired every day.\n"}
 HIGH = {"transcript_text": "Participant: I want to kill myself. I have a plan for tonight."}
 ON = {"TELEMETRY_METRICS": "true"}
+ASKING = {"AUTH_REQUIRED": "true", **ON}
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
@@ -43,6 +44,29 @@ def of(samples: Samples, name: str, **labels: str) -> float:
         for (found, has), value in samples.items()
         if found == f"ai_psychiatrist_{name}" and labels.items() <= dict(has).items()
     )
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("asking")
+
+
+@pytest.fixture(scope="module")
+def keys(state: Path) -> dict[str, str]:
+    """A key of each scope, by the command."""
+    made = {}
+    for scope in ("metrics", "assess", "admin"):
+        done = run_here(["keys", "create", "--name", "watch", "--scope", scope], state, ASKING)
+        assert done.code == 0, done.err
+        made[scope] = done.out.strip()
+    return made
+
+
+@pytest.fixture(scope="module")
+def asking(state: Path) -> Iterator[str]:
+    """Where a server is that asks for keys."""
+    with Serving(state, ASKING) as serving:
+        yield serving.url
 
 
 @contextmanager
@@ -182,17 +206,10 @@ def test_they_are_text_of_prometheus_and_head_is_answered(tmp_path: Path) -> Non
     ("scope", "status"), [("metrics", 200), ("assess", 403), ("admin", 403), (None, 401)]
 )
 def test_where_keys_are_asked_for_only_a_key_for_metrics_reads_them(
-    tmp_path: Path, scope: str | None, status: int
+    asking: str, keys: dict[str, str], scope: str | None, status: int
 ) -> None:
-    environment = {"AUTH_REQUIRED": "true", **ON}
-    headers = {}
-    if scope is not None:
-        made = run_here(
-            ["keys", "create", "--name", "watch", "--scope", scope], tmp_path, environment
-        )
-        assert made.code == 0, made.err
-        headers = {"Authorization": f"Bearer {made.out.strip()}"}
-    with Serving(tmp_path, environment) as serving, client_at(serving.url) as client:
+    headers = {} if scope is None else {"Authorization": f"Bearer {keys[scope]}"}
+    with client_at(asking) as client:
         assert client.get("/metrics", headers=headers).status_code == status
         if scope == "metrics":
             assert client.get("/health", headers=headers).status_code == 200

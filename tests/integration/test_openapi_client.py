@@ -10,13 +10,11 @@ from typing import Final
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from ai_psychiatrist.api.app import create_app
-from ai_psychiatrist.config import load_settings
 from tests.integration.running_app import client_of, settings_with
+from tests.integration.test_interface_document import document
 
 ROOT: Final = Path(__file__).parents[2]
 GENERATOR: Final = ROOT / ".venv-client/bin/openapi-python-client"
-DOCUMENT: Final = create_app(load_settings({}, None)).openapi()
 IMPORT_ALL: Final = """
 import importlib, pkgutil, ai_psychiatrist_client as client
 from ai_psychiatrist_client import models
@@ -44,14 +42,14 @@ def run_program(
 
 
 def test_the_document_is_valid_openapi() -> None:
-    errors = [error.message for error in OpenAPIV31SpecValidator(DOCUMENT).iter_errors()]
+    errors = [error.message for error in OpenAPIV31SpecValidator(document()).iter_errors()]
     assert errors == []
-    assert "itemSchema" not in json.dumps(DOCUMENT)
+    assert "itemSchema" not in json.dumps(document())
 
 
 @pytest.mark.skipif(not GENERATOR.exists(), reason="`make` installs the generator apart")
 def test_a_client_can_be_generated_and_imported(tmp_path: Path) -> None:
-    (tmp_path / "openapi.json").write_text(json.dumps(DOCUMENT), "utf-8")
+    (tmp_path / "openapi.json").write_text(json.dumps(document()), "utf-8")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     given = ["generate", "--path", "openapi.json", "--output-path", "made"]
     made = run_program([str(GENERATOR), *given], tmp_path, {"PATH": path})

@@ -137,8 +137,9 @@ def _are_asked(models: ModelServerThread, assessments: int) -> bool:
 def test_a_key_that_may_not_assess_neither_waits_for_a_slot_nor_takes_one(tmp_path: Path) -> None:
     said = {"transcript_text": "Participant: I sleep badly."}
     with ModelServerThread(lambda _: Reply(hang=True)) as models:
+        one_place = {"API_MAX_CONCURRENCY": "1", "API_SLOT_WAIT_SECONDS": "0"}
         settings = settings_with(
-            tmp_path, AUTH_REQUIRED="true", API_MAX_CONCURRENCY="1", **model_at(models.url)
+            tmp_path, AUTH_REQUIRED="true", **one_place, **model_at(models.url)
         )
         with RunningApp(settings) as app, ExitStack() as stack:
             doors = Doors(app.url, tmp_path, stack)

@@ -19,6 +19,7 @@ from tests.integration.command import COMMAND, Finished, environment_of
 from tests.integration.command_here import run_here
 from tests.integration.started import start
 from tests.patience import wait_until
+from tests.sweeps import BATCH_UNITS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pipeline"
 MODELS = ("anthropic:claude-fake", "openai:gpt-fake")
@@ -121,12 +122,13 @@ def as_live(
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("script", [good, mixed], ids=["good", "mixed"])
 def test_a_run_by_batches_leaves_what_a_live_one_leaves(
-    folder: Path, model: str, script: Script
+    folder: Path, model: str, script: Script, is_whole: bool
 ) -> None:
-    many_units(folder, 40)
+    count = BATCH_UNITS.size(is_whole=is_whole)
+    many_units(folder, count)
     server = as_live(folder, script, Weather(), MODEL_DEFAULT=model)
     if script is good:
-        assert [len(batch.calls) for batch in server.batches] == [40, 40]
+        assert [len(batch.calls) for batch in server.batches] == [count, count]
         assert server.files == {}
 
 
@@ -151,7 +153,7 @@ def test_whatever_befalls_a_batch_nothing_is_lost_and_nothing_paid_twice(
 def test_size_of_batches_and_number_of_units_at_a_time_decide_nothing(
     folder: Path, concurrency: str
 ) -> None:
-    many_units(folder, 30)
+    many_units(folder, 18)
     options = ("--concurrency", concurrency)
     server = as_live(folder, mixed, Weather(looks=1), *options, BATCH_MOST_CALLS="7")
     assert max(len(batch.calls) for batch in server.batches) == 7

@@ -13,7 +13,8 @@ import pytest
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
 from tests.fakes.replies import ITEMS
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, model_at, settings_with
 from tests.patience import wait_until
 
@@ -31,7 +32,7 @@ def client(tmp_path: Path) -> Iterator[httpx.Client]:
 
 def exported(folder: Path, *options: str) -> Finished:
     command = ["records", "export", "--out", str(folder / "all.jsonl"), *options]
-    return run(command, folder, {"DATA_STATE_DIR": str(folder)})
+    return run_here(command, folder, {"DATA_STATE_DIR": str(folder)})
 
 
 def lines_of(folder: Path) -> list[Json]:

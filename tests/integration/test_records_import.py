@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.integration.command import Finished, run
+from tests.integration.command import Finished
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
 from tests.patience import wait_until
 
@@ -19,7 +20,7 @@ WORDS: Final = "I sleep badly"
 
 def imported(folder: Path, file: Path = EARLIER, *options: str) -> Finished:
     command = ["records", "import", str(file), *options]
-    return run(command, folder, {"DATA_STATE_DIR": str(folder)})
+    return run_here(command, folder, {"DATA_STATE_DIR": str(folder)})
 
 
 def records_in(lines: list[str], kind: str = "assessment") -> list[Json]:
@@ -65,7 +66,7 @@ def test_what_is_exported_is_imported_as_it_was(tmp_path: Path) -> None:
     assert imported(tmp_path).code == 0
     out = tmp_path / "again.jsonl"
     command = ["records", "export", "--out", str(out)]
-    assert run(command, tmp_path, {"DATA_STATE_DIR": str(tmp_path)}).code == 0
+    assert run_here(command, tmp_path, {"DATA_STATE_DIR": str(tmp_path)}).code == 0
     written = records_in(out.read_text("utf-8").splitlines())
     for was, now in zip(records_in(LINES), written, strict=True):
         was["row"].setdefault("kept_from", was["row"]["created_at"])

@@ -245,7 +245,7 @@ def test_a_wrong_limit_is_a_problem(study: Study, limit: str) -> None:
 
 
 def test_the_service_answers_others_while_it_computes(study: Study) -> None:
-    for record_id in ids(300):
+    for record_id in ids(80):
         store(study.store, record_id, RISING, subject=record_id)
         rate(study.store, record_id, "ann", RISING)
         rate(study.store, record_id, "ben", FALLING)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import EXAMPLES
 from tests.integration.command import COMMAND, Finished, environment_of, run
+from tests.integration.command_here import run_here
 from tests.integration.started import start
 from tests.patience import wait_until
 
@@ -75,7 +76,7 @@ def folder(tmp_path: Path) -> Path:
 
 def validate(folder: Path, *arguments: str, stdin: bytes = b"", step: str = "s1") -> Finished:
     command = ["validate", "--config", "pipeline.yaml", "--step", step, *arguments]
-    return run(command, folder, stdin=stdin)
+    return run_here(command, folder, stdin=stdin)
 
 
 def records(text: str | bytes) -> list[dict[str, Any]]:
@@ -204,7 +205,8 @@ def test_device_takes_output_and_stays_a_device(folder: Path) -> None:
 
 
 def test_standard_streams_can_be_named_as_files(folder: Path) -> None:
-    done = validate(folder, "in.jsonl", "--valid", "-", "--failures", "/dev/stdout")
+    named = ["in.jsonl", "--valid", "-", "--failures", "/dev/stdout"]
+    done = run(["validate", "--config", "pipeline.yaml", "--step", "s1", *named], folder)
     assert sorted(one["unit_id"] for one in records(done.out)) == ["u0", "u1"]
 
 
@@ -361,7 +363,7 @@ def test_lines_of_public_pipelines_are_valid(
 ) -> None:
     config = public_data / "octobatch" / pipeline / "config.yaml"
     command = ["validate", "--config", str(config), "--step", step]
-    done = run(command, tmp_path, stdin=lines({"unit_id": "u0", **answer}).encode())
+    done = run_here(command, tmp_path, stdin=lines({"unit_id": "u0", **answer}).encode())
     assert done.code == 0, done.err
     assert records(done.out)[0]["unit_id"] == "u0"
 
@@ -373,7 +375,7 @@ def test_documented_example_runs_as_shown(tmp_path: Path) -> None:
     shown = page.partition("```console\n")[2].partition("```")[0]
     command, _, output = shown.replace("\\\n", "").partition("coercions.log\n")
     arguments = command.partition("ai-psychiatrist ")[2].split()
-    done = run([*arguments, "coercions.log"], folder)
+    done = run_here([*arguments, "coercions.log"], folder)
     assert done.code == 1
     assert output in done.err
     assert [one["unit_id"] for one in records((folder / "failures.jsonl").read_bytes())] == ["u4"]
@@ -404,12 +406,12 @@ def test_second_step_sees_what_the_first_found_by_the_run(two_steps: Path) -> No
     run_folder = ["--run", "../sleep"]
     first = ["rate.jsonl", "--context", "context.jsonl", *run_folder]
     assert validate(two_steps, *first, step="rate").code == 1
-    assert run(["export", "../sleep", "--out", "../out"], two_steps).code == 0
+    assert run_here(["export", "../sleep", "--out", "../out"], two_steps).code == 0
     queued = records((two_steps / "../out/sum_up_queue.jsonl").read_bytes())
     assert [unit["unit_id"] for unit in queued] == ["u1", "u2"]
     assert queued[0]["input"]["score"] == 3
     check_second_step(validate(two_steps, "sum_up.jsonl", *run_folder, step="sum_up"))
-    again = run(["revalidate", "../sleep"], two_steps)
+    again = run_here(["revalidate", "../sleep"], two_steps)
     assert "sum_up: 2 requested = 1 valid + 1 failed + 0 pending" in again.out
     assert "sum_up: 2 answers checked, 0 units without one; 0 changed" in again.out
 
@@ -446,7 +448,7 @@ class TestSchemaAlone:
             },
         }
         (folder / "schema.json").write_text(json.dumps(schema), "utf-8")
-        return run(["validate", "--schema", "schema.json", *arguments], folder, stdin=stdin)
+        return run_here(["validate", "--schema", "schema.json", *arguments], folder, stdin=stdin)
 
     def test_needs_neither_pipeline_nor_ids_and_ends_with_a_table(self, tmp_path: Path) -> None:
         (tmp_path / "answers.jsonl").write_text(self.DATA, "utf-8")
@@ -497,14 +499,14 @@ class TestSchemaAlone:
         assert done.err.startswith("error: ")
 
     def test_one_of_schema_and_pipeline_is_needed(self, tmp_path: Path) -> None:
-        done = run(["validate", "--stdin"], tmp_path)
+        done = run_here(["validate", "--stdin"], tmp_path)
         assert done.code == 2
         assert "--schema" in done.err
 
 
 def test_step_need_not_be_named_where_there_is_one(folder: Path, two_steps: Path) -> None:
-    done = run(["validate", "--config", "pipeline.yaml", "in.jsonl"], folder)
+    done = run_here(["validate", "--config", "pipeline.yaml", "in.jsonl"], folder)
     assert records(done.out) == [KEPT]
-    several = run(["validate", "--config", "pipeline.yaml", "--stdin"], two_steps)
+    several = run_here(["validate", "--config", "pipeline.yaml", "--stdin"], two_steps)
     assert several.code == 2
     assert "steps: rate, sum_up" in several.err

@@ -138,7 +138,9 @@ def test_a_worker_that_loses_its_database_while_it_starts_asks_to_be_started_aga
 
     async def worker(database: str) -> Finished:
         async with losing(make_url(database), after=connections) as address:
-            settings = Place(url=address, folder=tmp_path).settings
+            # It never comes back: the worker need not be patient.
+            patience = {"DATABASE_PATIENCE_SECONDS": "1"}
+            settings = Place(url=address, folder=tmp_path).settings | patience
             return await asyncio.to_thread(run, ["worker"], tmp_path, settings)
 
     with own_database(server_address()) as database:

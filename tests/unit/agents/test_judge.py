@@ -1,7 +1,7 @@
 import asyncio
 
 import pytest
-from tests.fakes.model_server import FAULTS, ModelServer, Reply, Request, Script, fault
+from tests.fakes.model_server import ModelServer, Reply, Request, Script, fault
 from tests.fakes.replies import good_text, judge_text, judges_text
 from tests.fakes.scripted import ScriptedModel, route, served_chain
 
@@ -75,17 +75,6 @@ def test_metric_without_a_score_is_absent_and_the_others_stay() -> None:
     assert [(one.agent, one.code) for one in rejected] == [
         ("judge_accuracy", RejectionCode.SCORE_MISSING)
     ] * 3
-
-
-def test_score_quoted_in_the_explanation_is_passed_over() -> None:
-    scores, _, _ = judged(FAULTS["judge_quotes_a_score"])
-    assert {score.score for score in scores.values()} == {5}
-
-
-def test_half_score_is_asked_again_and_never_rounded() -> None:
-    scores, server, _ = judged(FAULTS["judge_half"])
-    assert scores == {}
-    assert server.request_count == 3 * len(Metric)
 
 
 @pytest.mark.parametrize(

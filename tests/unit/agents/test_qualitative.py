@@ -2,8 +2,7 @@ import asyncio
 
 import pytest
 from tests.fakes.captured_events import captured_events
-from tests.fakes.faults import first_attempts
-from tests.fakes.model_server import FAULTS, ModelServer, Script
+from tests.fakes.model_server import FAULTS, ModelServer
 from tests.fakes.replies import qualitative_text
 from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route, served_chain
 
@@ -244,46 +243,6 @@ def test_delimiting_sentence_is_sent_only_when_it_is_switched_on(is_delimited: b
     built, model = agent(GOOD)
     assess(built, assessment_context(parse_transcript(INTERVIEW), is_delimited=is_delimited))
     assert (DELIMITED in model.prompts[0]) is is_delimited
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "empty",
-        "whitespace",
-        "prose",
-        "truncated",
-        "html",
-        "no_choices",
-        "null_content",
-        "error_with_200",
-        "status_400",
-        "status_500",
-        "reset",
-        "context_exceeded",
-    ],
-)
-def test_any_fault_at_first_still_gives_findings(fault: str) -> None:
-    findings = served(first_attempts(1, FAULTS[fault]))
-    assert findings is not None
-    assert SAID in quotes(findings)
-
-
-@pytest.mark.parametrize("fault", ["fenced_json", "thinking_paired", "draft_then_final"])
-def test_answer_behind_thinking_fences_and_drafts_is_read_at_once(fault: str) -> None:
-    findings = served(FAULTS[fault])
-    assert findings is not None
-    assert SAID in quotes(findings)
-
-
-def served(script: Script) -> QualitativeAssessment | None:
-    async def run() -> QualitativeAssessment | None:
-        async with ModelServer(script) as server, served_chain(server.url) as chain:
-            settings = PydanticAISettings(retries=1)
-            built = QualitativeAssessmentAgent((*chain, *chain), pydantic_ai_settings=settings)
-            return await built.assess(case())
-
-    return asyncio.run(run())
 
 
 def test_reply_over_several_text_parts_is_read_as_one() -> None:

@@ -3,17 +3,14 @@ import json
 
 import pytest
 from tests.fakes.captured_events import captured_events
-from tests.fakes.faults import HALLUCINATED_QUOTES, only_for
-from tests.fakes.model_server import FAULTS, ModelServer, Reply, Script, fault
 from tests.fakes.replies import ITEMS, evidence_text, scoring_answer, scoring_text
-from tests.fakes.scripted import ScriptedChat, ScriptedModel, route, served_chain
+from tests.fakes.scripted import ScriptedChat, ScriptedModel, route
 
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.quantitative import QuantitativeAssessmentAgent
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.evidence import Grounding, Polarity, Relevance
 from ai_psychiatrist.domain.failures import (
-    CallPath,
     FailureCategory,
     FailureCode,
     FailureRecord,
@@ -380,81 +377,6 @@ class TestWithoutValidation:
         assert item(result, "Sleep").llm_evidence_rejected_count == 0
 
 
-def served(script: Script, opened: AssessmentContext) -> PHQ8Assessment | None:
-    async def run() -> PHQ8Assessment | None:
-        async with ModelServer(script) as server, served_chain(server.url) as chain:
-            built = QuantitativeAssessmentAgent(
-                chain, pydantic_ai_settings=PydanticAISettings(retries=1)
-            )
-            return await built.assess(opened)
-
-    return asyncio.run(run())
-
-
-def test_both_stages_are_served_over_http() -> None:
-    opened = case()
-    result = served(fault("numbers_as_strings"), opened)
-    assert result is not None
-    assert [(one.item.value, one.score) for one in result.items.values() if one.evidence] == [
-        ("PHQ8_Depressed", None),
-        ("PHQ8_Sleep", 2),
-        ("PHQ8_Tired", 2),
-    ]
-    assert [(one.agent, one.path) for one in opened.calls.attempts] == [
-        ("evidence", CallPath.AGENT),
-        ("quantitative", CallPath.AGENT),
-        ("quantitative", CallPath.AGENT),
-    ]
-    assert opened.calls.attempts[-1].coercions > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("deep_brackets", RejectionCode.TOO_DEEP),
-        ("list_instead_of_object", RejectionCode.NOT_AN_OBJECT),
-        ("truncated", RejectionCode.TRUNCATED),
-        ("prose", RejectionCode.NO_JSON),
-        ("empty", RejectionCode.EMPTY_REPLY),
-    ],
-)
-def test_hostile_scoring_gives_typed_rejections_and_no_scores(
-    name: str, code: RejectionCode
-) -> None:
-    opened = case()
-    result = served(fault(name, tasks=["scoring"]), opened)
-    assert result is not None
-    assert not result.has_answers
-    rejected = [one.code for one in opened.calls.attempts if one.agent == "quantitative"]
-    assert set(rejected) <= {code, FailureCode.MALFORMED_RESPONSE}
-    assert code in rejected
-    assert len(rejected) == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "code"),
-    [
-        ("nan", RejectionCode.NOT_FINITE),
-        ("infinity", RejectionCode.NOT_FINITE),
-        ("true_as_score", RejectionCode.SCORE_INVALID),
-    ],
-)
-def test_score_that_is_none_costs_its_item_after_all_tries(name: str, code: RejectionCode) -> None:
-    opened = case()
-    result = served(fault(name, tasks=["scoring"]), opened)
-    assert result is not None
-    reasons = {one.item.value: one.unknown_reason for one in result.items.values()}
-    assert reasons.pop("PHQ8_Appetite") is UnknownReason.NO_MENTION
-    failed = [
-        one for one in result.items.values() if one.unknown_reason is UnknownReason.SCORING_FAILED
-    ]
-    assert {one.item.value for one in failed} == {"PHQ8_Depressed", "PHQ8_Sleep", "PHQ8_Tired"}
-    assert {one.warnings for one in failed} == {(UnreadPart.SCORE,)}
-    assert all(one.evidence for one in failed)
-    rejected = [one.code for one in opened.calls.attempts if one.agent == "quantitative"]
-    assert rejected == [code] * 3
-
-
 WHOLE = {"score": 3, "evidence": [SLEEP], "reason": "each night", "confidence": 5}
 
 
@@ -595,41 +517,6 @@ def test_part_of_the_first_model_stands_where_the_next_gives_nothing() -> None:
         result = assess(built)
     assert item(result, "Sleep").score == 3
     assert [one.context["model"] for one in failures] == ["first"]
-
-
-@pytest.mark.parametrize(
-    "name", ["fenced_json", "thinking_paired", "thinking_only_closed", "draft_then_final"]
-)
-def test_answer_behind_thinking_fences_and_drafts_is_read_at_once(name: str) -> None:
-    opened = case()
-    result = served(FAULTS[name], opened)
-    assert result is not None
-    assert counts(result).rejected_count == 0
-    assert len(opened.calls.attempts) == 2
-
-
-def test_strings_that_look_like_syntax_are_reported_as_they_are() -> None:
-    opened = case()
-    result = served(FAULTS["tricky_strings"], opened)
-    assert result is not None
-    reason = result.items[Item.NO_INTEREST].reason
-    assert reason == 'He said ",]" and then ```json\n{"score": 0}\n``` }'
-    assert [one.repaired for one in opened.calls.attempts] == [False, False]
-
-
-@pytest.mark.parametrize("name", ["hallucinated_quotes", "interviewer_quotes"])
-def test_words_nobody_said_never_carry_a_score(name: str) -> None:
-    result = served(FAULTS[name], case())
-    assert result is not None
-    assert [one.score for one in result.items.values()] == [None] * 8
-    assert all(one.evidence == () for one in result.items.values())
-
-
-def test_quotes_of_scoring_that_nobody_said_are_marked() -> None:
-    answer = scoring_text(scoring_answer(HALLUCINATED_QUOTES))
-    result = served(only_for(["scoring"], lambda _: Reply(text=answer)), case())
-    assert result is not None
-    assert [len(one.unverified_quotes) for one in result.items.values()] == [1] * 8
 
 
 SPANISH = "Duermo muy mal desde hace tres semanas, casi todos los días."

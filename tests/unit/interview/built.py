@@ -4,7 +4,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.fakes.interview_stores import open_interviews
 
@@ -112,14 +114,31 @@ def desk(
     danger: DangerReader | None = None,
     limits: InterviewLimits | None = None,
     protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
+    is_first: bool = False,
 ) -> Iterator[Desk]:
-    """Open a service over a file, as a program does that starts."""
+    """Open a service over a file, as a program does that starts.
+
+    `is_first`: whether a new store makes its tables itself, and finds none that were copied.
+    """
+    if not (is_first or any(path.glob("*.sqlite"))):
+        path.mkdir(mode=0o700, exist_ok=True)
+        for name, content in files_of_new_store().items():
+            (path / name).touch(mode=0o600)
+            (path / name).write_bytes(content)
     store = open_interviews(path)
     try:
         service = InterviewService(protocols, store, agents, danger=danger, limits=limits)
         yield Desk(service, store)
     finally:
         store.close()
+
+
+@cache
+def files_of_new_store() -> Mapping[str, bytes]:
+    """Return the files of a store that was opened and closed: to make tables takes most of it."""
+    with TemporaryDirectory() as folder:
+        open_interviews(Path(folder)).close()
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def assessed(*unknown: Item, score: int = 2) -> AssessmentInput:

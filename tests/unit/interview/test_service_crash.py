@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.crash.boundaries import Boundaries, write_count
-from tests.unit.interview.built import Desk, desk
+from tests.unit.interview.built import Desk, desk, files_of_new_store
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker
@@ -36,15 +36,20 @@ async def sit(at: Desk, protocol: str) -> None:
     await at.service.answer(begun.id, submission(begun.version))
 
 
-def killed(folder: Path, protocol: str, kill_at: int | None) -> bool:
-    """Run the interview in a child that does not survive one boundary."""
+def killed(folder: Path, protocol: str, kill_at: int | None, *, is_first: bool) -> bool:
+    """Run the interview in a child that does not survive one boundary.
+
+    `is_first`: whether it makes the tables of its store as well.
+    """
+    # Made before the child counts what it writes itself.
+    files_of_new_store()
     child = os.fork()
     if child == 0:
         code = 1
         try:
             boundaries = Boundaries(kill_at)
             boundaries.watch()
-            with desk(folder, agents()) as at:
+            with desk(folder, agents(), is_first=is_first) as at:
                 asyncio.run(sit(at, protocol))
             write_count(folder.with_suffix(".count"), boundaries)
             code = 0
@@ -97,15 +102,16 @@ async def go_on(at: Desk) -> InterviewState | None:
         ),
     ],
 )
+@pytest.mark.sweep
 def test_an_answer_is_worked_in_once_wherever_the_program_was_killed(
-    protocol: str, left_behind: set[InterviewState | None], tmp_path: Path
+    protocol: str, left_behind: set[InterviewState | None], tmp_path: Path, is_whole: bool
 ) -> None:
-    assert not killed(tmp_path / "whole", protocol, None)
+    assert not killed(tmp_path / "whole", protocol, None, is_first=is_whole)
     boundaries = int((tmp_path / "whole.count").read_text(encoding="ascii"))
     found = set()
     for boundary in range(1, boundaries + 1):
         folder = tmp_path / f"killed{boundary}"
-        assert killed(folder, protocol, boundary)
-        with desk(folder, agents()) as at:
+        assert killed(folder, protocol, boundary, is_first=is_whole)
+        with desk(folder, agents(), is_first=is_whole) as at:
             found.add(asyncio.run(go_on(at)))
     assert found == left_behind

@@ -137,11 +137,6 @@ OUTSIDE = (
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        pytest.param(document("<!-- " + "0" * 20_000_000 + " -->" + HELLO), FileFault.TOO_LARGE,
-                     id="ratio_of_a_bomb"),
-        pytest.param(document("<!-- " + "0" * 40_000_000 + " -->" + HELLO), FileFault.TOO_LARGE,
-                     id="size"),
-        pytest.param(document("<w:p/>" * 1_000_001), FileFault.TOO_LARGE, id="elements"),
         pytest.param(
             archive({"word/document.xml": OPENING + CLOSING} | dict.fromkeys(map(str, range(2_001)),
                     "")),
@@ -183,3 +178,16 @@ OUTSIDE = (
 )  # fmt: skip
 def test_hostile_archive_is_refused(content: bytes, expected: FileFault) -> None:
     assert fault(content) is expected
+
+
+@pytest.mark.parametrize(
+    ("piece", "count"),
+    [
+        pytest.param("0", 20_000_000, id="ratio_of_a_bomb"),
+        pytest.param("0", 40_000_000, id="size"),
+        pytest.param("--><w:p/><!--", 1_000_001, id="elements"),
+    ],
+)
+def test_document_that_unpacks_to_too_much_is_refused(piece: str, count: int) -> None:
+    """Made here: to pack it takes half a second."""
+    assert fault(document("<!--" + piece * count + "-->" + HELLO)) is FileFault.TOO_LARGE
