@@ -99,7 +99,7 @@ def test_the_pages_show_who_has_read_what_and_take_a_confirmation(client: httpx.
     record = assessed(client)
     count = len(statements(client, record))
     page = client.get(f"/assessments/{record}").text
-    assert f"{count} not yet read" in page
+    assert f"not yet read: {count}" in page
     assert page.count("Not yet read:") == count
     assert f"{count} not yet read" in client.get("/").text
 
