@@ -36,9 +36,7 @@ _READ_ROWS: Final = 200
 _NO_TENANT: Final = ""
 """Of transactions about what belongs to no tenant alone."""
 _OF_TENANT_ALONE: Final = "SELECT set_config('store.tenant', {tenant}, true)"
-_ENDED_AFTER_PAUSE: Final = (
-    "SELECT set_config('idle_in_transaction_session_timeout', '{pause}s', true)"
-)
+_ENDED_AFTER_PAUSE: Final = ", set_config('idle_in_transaction_session_timeout', '{pause}s', true)"
 _LONGEST_PAUSE_SECONDS: Final = 15
 """A machine that stands still amid a transaction would hold its locks as long as it does."""
 _AMONG_TENANTS: Final = "SELECT pg_advisory_xact_lock(7203914419)"
@@ -166,9 +164,8 @@ class Database:
         if self.is_sqlite:
             return "BEGIN IMMEDIATE" if writes else "BEGIN"
         # Without the level each query of a reader would see what was committed until then.
-        parts = ["BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ", _OF_TENANT_ALONE]
-        if writes:
-            parts.append(_ENDED_AFTER_PAUSE)
+        settings = _OF_TENANT_ALONE + (_ENDED_AFTER_PAUSE if writes else "")
+        parts = ["BEGIN" if writes else "BEGIN ISOLATION LEVEL REPEATABLE READ", settings]
         if writes and tenant != _NO_TENANT:
             parts.append(_ALONE if is_alone else _SHARED)
         elif writes and is_alone:
