@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -124,10 +125,11 @@ def _differences(
 ) -> dict[Path, Difference]:
     of_first, of_second = dict(named_measures(first)), dict(named_measures(second))
     paths = [path for path in of_first if path in of_second]
-    before = estimate([of_first[path] for path in paths], bootstrap)
-    after = estimate([of_second[path] for path in paths], bootstrap)
+    measures = [side[path] for side in (of_first, of_second) for path in paths]
+    estimates = iter(estimate(measures, bootstrap))
+    before = list(islice(estimates, len(paths)))
     found = {}
-    for path, one, other in zip(paths, before, after, strict=True):
+    for path, one, other in zip(paths, before, estimates, strict=True):
         undefined = (
             f"first run: {of_first[path].undefined}"
             if np.isnan(one.value)
