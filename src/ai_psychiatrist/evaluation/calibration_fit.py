@@ -30,10 +30,9 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, mode_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.units_file import read_units
+from ai_psychiatrist.evaluation.runs.units_file import read_kept_labels, read_units
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to

@@ -10,24 +10,33 @@ from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.given_labels import GivenLabels, read_given_labels
+from ai_psychiatrist.evaluation.datasets.label_files import GivenLabels, read_given_labels
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
-from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels, require_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
-from ai_psychiatrist.evaluation.runs.units_file import RunUnit, participants_of, read_units
+from ai_psychiatrist.evaluation.runs.units_file import (
+    RunUnit,
+    participants_of,
+    read_kept_labels,
+    read_units,
+    require_kept_labels,
+)
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
+    from ai_psychiatrist.evaluation.metrics.compute import RunComparison
     from ai_psychiatrist.evaluation.metrics.subgroups import Subgroups
     from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
+from types import MappingProxyType
+from typing import Final
+
+from ai_psychiatrist.infrastructure.private_files import make_folder
 
 WHOLE = Selection()
 """All units of a run."""
@@ -220,7 +229,7 @@ def _refuse_incomparable(
 
 
 def _compared(first: _RunFiles, other: RunFolder) -> ComparedRuns:
-    from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.compute import compare_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
         read_predicted_units,
     )
@@ -282,7 +291,7 @@ def report_run(
 def metrics_in_words() -> Iterator[str]:
     """Return lines that say what every metric is. Raises `ConfigurationError` without the extra."""
     require_extra()
-    from ai_psychiatrist.evaluation.metrics.metric_list import metric_list  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.metric import metric_list  # noqa: PLC0415
 
     return metric_list()
 
@@ -293,3 +302,29 @@ def require_extra() -> None:
     if missing:
         msg = f"this needs {', '.join(missing)}: pip install 'ai-psychiatrist[evaluation]'"
         raise ConfigurationError(msg)
+
+
+PARTS: Final[Mapping[str, int]] = MappingProxyType({"train": 58, "validation": 43, "test": 41})
+"""Of the 142 participants of DAIC-WOZ who have labels of all eight items."""
+
+ASSESSED_PART: Final = "test"
+_SPLITS: Final = "splits.json"
+
+
+def write_aggregates(out: Path, *, run: Path, splits: Path) -> None:
+    """Measure a run and copy what holds figures alone: no unit, no participant, no word.
+
+    Raises `InputError` when the folder cannot be written.
+    """
+    measure_run(run)
+    folder = RunFolder(run)
+    files = {
+        "metrics.json": folder.metrics,
+        # Under a name of its own: a folder with `run.json` is a run.
+        "provenance.json": folder.run,
+        _SPLITS: splits / _SPLITS,
+    }
+    with writing_to(out, field="--out"):
+        make_folder(out)
+        for name, path in files.items():
+            write_whole(out / name, [path.read_bytes()])

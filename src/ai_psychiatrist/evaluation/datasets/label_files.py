@@ -1,24 +1,28 @@
 """The label files of a dataset taken together: which rows count, and of which unit each is."""
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
-from ai_psychiatrist.evaluation.datasets.label_columns import OCCASION, TRAIT, plain_name
-from ai_psychiatrist.evaluation.datasets.label_tables import LabelRow, LabelTable
+from ai_psychiatrist.evaluation.datasets.dataset import Cost, DataIssue, IssueCode, Labels
+from ai_psychiatrist.evaluation.datasets.label_tables import LabelRow, LabelTable, read_label_table
 from ai_psychiatrist.evaluation.datasets.labels import (
+    OCCASION,
+    TRAIT,
     checked_labels,
     is_blank,
     merged,
     missing_codes,
+    plain_name,
     seems_coded_from_1,
 )
 from ai_psychiatrist.evaluation.datasets.names import loose_key
 from ai_psychiatrist.evaluation.datasets.options import IdMatch, LabelOptions
+from ai_psychiatrist.evaluation.datasets.texts import FileDigest, content_of
 
 CODES_HINT: Final = (
     "say how the answers are coded: --label-codes 1-4 where 1 is `not at all`, else "
@@ -201,3 +205,78 @@ def _values(found: Counter[str]) -> str:
     short = [one for one, _ in found.most_common() if 0 < len(one) <= _LONGEST_VALUE]
     shown = ", ".join(sorted(short[:_MOST_VALUES]))
     return shown if short else "none that can be shown"
+
+
+FIELD: Final = "--labels"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenLabels:
+    """What a file says of a run's units."""
+
+    name: str
+    digest: str
+    """SHA-256 over the file and the options of its reading; hexadecimal."""
+    labels: Mapping[str, Labels]
+    others: int
+    """Units of the file that the run does not have."""
+    lost: int
+    """Units of the run whose labels in the file cannot be used, or in part."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return which labels these are and how many."""
+        return {
+            "file": self.name,
+            "digest": self.digest,
+            "units": len(self.labels),
+            "other_units": self.others,
+            "lost": self.lost,
+        }
+
+    def __str__(self) -> str:
+        """Write it as a sentence."""
+        return (
+            f"labels of {self.name} (digest {self.digest[:12]}): {len(self.labels)} units, "
+            f"{self.lost} with labels that cannot be used as a whole, {self.others} of no unit here"
+        )
+
+
+def read_given_labels(path: Path, units: Collection[str], options: LabelOptions) -> GivenLabels:
+    """Read a file of labels, and keep those of some units.
+
+    Raises `InputError` for a file that cannot be used, with the option that helps, and for one that
+    names none of the units.
+    """
+    content, digest = content_of(path), FileDigest()
+    digest.add("labels", hashlib.sha256(content).digest())
+    table = read_label_table(
+        content,
+        where=path.name,
+        unit_id=lambda written: _unit_of(written, units),
+        is_unit=lambda unit_id: unit_id in units,
+    )
+    files = LabelFiles([table], options, units)
+    for issue in files.issues:
+        if issue.hint is not None and issue.code.cost is Cost.LABEL:
+            msg = f"{path.name!r}: {issue.code.action}; {issue.hint}"
+            raise InputError(msg, field=FIELD)
+    read = {unit: files.labels_of(unit) for unit in files.rows if unit in units}
+    if not any(labels for labels, _ in read.values()):
+        hint = f"; {files.missing_hint}" if files.missing_hint else ""
+        msg = f"{path.name!r} has no label of a unit of the run{hint}"
+        raise InputError(msg, field=FIELD)
+    return GivenLabels(
+        name=path.name,
+        digest=digest.whole(options.digested()),
+        labels={unit: labels for unit, (labels, _) in sorted(read.items()) if labels is not None},
+        others=len(files.rows.keys() - set(units)),
+        lost=sum(any(code.cost is Cost.LABEL for code in codes) for _, codes in read.values()),
+    )
+
+
+def _unit_of(written: str, units: Collection[str]) -> str:
+    """Return the unit that an identifier means: its name, that without its ending, its number."""
+    name = written.strip()
+    spellings = (name, PurePath(name).stem, name.removesuffix("_P"), name.removesuffix(".0"))
+    known = (spelling for spelling in spellings if spelling in units)
+    return next(known, name)

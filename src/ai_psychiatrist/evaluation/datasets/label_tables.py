@@ -10,8 +10,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
-from ai_psychiatrist.evaluation.datasets.label_columns import (
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.labels import (
     FILE_ID,
     KNOWN,
     OCCASION,
@@ -23,10 +23,10 @@ from ai_psychiatrist.evaluation.datasets.label_columns import (
     WANTED_COLUMNS,
     column_meanings,
     column_places,
+    is_blank,
     plain_name,
     same_meaning,
 )
-from ai_psychiatrist.evaluation.datasets.labels import is_blank
 from ai_psychiatrist.evaluation.datasets.names import identifier_of
 from ai_psychiatrist.services.transcripts.encoding import decode_text
 from ai_psychiatrist.services.transcripts.formats.tables import Meaning, meaning_of

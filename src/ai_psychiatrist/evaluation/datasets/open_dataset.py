@@ -4,9 +4,8 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.folder import open_file, open_folder
-from ai_psychiatrist.evaluation.datasets.folder_files import holds_labels
-from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl
+from ai_psychiatrist.evaluation.datasets.folder import holds_labels, open_file, open_folder
+from ai_psychiatrist.evaluation.datasets.jsonl import holds_turns, open_jsonl, open_text_table
 from ai_psychiatrist.evaluation.datasets.names import (
     LABELS_FILE,
     LINE_SUFFIXES,
@@ -20,7 +19,6 @@ from ai_psychiatrist.evaluation.datasets.options import (
     ReadingOptions,
     silent,
 )
-from ai_psychiatrist.evaluation.datasets.text_tables import open_text_table
 from ai_psychiatrist.infrastructure.given_files import could_be_path
 from ai_psychiatrist.services.transcripts.formats.daic_woz import (
     CodedLines,

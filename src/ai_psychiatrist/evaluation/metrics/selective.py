@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
-from ai_psychiatrist.evaluation.metrics.kinds import NO_LABEL, NO_LABELLED_SCORE
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
+from ai_psychiatrist.evaluation.metrics.kinds import NO_LABEL, NO_LABELLED_SCORE, LabelledUnits
 from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
-from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.predicted_units import UNKNOWN, UnitRows
 from ai_psychiatrist.statistics import ranking

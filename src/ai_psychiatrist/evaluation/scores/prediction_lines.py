@@ -13,16 +13,15 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.items import ShownReference
 from ai_psychiatrist.domain.phq8 import Item, total_of
-from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
-from ai_psychiatrist.evaluation.scores.drive_prediction import (
-    ChangedScorePrediction,
-    DrivePrediction,
-)
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
+    BeliefPrediction,
+    ChangedScorePrediction,
+    DrivePrediction,
     FailureSummary,
     ItemPrediction,
     ItemSignals,
+    SetPrediction,
     UnitPrediction,
 )
 from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines

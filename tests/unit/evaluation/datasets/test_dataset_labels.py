@@ -4,14 +4,15 @@ import pytest
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
-from ai_psychiatrist.evaluation.datasets.label_columns import (
+from ai_psychiatrist.evaluation.datasets.dataset import IssueCode
+from ai_psychiatrist.evaluation.datasets.labels import (
     KNOWN,
     PERSON_ID,
+    checked_labels,
     column_meanings,
     column_places,
+    merged,
 )
-from ai_psychiatrist.evaluation.datasets.labels import checked_labels, merged
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 
 

@@ -14,7 +14,7 @@ from ai_psychiatrist.evaluation.metrics.calibration import (
     ece_of_calibrated,
     forecast,
 )
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
+from ai_psychiatrist.evaluation.metrics.kinds import LabelledUnits, beside_labels
 from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, signal_values
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.statistics.intervals import figure_of

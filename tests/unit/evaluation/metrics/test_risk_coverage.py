@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.evaluation.metrics.built import at, labels, number, plain, unit, value
 
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
+from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
 from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL, SIGNALS, selective_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.statistics.ranking import augrc, aurc, ranking, risk_at
