@@ -51,10 +51,6 @@ class FileOfLabels:
     path: Path
     options: LabelOptions = field(default_factory=LabelOptions)
 
-    def read(self, units: Mapping[str, RunUnit]) -> GivenLabels:
-        """Read the labels of a run's units; raises `InputError` as `read_given_labels` does."""
-        return read_given_labels(self.path, units, self.options)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunFiles:
@@ -201,7 +197,7 @@ def _read(folder: RunFolder, selection: Selection, given: FileOfLabels | None = 
     )
 
     units = read_units(folder.units)
-    named = None if given is None else given.read(units)
+    named = None if given is None else read_given_labels(given.path, units, given.options)
     labels = read_kept_labels(folder) if named is None else named.labels
     wanted = None
     if selection != WHOLE:

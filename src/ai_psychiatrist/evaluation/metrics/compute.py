@@ -62,19 +62,18 @@ def compute_metrics(
     participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-    confidence: str = DEFAULT_SIGNAL,
 ) -> RunMetrics:
     """Compute every figure of a run.
 
     `labels` are those of the units that were to be assessed, by unit id: one that has labels and no
     prediction counts as failed, with all its items unknown. It may be empty. `participants`: unit
     id → whose it is; a unit that is not in it is a participant's only one. Raises `InputError`
-    when a unit is predicted twice, `ConfigurationError` when no signal is called `confidence`.
+    when a unit is predicted twice.
     """
     predicted = predicted_units(predictions)
     labelled = beside_labels(predicted, labels, participants)
     owners = owners_of(predicted.unit_ids, participants or {})
-    judged = judged_sections(labelled, confidence=confidence, seed=seed)
+    judged = judged_sections(labelled, seed=seed)
     judged["noise_ceiling"] = noise_section(labelled.rated)
     counted = counted_sections(predicted)
     over_labelled, over_all = (
@@ -88,7 +87,7 @@ def compute_metrics(
     return RunMetrics(
         {
             "schema_version": SCHEMA_VERSION,
-            "settings": settings_of(resamples, seed, confidence),
+            "settings": settings_of(resamples, seed),
             "units": {
                 **_units(predicted, labelled),
                 "participants": participants_in(owners),
@@ -99,21 +98,21 @@ def compute_metrics(
     )
 
 
-def settings_of(resamples: int, seed: int, confidence: str) -> dict[str, Tree]:
+def settings_of(resamples: int, seed: int) -> dict[str, Tree]:
     """Return how figures are computed."""
     return {
         "resamples": resamples,
         "seed": seed,
         "interval": INTERVAL,
-        "confidence": confidence,
+        "confidence": DEFAULT_SIGNAL,
     }
 
 
-def judged_sections(labelled: LabelledUnits, *, confidence: str, seed: int) -> dict[str, Tree]:
+def judged_sections(labelled: LabelledUnits, *, seed: int) -> dict[str, Tree]:
     """Return the sections that compare predictions with labels."""
     return {
         "items": item_section(labelled.items),
-        "selective": selective_section(labelled, default=confidence),
+        "selective": selective_section(labelled),
         "totals": total_section(labelled),
         "severity": severity_section(labelled),
         "binary": binary_section(labelled),
@@ -209,7 +208,7 @@ def compare_metrics(
     known = {unit: labels[unit] for unit in shared if unit in labels}
     sides = [one.among(shared) for one in both]
     labelled = [beside_labels(side, known, participants) for side in sides]
-    judged = [judged_sections(side, confidence=DEFAULT_SIGNAL, seed=SEED) for side in labelled]
+    judged = [judged_sections(side, seed=SEED) for side in labelled]
     counted = [counted_sections(side) for side in sides]
     over_labelled, over_all = (
         Bootstrap(owners=owners, resamples=resamples, seed=SEED)
@@ -217,7 +216,7 @@ def compare_metrics(
     )
     matched = {signal: _matched(labelled[0], labelled[1], signal) for signal in SIGNALS}
     return RunComparison(
-        settings=settings_of(resamples, SEED, DEFAULT_SIGNAL),
+        settings=settings_of(resamples, SEED),
         units={
             "shared": len(shared),
             "shared_labelled": len(labelled[0].unit_ids),

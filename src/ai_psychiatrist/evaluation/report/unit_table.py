@@ -12,7 +12,11 @@ from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import name_of
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_kept_labels, read_units
-from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, UnitPrediction
+from ai_psychiatrist.evaluation.scores.prediction import (
+    ItemPrediction,
+    SetPrediction,
+    UnitPrediction,
+)
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 from ai_psychiatrist.results.tables import (
@@ -84,7 +88,8 @@ def _rows(folder: RunFolder) -> Iterator[Sequence[Cell]]:
 
 def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> Sequence[Cell]:
     failures = dict.fromkeys(failure.code or failure.category for failure in unit.failures)
-    total = unit.range
+    total, items = unit.range, [unit.items.get(item) for item in Item]
+    beliefs = [None if one is None else one.belief for one in items]
     binary = None if labels is None or labels.binary is None else int(labels.binary)
     return (
         unit.unit_id,
@@ -101,29 +106,14 @@ def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> 
         binary,
         " ".join(code.value for code in failures),
         unit.changes,
-        *(share for item in Item for share in _belief_cells(unit, item)),
-        *(_set_cell(unit, item) for item in Item),
-        *(_drive_cell(unit, item) for item in Item),
+        *(share for one in beliefs for share in (one.probabilities if one else [None] * 5)),
+        *(None if one is None or one.set is None else _scores_of(one.set) for one in beliefs),
+        *(None if one is None or one.drive is None else one.drive.verdict.value for one in items),
     )
 
 
-def _belief_cells(unit: UnitPrediction, item: Item) -> Sequence[Cell]:
-    found = unit.items.get(item)
-    return [None] * 5 if found is None or found.belief is None else found.belief.probabilities
-
-
-def _drive_cell(unit: UnitPrediction, item: Item) -> Cell:
-    """Return the verdict on a score, nothing where none was asked for."""
-    found = unit.items.get(item)
-    return None if found is None or found.drive is None else found.drive.verdict.value
-
-
-def _set_cell(unit: UnitPrediction, item: Item) -> Cell:
+def _scores_of(chosen: SetPrediction) -> str:
     """Return the scores of a set, separated by blanks, such as `1 2 unknown`."""
-    found = unit.items.get(item)
-    chosen = None if found is None or found.belief is None else found.belief.set
-    if chosen is None:
-        return None
     scores = () if chosen.low is None else range(chosen.low, (chosen.high or 0) + 1)
     return " ".join([*map(str, scores), *(["unknown"] if chosen.not_determinable else [])])
 

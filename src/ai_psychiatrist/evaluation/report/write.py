@@ -86,21 +86,6 @@ def write_report(
 
     The file appears whole or not at all. Raises `InputError` when it cannot be written.
     """
-    content = _render(metrics, provenance, differences, cost_rows(spent), by_group).encode(
-        "utf-8", errors="replace"
-    )
-    with writing_to(out, field="--out"):
-        write_whole(out, [content])
-
-
-def _render(
-    metrics: RunMetrics,
-    provenance: Provenance,
-    differences: Sequence[RowGroup[DifferenceRow]],
-    spent: Sequence[CostRow],
-    by_group: GroupTables | None,
-) -> str:
-    """Return the page as HTML; every value is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
 
     environment = Environment(
@@ -121,7 +106,7 @@ def _render(
     }
     environment.globals["plane"] = charts
     headline = headline_of(metrics)
-    return environment.get_template("report.html.j2").render(
+    page = environment.get_template("report.html.j2").render(
         confusion=metrics.part("severity", "confusion").tree,
         kinds=list(metrics.parts("failures", "kinds")),
         callers=list(metrics.parts("cost", "by_agent_and_model")),
@@ -137,12 +122,14 @@ def _render(
         failures=failures_in_words(metrics),
         cost=cost_in_words(metrics),
         to_read=to_read_in_words(provenance.readings),
-        spent=spent,
+        spent=cost_rows(spent),
         differences=differences,
         by_group=by_group,
         most_rows=MOST_ROWS,
         frequent=FREQUENT_FAILURES,
     )
+    with writing_to(out, field="--out"):
+        write_whole(out, [page.encode("utf-8", errors="replace")])
 
 
 def _codes(failures: Iterable[FailureSummary]) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.pricing.prices import GivenPrice
-from ai_psychiatrist.evaluation.pricing.spending import CallPrices, CostLimit
+from ai_psychiatrist.evaluation.pricing.spending import CallPrices
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost, read_cost, write_cost
 from ai_psychiatrist.evaluation.runs.results import (
@@ -24,7 +24,12 @@ from ai_psychiatrist.evaluation.runs.results import (
     readings,
     write_results,
 )
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
+from ai_psychiatrist.evaluation.runs.run_folder import (
+    RunFolder,
+    part_of,
+    read_json_file,
+    write_json,
+)
 from ai_psychiatrist.evaluation.runs.served_models import ServedModels
 from ai_psychiatrist.evaluation.runs.unit import (
     ASSESSMENT_STEP,
@@ -42,6 +47,11 @@ from ai_psychiatrist.store.run_records import StepCounts
 from ai_psychiatrist.store.run_writer import RunWriter
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.retry_limits import RetryLimits
+
+if TYPE_CHECKING:
+    from ai_psychiatrist.llm.batch_rounds import BatchOptions
+
+logger = get_logger(__name__)
 
 OnUnit = Callable[[str | None], None]
 """Told after each unit at which stage it failed, `None` for one that did not."""
@@ -135,42 +145,22 @@ async def assess_units(
 async def _do(
     tools: RunTools, writer: RunWriter, tally: RunTally, unit_id: str
 ) -> FinishedUnit | None:
-    if tools.purse is not None:
-        # Before anything is waited for: others are to see that it is under way.
-        tools.purse.begin(unit_id)
-    try:
-        return await _done(tools, writer, tally, unit_id)
-    finally:
-        if tools.purse is not None:
-            tools.purse.end(unit_id)
-
-
-async def _done(
-    tools: RunTools, writer: RunWriter, tally: RunTally, unit_id: str
-) -> FinishedUnit | None:
-    calls = await asyncio.to_thread(tools.opened, tools.ledger, unit_id, writer)
-    unit = await made_unit(tools, calls)
-    if calls.pending and tools.on_pending is not None:
-        await tools.on_pending()
-    if unit is None or (unit.stage is not None and _is_out_of_money(tools.purse)):
+    # At once: units that begin beside it are to see that it is under way.
+    with nullcontext() if tools.purse is None else tools.purse.under_way(unit_id):
+        calls = await asyncio.to_thread(tools.opened, tools.ledger, unit_id, writer)
+        unit = await made_unit(tools, calls)
         tally.paid_calls += calls.paid
-        return None
-    await writer.write(partial(record_unit, tools.ledger, unit))
+        if calls.pending and tools.on_pending is not None:
+            await tools.on_pending()
+        # A unit whose time runs out while its calls wait for money did not fail.
+        is_out_of_money = tools.purse is not None and tools.purse.is_holding
+        if unit is None or (unit.stage is not None and is_out_of_money):
+            return None
+        await writer.write(partial(record_unit, tools.ledger, unit))
     tally.finished += 1
     tally.failed += unit.stage is not None
-    tally.paid_calls += calls.paid
     return unit
 
-
-def _is_out_of_money(purse: CostLimit | None) -> bool:
-    """Return whether calls wait for money: a unit whose time runs out meanwhile did not fail."""
-    return purse is not None and purse.is_holding
-
-
-if TYPE_CHECKING:
-    from ai_psychiatrist.llm.batch_rounds import BatchOptions
-
-logger = get_logger(__name__)
 
 Assess: TypeAlias = Callable[[RunTools, EvaluationOptions, RunTally, OnUnit], Awaitable[None]]
 
@@ -273,8 +263,8 @@ def state_of(folder: RunFolder, ledger: RunStore, served: ServedModels | None = 
     `served`: tells which models answered.
     """
     by_step = ledger.counts_by_step()
-    dataset = folder.require_run().get("dataset")
-    not_read = dataset.get("not_read") if isinstance(dataset, dict) else None
+    counted = part_of(folder.require_run(), "dataset", "not_read").items()
+    not_read = {code: count for code, count in counted if isinstance(count, int)}
     return RunState(
         paid_calls=0,
         counts=by_step[ASSESSMENT_STEP],
@@ -285,7 +275,7 @@ def state_of(folder: RunFolder, ledger: RunStore, served: ServedModels | None = 
         is_served_otherwise=served is not None and bool(served.changed),
         unbalanced_steps=tuple(step for step, one in by_step.items() if not one.balances),
         unreadable=sum(one.text_digest is None for one in read_units(folder.units).values()),
-        not_read=not_read if isinstance(not_read, dict) else {},
+        not_read=not_read,
     )
 
 

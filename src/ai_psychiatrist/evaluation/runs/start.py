@@ -12,7 +12,7 @@ from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER, JUDGES
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes, write_json
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes, part_of, write_json
 from ai_psychiatrist.evaluation.runs.shards import Shard
 from ai_psychiatrist.evaluation.runs.unit import ASSESSMENT_STEP, source_bytes, unit_source
 from ai_psychiatrist.evaluation.runs.units_file import (
@@ -154,11 +154,10 @@ def _prompt_key(request: EvaluationRequest) -> str:
 
 def _agents(request: EvaluationRequest) -> list[str]:
     """Return the agents that are asked; of the optional ones those that have a model or a wish."""
-    models = request.record.get("models")
-    asked = set(models if isinstance(models, dict) else ())
+    asked = set(part_of(request.record, "models"))
     if request.record.get("ablates"):
         asked.add(ABLATION.name)
-    if is_judged_together(request.record.get("settings")):
+    if is_judged_together(part_of(request.record, "settings")):
         asked.add(JUDGES.name)
     return [agent for agent in AGENT_ORDER if agent not in {*OPTIONAL_AGENTS, JUDGES.name} - asked]
 

@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, part_of
 from ai_psychiatrist.evaluation.scores.record_lines import StrictRecord, records_by_unit
 from ai_psychiatrist.infrastructure.given_files import open_regular
 from ai_psychiatrist.infrastructure.private_files import write_whole
@@ -110,8 +110,7 @@ def keep_labels(
 
 def labels_digest_of(record: Mapping[str, object]) -> str:
     """Return the digest of the label files that a run's labels were read from, "" for none."""
-    kept = record.get(_KEY)
-    return str(kept.get("digest", "")) if isinstance(kept, Mapping) else ""
+    return str(part_of(record, _KEY).get("digest", ""))
 
 
 def read_kept_labels(folder: RunFolder) -> dict[str, Labels]:
@@ -122,8 +121,7 @@ def read_kept_labels(folder: RunFolder) -> dict[str, Labels]:
 
 def require_kept_labels(folder: RunFolder) -> None:
     """Raise `InputError` for labels that are not as the run wrote them."""
-    kept = folder.require_run().get(_KEY)
-    known = kept.get("kept_digest") if isinstance(kept, dict) else None
+    known = part_of(folder.require_run(), _KEY).get("kept_digest")
     if known is not None and folder.labels.exists() and _digest_of(folder) != known:
         msg = (
             f"{folder.labels} is not as the run wrote it: to measure with corrected labels, give "

@@ -15,7 +15,6 @@ from ai_psychiatrist.evaluation.metrics.compute import (
 )
 from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
 from ai_psychiatrist.evaluation.metrics.outcomes import evidence_section
-from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
 from ai_psychiatrist.evaluation.scores.predicted_units import predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
@@ -36,7 +35,7 @@ def all_measures(
 ) -> dict[Path, Measure]:
     """All measures but those of calibration, whose probabilities are fixed before resampling."""
     scores = beside_labels(predictions, known)
-    judged = judged_sections(scores, confidence=DEFAULT_SIGNAL, seed=1)
+    judged = judged_sections(scores, seed=1)
     judged.pop("calibration")
     return dict(named_measures(judged | counted_sections(predicted_units(predictions))))
 
