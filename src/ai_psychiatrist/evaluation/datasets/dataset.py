@@ -248,15 +248,22 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetUnit:
+class Unit:
     """One interview, by its identifier; its text may be missing all the same."""
 
-    unit_id: str
-    labels: Labels | None
-    """`None` when there are none or they cannot be used."""
+    unit_id: Annotated[str, Field(min_length=1)]
     participant_id: int | str | None = None
     """Who spoke, where several units may be of one participant."""
     split: str | None = None
+    """The split that the dataset itself puts the unit into."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetUnit(Unit):
+    """One interview of a dataset."""
+
+    labels: Labels | None
+    """`None` when there are none or they cannot be used."""
 
 
 @dataclass(frozen=True, kw_only=True)

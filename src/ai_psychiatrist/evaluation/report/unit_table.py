@@ -1,6 +1,5 @@
 """The results of a run as a table, one row a unit: scores, labels and codes, no words."""
 
-import csv
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.datasets.splits import separated
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import name_of
 from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_kept_labels, read_units
@@ -62,7 +62,8 @@ def write_table(folder: Path, out: Path) -> None:
     else:
         named = ((_name_cells(run), row) for run in runs for row in _rows(run))
         rows = [(*_RUN_HEADER, *_HEADER), *((*name, *row) for name, row in named)]
-    content = _workbook(rows) if out.suffix.casefold() == ".xlsx" else _separated(rows)
+    plain = [list(map(_plain, row)) for row in rows]
+    content = _workbook(plain) if out.suffix.casefold() == ".xlsx" else separated(plain)
     with writing_to(out, field="--out"):
         write_whole(out, [content])
 
@@ -118,12 +119,6 @@ def _scores_of(chosen: SetPrediction) -> str:
     return " ".join([*map(str, scores), *(["unknown"] if chosen.not_determinable else [])])
 
 
-def _separated(rows: Sequence[Sequence[Cell]]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(map(_plain, row) for row in rows)
-    return text.getvalue().encode()
-
-
 def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
     try:
         from openpyxl import Workbook  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
@@ -133,7 +128,7 @@ def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
     book = Workbook(write_only=True)
     sheet = book.create_sheet("units")
     for row in rows:
-        sheet.append(list(map(_plain, row)))
+        sheet.append(row)
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()

@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.datasets.dataset import Labels, Unit
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, part_of
 from ai_psychiatrist.evaluation.scores.record_lines import StrictRecord, records_by_unit
 from ai_psychiatrist.infrastructure.given_files import open_regular
@@ -25,10 +25,9 @@ _LINE: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunUnit(StrictRecord):
+class RunUnit(StrictRecord, Unit):
     """One unit that a run is asked for."""
 
-    unit_id: Annotated[str, Field(min_length=1)]
     participant_id: int | str | None
     split: str | None
     text_digest: str | None

@@ -1,7 +1,5 @@
 """Writes a synthetic dataset in the layout of DAIC-WOZ or E-DAIC, with every known quirk."""
 
-import csv
-import io
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
 from ai_psychiatrist.evaluation.datasets.labels import CUT_OFF
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
+from ai_psychiatrist.evaluation.datasets.splits import separated
 from ai_psychiatrist.evaluation.datasets.synthetic.cohort import (
     FEWEST_UNITS,
     TRANSCRIPT_QUIRKS,
@@ -42,7 +41,7 @@ _DETAILED: Final = {
 """Heading, as it is spelled in the corpus → what stands under it."""
 
 
-def daic_woz_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, str]:
+def daic_woz_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, bytes]:
     """Return name → content of the four label files of DAIC-WOZ."""
     train, dev, test = (_labelled(cohort, split) for split in ("train", "dev", "test"))
     totals = {"Participant_ID": "id", **_TOTALS, "Gender": "gender"}
@@ -56,7 +55,7 @@ def daic_woz_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, str]:
     }
 
 
-def e_daic_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, str]:
+def e_daic_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, bytes]:
     """Return name → content of the label files of E-DAIC; items stand in a file of their own."""
     splits = {
         f"labels/{split}_split.csv": _table(_AVEC_2019, _labelled(cohort, split))
@@ -76,16 +75,11 @@ def _labelled(
     ]
 
 
-def _table(columns: Mapping[str, str], units: Iterable[MadeUpParticipant]) -> str:
+def _table(columns: Mapping[str, str], units: Iterable[MadeUpParticipant]) -> bytes:
     values = map(_values, units)
-    return separated([*columns], ([shown[name] for name in columns.values()] for shown in values))
-
-
-def separated(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table whose columns are separated by commas."""
-    content = io.StringIO(newline="")
-    csv.writer(content, lineterminator="\n").writerows([header, *rows])
-    return content.getvalue()
+    return separated(
+        [[*columns], *([shown[name] for name in columns.values()] for shown in values)]
+    )
 
 
 def _values(unit: MadeUpParticipant) -> dict[str, object]:
@@ -162,7 +156,7 @@ def _write(out: Path, recipe: DatasetRecipe, on_progress: OnProgress) -> None:
         on_progress(done, len(cohort))
     labels = daic_woz_labels(cohort) if recipe.form == "daic-woz" else e_daic_labels(cohort)
     for name, content in labels.items():
-        _write_file(out / name, content.encode())
+        _write_file(out / name, content)
     _write_file(out / "README.md", _readme(recipe, cohort).encode())
 
 
@@ -179,17 +173,17 @@ def _write_unit(out: Path, recipe: DatasetRecipe, unit: MadeUpParticipant) -> No
         name, content = f"{number}_Transcript.csv", _e_daic(rows)
         if unit.quirk is UnitQuirk.CODED_LINES:
             folder = f"{number}_P.tar/{number}_P"
-    _write_file(out / folder / name, content.encode())
+    _write_file(out / folder / name, content)
     if unit.quirk is UnitQuirk.APPLE_DOUBLE:
         _write_file(out / "__MACOSX" / folder / f"._{name}", _STUB)
 
 
-def _daic_woz(rows: Sequence[SpokenRow]) -> str:
+def _daic_woz(rows: Sequence[SpokenRow]) -> bytes:
     lines = [f"{row.start_seconds}\t{row.stop_seconds}\t{row.speaker}\t{row.words}" for row in rows]
-    return "\n".join(["start_time\tstop_time\tspeaker\tvalue", *lines, ""])
+    return "\n".join(["start_time\tstop_time\tspeaker\tvalue", *lines, ""]).encode()
 
 
-def _e_daic(rows: Sequence[SpokenRow]) -> str:
+def _e_daic(rows: Sequence[SpokenRow]) -> bytes:
     """Write the participant's rows alone, as a recogniser would: no marks of any kind."""
     heard = [
         [row.start_seconds, row.stop_seconds, row.words, 0.9]
@@ -198,7 +192,7 @@ def _e_daic(rows: Sequence[SpokenRow]) -> str:
         and row.words.replace(" ", "").isalpha()
         and row.words != "xxx"
     ]
-    return separated(["Start_Time", "End_Time", "Text", "Confidence"], heard)
+    return separated([["Start_Time", "End_Time", "Text", "Confidence"], *heard])
 
 
 def _readme(recipe: DatasetRecipe, cohort: Sequence[MadeUpParticipant]) -> str:
