@@ -12,8 +12,8 @@ import numpy as np
 
 from ai_psychiatrist.domain.phq8 import severity_of
 from ai_psychiatrist.evaluation.metrics.agreement import quadratic_kappa
-from ai_psychiatrist.evaluation.metrics.binary import CUTOFF
 from ai_psychiatrist.evaluation.metrics.kinds import Severities
+from ai_psychiatrist.evaluation.metrics.totals import CUTOFF
 from ai_psychiatrist.statistics.arrays import Array
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Owners, estimate
 from ai_psychiatrist.statistics.intervals import INTERVAL, figure_of

@@ -16,9 +16,8 @@ from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item, Severity, UnknownReason
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
-from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
+from ai_psychiatrist.evaluation.metrics.compute import compare_metrics, compute_metrics
+from ai_psychiatrist.evaluation.metrics.kinds import LabelledUnits, beside_labels
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction, ItemSignals, UnitPrediction
 
 RESAMPLES: Final = 10_000

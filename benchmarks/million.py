@@ -42,7 +42,7 @@ from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTa
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shards import Shard, merge_shards
 from ai_psychiatrist.evaluation.runs.start import StartOptions
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.runs.units_file import read_labels
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
 from ai_psychiatrist.llm.calls import Judgement

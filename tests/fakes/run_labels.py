@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.runs.kept_labels import keep_labels
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes
+from ai_psychiatrist.evaluation.runs.units_file import keep_labels
 
 
 def relabel(run: Path, labels: Mapping[str, Labels]) -> None:

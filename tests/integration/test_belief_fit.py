@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.calibration_fit import fit_distributions
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.measuring import measure_run
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.runs.units_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from tests.fakes.references import made_references, shown_by
 from tests.fakes.run_labels import relabel

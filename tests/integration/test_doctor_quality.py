@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.quality.labelled import labelled_interviews
+from ai_psychiatrist.evaluation.quality.counts import labelled_interviews
 from tests.fakes.exchange import Reply, Request, Script
 from tests.fakes.faults import FAULTS, first_attempts, only_for
 from tests.fakes.model_server import ModelServerThread

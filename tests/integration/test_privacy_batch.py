@@ -24,7 +24,7 @@ from ai_psychiatrist.evaluation.challenge.folder import (
     read_truth,
 )
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.runs.units_file import read_labels
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.pipelines.intake import read_outcomes
 from tests.fakes.batch_server import BatchServer, Weather

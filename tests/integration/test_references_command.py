@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from ai_psychiatrist.cli.app import app
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
-from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
+from ai_psychiatrist.evaluation.runs.start import refuse_overlap
 from ai_psychiatrist.services.retrieval.settings import ReferenceSettings
 from tests.fakes.references import LABELS, TALKS, opened, talk
 

@@ -16,8 +16,7 @@ from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.datasets.issues import Cost
+from ai_psychiatrist.evaluation.datasets.dataset import Cost, Dataset
 from ai_psychiatrist.evaluation.pricing.plan import (
     ASSUMED,
     ESTIMATE,
@@ -29,9 +28,8 @@ from ai_psychiatrist.evaluation.pricing.prices import usd_number
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.report.wording import NO_PRICE, money
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost
-from ai_psychiatrist.evaluation.runs.run import RunTally
+from ai_psychiatrist.evaluation.runs.run import RunState, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.shards import Shard
 from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
 from ai_psychiatrist.interface.dataset_costs import price_list

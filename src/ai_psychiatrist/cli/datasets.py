@@ -23,8 +23,7 @@ from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings import quiet, read_settings
 from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, Dataset
 from ai_psychiatrist.evaluation.datasets.names import split_name
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.datasets.splits import drawn_splits, write_splits

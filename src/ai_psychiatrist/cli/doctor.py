@@ -28,7 +28,7 @@ from ai_psychiatrist.cli.stores import opened_stores
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings, variables
 from ai_psychiatrist.domain.errors import ArtifactMismatch, ConfigurationError
 from ai_psychiatrist.domain.risk import ReaderStatus
-from ai_psychiatrist.evaluation.quality.labelled import labelled_interviews
+from ai_psychiatrist.evaluation.quality.counts import labelled_interviews
 from ai_psychiatrist.llm.doctor import (
     SCHEMA_FIELDS,
     THINKING_FIELDS,

@@ -33,8 +33,7 @@ from ai_psychiatrist.evaluation.measuring import (
     report_run,
     require_extra,
 )
-from ai_psychiatrist.evaluation.metrics.run_metrics import Part
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import Part, Scale
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.repeats import RepeatedRun, Spread, repeated_runs
 from ai_psychiatrist.evaluation.report.wording import amount, span

@@ -29,8 +29,8 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.datasets.splits import drawn_splits, write_splits
+from ai_psychiatrist.evaluation.measuring import ASSESSED_PART, PARTS, write_aggregates
 from ai_psychiatrist.evaluation.pricing.prices import given_prices
-from ai_psychiatrist.evaluation.replication import ASSESSED_PART, PARTS, write_aggregates
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.run import EvaluationOptions
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder

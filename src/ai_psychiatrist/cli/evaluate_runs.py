@@ -24,10 +24,10 @@ from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.evaluation.report.unit_table import write_table
+from ai_psychiatrist.evaluation.runs.run import RunState, state_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunList, runs_in
 from ai_psychiatrist.evaluation.runs.served_models import served_in
-from ai_psychiatrist.evaluation.runs.session import RunState, state_of
 from ai_psychiatrist.evaluation.runs.shards import merge_shards
 from ai_psychiatrist.evaluation.runs.unit_words import write_unit
 from ai_psychiatrist.store.run_places import run_in_database, write_pointer

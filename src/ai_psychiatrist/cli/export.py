@@ -16,9 +16,9 @@ from ai_psychiatrist.cli.files import check_place, write_file
 from ai_psychiatrist.cli.run_source import open_or_create_run, open_run
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.evaluation.report.unit_table import prediction_item_rows, prediction_row
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.evaluation.scores.prediction_rows import prediction_item_rows, prediction_row
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.pipelines.export import export_run
 from ai_psychiatrist.pipelines.intake import Intake, read_outcomes

@@ -10,17 +10,17 @@ from rich.text import Text
 from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.cli.tables import numbers, table_of
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
-from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics, Scale
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.report.figure_rows import (
     DifferenceRow,
     FigureRow,
     GroupTables,
+    RowGroup,
     differences_of,
     group_tables,
 )
-from ai_psychiatrist.evaluation.report.groups import RowGroup, evidence_of, headline_of, items_of
+from ai_psychiatrist.evaluation.report.groups import evidence_of, headline_of, items_of
 from ai_psychiatrist.evaluation.report.sentences import (
     cost_in_words,
     failure_in_words,
@@ -68,7 +68,7 @@ def _paragraph(text: str) -> Constrain:
 def _differences(compared: ComparedRuns) -> Iterator[RenderableType]:
     names = {"first": plain(str(compared.first)), "second": plain(str(compared.second))}
     found = differences_of(compared.found, **names)
-    yield from ("", _paragraph(found.summary), "", _difference_table(found.rows))
+    yield from ("", _paragraph(found.note), "", _difference_table(found.rows))
     calls = compared.found.differences.get(("cost", "calls_per_unit"))
     if calls is not None and calls.first is not None and calls.second is not None:
         yield from ("", Text(f"Model calls a unit: {calls.first:.1f} and {calls.second:.1f}"))
@@ -78,7 +78,7 @@ def _differences(compared: ComparedRuns) -> Iterator[RenderableType]:
         yield Text(plain(f"  {name}: {first} → {second}"))
 
 
-def _figures(groups: Iterable[RowGroup]) -> Table:
+def _figures(groups: Iterable[RowGroup[FigureRow]]) -> Table:
     def rows() -> Iterator[Sequence[Text]]:
         for group in groups:
             yield ()

@@ -17,8 +17,12 @@ from ai_psychiatrist.config import Settings, with_model
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome
 from ai_psychiatrist.evaluation.pricing.prices import PriceList, possible_tokens
-from ai_psychiatrist.evaluation.quality.counts import QualityCounts, Share, chance_points
-from ai_psychiatrist.evaluation.quality.labelled import LabelledInterview
+from ai_psychiatrist.evaluation.quality.counts import (
+    LabelledInterview,
+    QualityCounts,
+    Share,
+    chance_points,
+)
 from ai_psychiatrist.evaluation.report.wording import money
 from ai_psychiatrist.infrastructure.tasks import work_together
 from ai_psychiatrist.interface.application import Application, open_application

@@ -27,7 +27,7 @@ from ai_psychiatrist.wiring.records import stores_of
 from ai_psychiatrist.wiring.runs import database_runs
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.runs.session import RunState
+    from ai_psychiatrist.evaluation.runs.run import RunState
 
 
 def run_cipher() -> Cipher | None:

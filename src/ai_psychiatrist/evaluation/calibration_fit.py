@@ -30,10 +30,9 @@ from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Frequency
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, mode_of
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.units_file import read_units
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, part_of
+from ai_psychiatrist.evaluation.runs.units_file import read_kept_labels, read_units
 from ai_psychiatrist.evaluation.scores.prediction import ItemPrediction
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
@@ -147,7 +146,7 @@ def _common_conditions(folders: Sequence[RunFolder]) -> dict[str, object]:
 
 def _conditions_of(folder: RunFolder) -> dict[str, object]:
     record = folder.require_run()
-    given = _mapping(_mapping(record.get("settings")).get("belief"))
+    given = part_of(record, "settings", "belief")
     if not given:
         msg = f"{folder.path} was made without beliefs; assess its dataset anew"
         raise InputError(msg, field=_FIELD)
@@ -168,20 +167,16 @@ def _conditions_of(folder: RunFolder) -> dict[str, object]:
 def _recorded_conditions(
     record: Mapping[str, object], settings: BeliefSettings
 ) -> dict[str, object]:
-    chains = _mapping(record.get("models"))
+    chains = part_of(record, "models")
     return conditions(
         settings,
         mode=AssessmentMode.named(mode_of(record) or AssessmentMode.ZERO_SHOT),
         models={
             agent: map(str, chain) for agent, chain in chains.items() if isinstance(chain, list)
         },
-        prompts={name: str(digest) for name, digest in _mapping(record.get("prompts")).items()},
-        rules=str(_mapping(record.get("contracts")).get("rules", "")),
+        prompts={name: str(digest) for name, digest in part_of(record, "prompts").items()},
+        rules=str(part_of(record, "contracts").get("rules", "")),
     )
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
 
 
 def _cases(folders: Sequence[RunFolder]) -> _Cases:
@@ -208,7 +203,7 @@ def _cases(folders: Sequence[RunFolder]) -> _Cases:
 
 def _items(folder: RunFolder, people: dict[str, str]) -> Iterator[_LabelledItem]:
     """Yield the labelled items of a run, and note in `people` who of them is who."""
-    about = _mapping(folder.require_run().get("dataset"))
+    about = part_of(folder.require_run(), "dataset")
     name = f"{about.get('name', 'unknown')}"
     dataset = f"{name} {str(about.get('digest', ''))[:_DIGITS]}".strip()
     units, labels = read_units(folder.units), read_kept_labels(folder)

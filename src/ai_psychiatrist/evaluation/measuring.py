@@ -17,17 +17,26 @@ from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
-from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels, require_kept_labels
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
-from ai_psychiatrist.evaluation.runs.units_file import RunUnit, participants_of, read_units
+from ai_psychiatrist.evaluation.runs.units_file import (
+    RunUnit,
+    participants_of,
+    read_kept_labels,
+    read_units,
+    require_kept_labels,
+)
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 
 if TYPE_CHECKING:
-    from ai_psychiatrist.evaluation.metrics.comparison import RunComparison
+    from ai_psychiatrist.evaluation.metrics.compute import RunComparison
     from ai_psychiatrist.evaluation.metrics.subgroups import Subgroups
     from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
+from types import MappingProxyType
+from typing import Final
+
+from ai_psychiatrist.infrastructure.private_files import make_folder
 
 WHOLE = Selection()
 """All units of a run."""
@@ -41,10 +50,6 @@ class FileOfLabels:
 
     path: Path
     options: LabelOptions = field(default_factory=LabelOptions)
-
-    def read(self, units: Mapping[str, RunUnit]) -> GivenLabels:
-        """Read the labels of a run's units; raises `InputError` as `read_given_labels` does."""
-        return read_given_labels(self.path, units, self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +197,7 @@ def _read(folder: RunFolder, selection: Selection, given: FileOfLabels | None = 
     )
 
     units = read_units(folder.units)
-    named = None if given is None else given.read(units)
+    named = None if given is None else read_given_labels(given.path, units, given.options)
     labels = read_kept_labels(folder) if named is None else named.labels
     wanted = None
     if selection != WHOLE:
@@ -220,7 +225,7 @@ def _refuse_incomparable(
 
 
 def _compared(first: _RunFiles, other: RunFolder) -> ComparedRuns:
-    from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.compute import compare_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
         read_predicted_units,
     )
@@ -282,7 +287,7 @@ def report_run(
 def metrics_in_words() -> Iterator[str]:
     """Return lines that say what every metric is. Raises `ConfigurationError` without the extra."""
     require_extra()
-    from ai_psychiatrist.evaluation.metrics.metric_list import metric_list  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.metric import metric_list  # noqa: PLC0415
 
     return metric_list()
 
@@ -293,3 +298,29 @@ def require_extra() -> None:
     if missing:
         msg = f"this needs {', '.join(missing)}: pip install 'ai-psychiatrist[evaluation]'"
         raise ConfigurationError(msg)
+
+
+PARTS: Final[Mapping[str, int]] = MappingProxyType({"train": 58, "validation": 43, "test": 41})
+"""Of the 142 participants of DAIC-WOZ who have labels of all eight items."""
+
+ASSESSED_PART: Final = "test"
+_SPLITS: Final = "splits.json"
+
+
+def write_aggregates(out: Path, *, run: Path, splits: Path) -> None:
+    """Measure a run and copy what holds figures alone: no unit, no participant, no word.
+
+    Raises `InputError` when the folder cannot be written.
+    """
+    measure_run(run)
+    folder = RunFolder(run)
+    files = {
+        "metrics.json": folder.metrics,
+        # Under a name of its own: a folder with `run.json` is a run.
+        "provenance.json": folder.run,
+        _SPLITS: splits / _SPLITS,
+    }
+    with writing_to(out, field="--out"):
+        make_folder(out)
+        for name, path in files.items():
+            write_whole(out / name, [path.read_bytes()])

@@ -93,14 +93,16 @@ def _repeated(runs: Sequence[RunFolder]) -> RepeatedRun:
 def _figures(metrics: "RunMetrics") -> Iterator[tuple[str, str, float | None]]:
     """Yield where each figure lies in `metrics.json`, its title, and its value."""
     # What measures is an extra.
-    from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.kinds import (  # noqa: PLC0415
         AllItems,
         Severities,
         TotalRanges,
     )
     from ai_psychiatrist.evaluation.metrics.metric import shown_on  # noqa: PLC0415
-    from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.outcomes import (  # noqa: PLC0415
+        EvidenceFound,
+        Outcomes,
+    )
 
     items = ("mae_charged", "mae", "coverage", "quadratic_kappa")
     for section, kind, keys in (

@@ -18,15 +18,25 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.measuring import measure_run
 from ai_psychiatrist.evaluation.pricing.spending import CallPrices
-from ai_psychiatrist.evaluation.runs.overlap import refuse_overlap
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, dataset_record
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
+from ai_psychiatrist.evaluation.runs.run import (
+    EvaluationOptions,
+    OnUnit,
+    RunState,
+    RunTally,
+    RunTools,
+    run_in_rounds,
+    run_session,
+)
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.served_models import served_in
-from ai_psychiatrist.evaluation.runs.session import RunState, run_session
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.start import EvaluationRequest, StartOptions, open_run
-from ai_psychiatrist.evaluation.runs.unit import unit_source
+from ai_psychiatrist.evaluation.runs.start import (
+    EvaluationRequest,
+    StartOptions,
+    open_run,
+    refuse_overlap,
+)
+from ai_psychiatrist.evaluation.runs.unit import ASSESSMENT_STEP, unit_source
 from ai_psychiatrist.evaluation.runs.units_file import text_digest
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, remove_drafts, write_whole
@@ -173,9 +183,6 @@ async def make_run(
                 return await run_session(
                     tools, folder, wanted.options, tally=tally, on_unit=on_unit
                 )
-        # Libraries of model servers, which a run of the baseline does without.
-        from ai_psychiatrist.evaluation.runs.batch_rounds import run_in_rounds  # noqa: PLC0415
-
         return await run_in_rounds(
             tools, folder, wanted.options, batch=wanted.batch, tally=tally, watch=watched
         )

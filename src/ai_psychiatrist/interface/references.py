@@ -15,9 +15,8 @@ from ai_psychiatrist.evaluation.references.chunk_dataset import (
     scores_of_predictions,
 )
 from ai_psychiatrist.evaluation.references.sessions import cut_dataset
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunTally
+from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, RunState, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.session import RunState
 from ai_psychiatrist.evaluation.runs.start import StartOptions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.interface.dataset_run import DatasetRun, Watch, make_run

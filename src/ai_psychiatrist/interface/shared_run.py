@@ -25,20 +25,29 @@ from ai_psychiatrist.evaluation.pricing.prices import GivenPrice, PriceList
 from ai_psychiatrist.evaluation.pricing.spending import CallPrices
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, mode_of
-from ai_psychiatrist.evaluation.runs.run import EvaluationOptions, OnUnit, RunTally, RunTools
+from ai_psychiatrist.evaluation.runs.run import (
+    EvaluationOptions,
+    OnUnit,
+    RunState,
+    RunTally,
+    RunTools,
+    run_session,
+    state_of,
+    write_files,
+)
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes
 from ai_psychiatrist.evaluation.runs.served_models import ServedModels, served_in, served_together
-from ai_psychiatrist.evaluation.runs.session import RunState, run_session, state_of, write_files
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
 from ai_psychiatrist.evaluation.runs.unit import (
+    ASSESSMENT_STEP,
+    FinishedUnit,
     UnitSource,
     UnitTools,
     failed_unit,
     made_unit,
+    open_unit,
+    record_unit,
     source_in,
 )
-from ai_psychiatrist.evaluation.runs.unit_calls import open_unit
-from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, record_unit
 from ai_psychiatrist.infrastructure.digests import using_installation_key
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import patiently

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.scores.prediction import ItemScore
+from ai_psychiatrist.evaluation.datasets.dataset import ItemScore
 from ai_psychiatrist.evaluation.scores.record_lines import records_by_unit
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 

@@ -30,7 +30,7 @@ from ai_psychiatrist.evaluation.challenge.wordings import (
     written,
 )
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
-from ai_psychiatrist.evaluation.datasets.synthetic.item_model import ItemModel, item_model
+from ai_psychiatrist.evaluation.datasets.synthetic.cohort import ItemModel, item_model
 from ai_psychiatrist.infrastructure.private_files import writing_to
 
 MOST_PARTICIPANTS: Final = 1_000

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.evidence import Polarity
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.scores.prediction import ItemScore
+from ai_psychiatrist.evaluation.datasets.dataset import ItemScore
 from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines
 
 OUTCOMES: Final = (0, 1, 2, 3, None)

@@ -6,11 +6,198 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, Self
 
-from ai_psychiatrist.domain.phq8 import Item
+from pydantic import Field
+
+from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, MAX_TOTAL_SCORE, Item
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.evaluation.datasets.issues import Cost, DataIssue, IssueCode
+from ai_psychiatrist.services.transcripts.formats.known import NAMED_ENDINGS
+
+
+class Cost(StrEnum):
+    """What is lost by an issue."""
+
+    NOTHING = "nothing"
+    LABEL = "label"
+    """A label, or a part of one."""
+    UNIT = "unit"
+    """The text of a unit, so that it cannot be assessed."""
+
+
+_CURE: Final = (
+    "say it with --participant LABEL, a row file,label,role in speakers.csv, or a first line "
+    "`speakers: LABEL = participant` in the file"
+)
+_KEPT_ONE: Final = "the first is kept, the others are left out"
+
+
+def _no_text(code: str, reason: str) -> tuple[str, str, Cost]:
+    return code, f"unit kept without text: {reason}", Cost.UNIT
+
+
+def _no_label(code: str, reason: str) -> tuple[str, str, Cost]:
+    return code, f"unit kept without label: {reason}", Cost.LABEL
+
+
+def _not_read(code: str, action: str) -> tuple[str, str, Cost, bool]:
+    return code, action, Cost.UNIT, True
+
+
+class IssueCode(StrEnum):
+    """What is odd, what is done about it, and what that costs."""
+
+    action: str
+    cost: Cost
+    is_not_read: bool
+    """Whether it may be an interview and is no unit, so that no count of units has it."""
+
+    def __new__(
+        cls,
+        code: str,
+        action: str = "",
+        cost: Cost = Cost.NOTHING,
+        is_not_read: bool = False,  # noqa: FBT001, FBT002 - of the table below alone
+    ) -> Self:
+        """Give a code what belongs to it."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.action, member.cost, member.is_not_read = action, cost, is_not_read
+        return member
+
+    SYNC_MARK = "sync_mark", "row left out"
+    SMALL_TALK = "small_talk", "rows before the interviewer's first left out"
+    BLANK_WORDS = "blank_words", "row without words left out"
+    WORDS_WITHOUT_SPEAKER = "words_without_speaker", "kept as nobody's words: never evidence"
+    SPEAKER_SPELLING = "speaker_spelling", "speaker read without case and spaces"
+    SCRUBBED = "scrubbed", "left out, or a placeholder between other words"
+    UNRECOGNISED_WORDS = "unrecognised_words", "kept as written"
+    NONVERBAL = "nonverbal", "kept as written; quotes are compared without it"
+    CODED_LINE = "coded_line", "code or spoken words kept, as the option says"
+    INTERRUPTION = "interruption", "rows inside the window left out"
+    TIME_UNREADABLE = "time_unreadable", "kept without a time, taken to be outside the window"
+    NO_INTERVIEWER = "no_interviewer", "kept whole"
+    UNQUOTED_SEPARATOR = "unquoted_separator", "kept as part of the words"
+    SPEAKER_OTHER = "speaker_other", "kept as words that are not the participant's"
+    SPEAKER_UNKNOWN = "speaker_unknown", "kept as words that are not the participant's"
+    SPEAKERS_ASSUMED = "speakers_assumed", "no labels: all words are the participant's"
+    WORDS_WITHOUT_TIMES = "words_without_times", "line that belongs to no cue left out"
+    ENCODING_ASSUMED = "encoding_assumed", "read in the likeliest encoding: look at a few words"
+    REPEATED_WORDS = "repeated_words", "kept as written: a cue repeats the one before"
+    HEAD_SET_ASIDE = "head_set_aside", "headings before the first turn: never evidence"
+    WORDS_SET_ASIDE = "words_set_aside", "kept as nobody's words: label them to have them read"
+    INTERVIEWER_ASSUMED = "interviewer_assumed", "the only other label is the interviewer's"
+
+    NOT_TEXT = _no_text("not_text", "the file is not text, or cannot be read")
+    WRONG_HEADER = _no_text("wrong_header", "the header is not that of a transcript")
+    BROKEN_ROW = _no_text("broken_row", "a row or a record is not as the form has it")
+    NO_WORDS = _no_text("no_words", "nobody says a word")
+    NO_PARTICIPANT = _no_text("no_participant", "no words of a participant")
+    SUBTITLES_REFUSED = _no_text("subtitles_refused", "the subtitle file is malformed")
+    DOCUMENT_REFUSED = _no_text(
+        "document_refused", "the document is malformed, or too large unpacked"
+    )
+    UNKNOWN_FORM = _no_text("unknown_form", "JSON or a table in no form that is known")
+    SEVERAL_INTERVIEWS = _no_text(
+        "several_interviews", "several interviews; open the file by itself"
+    )
+    TOO_LARGE = _no_text("too_large", "more turns or bytes than a transcript has")
+    SPEAKERS_UNKNOWN = _no_text(
+        "speakers_unknown", f"nobody has said who the participant is; {_CURE}"
+    )
+    SPEAKERS_MISNAMED = _no_text(
+        "speakers_misnamed", f"its line of speakers cannot be used; {_CURE}"
+    )
+    LINE_UNREADABLE = _not_read("line_unreadable", "line left out: not JSON, or not an interview")
+    APPLE_DOUBLE = "apple_double", "file left out"
+    APPLE_DOUBLE_AS_TRANSCRIPT = _no_text(
+        "apple_double_as_transcript", "a Mac's stub; unpack the archive again"
+    )
+    ARCHIVE = _not_read("archive", "not read: unpack it")
+    TRANSCRIPT_REPEATED = "transcript_repeated", f"same content: {_KEPT_ONE}"
+    TRANSCRIPTS_DIFFER = _no_text("transcripts_differ", "several files with different content")
+    TRANSCRIPT_MISSING = _no_text("transcript_missing", "a label, but no transcript")
+    FOLDER_NAME_DIFFERS = "folder_name_differs", "the file's name counts"
+    ID_OUTSIDE_CORPUS = "id_outside_corpus", "kept; the corpus has no such session"
+    SUBFOLDER = _not_read("subfolder", "files not read: open the folder as a dataset of its own")
+    OTHER_FILE = "other_file", "not read: no transcript by its name"
+    OTHER_FORM = _not_read("other_form", f"not read: save it as {NAMED_ENDINGS}")
+    NOT_OF_KIND = _not_read(
+        "not_of_kind", "not read: the kind that was asked for has sessions alone"
+    )
+    LINK_LEADS_OUT = _not_read("link_leads_out", "not read: copy the file into the folder")
+    ID_MISSING = "id_missing", "the number of the line is its identifier"
+    PARTICIPANT_UNUSABLE = (
+        "participant_unusable",
+        "no number and no short text: taken for a person of their own",
+    )
+    ID_REPEATED = _not_read("id_repeated", _KEPT_ONE)
+
+    NO_LABELS = "no_labels", "units kept without labels: there is no label file"
+    LABEL_MISSING = _no_label("label_missing", "in no label file")
+    COLUMNS_UNKNOWN = "columns_unknown", "columns of label files that are not used"
+    SCORES_UNKNOWN = "scores_unknown", "file not used: no column of scores is known", Cost.LABEL
+    IDENTIFIER_MISSING = (
+        "identifier_missing",
+        "file not used: scores, but no known column of identifiers",
+        Cost.LABEL,
+    )
+    CODES_UNCLEAR = (
+        "codes_unclear",
+        "labels of the file not used: no item is 0, or one is 4, as if coded from 1",
+        Cost.LABEL,
+    )
+    OCCASIONS = (
+        "occasions",
+        "labels of the file not used: units have scores on several occasions",
+        Cost.LABEL,
+    )
+    IDS_NEARLY_MATCH = (
+        "ids_nearly_match",
+        "units kept apart: identifiers of labels and transcripts differ in their spelling",
+        Cost.LABEL,
+    )
+    TEXTS_IN_TABLE = (
+        "texts_in_table",
+        "labels read; a column of the label file holds texts, which are not",
+    )
+    LABEL_WITHOUT_SCORES = "label_without_scores", "unit kept without label: no scores given"
+    NOT_A_LABEL_FILE = "not_a_label_file", "not read: no column of scores, none of words"
+    ROW_WITHOUT_ID = "row_without_id", "row left out", Cost.LABEL
+    ROW_BROKEN = _no_label("row_broken", "more or fewer columns than the header")
+    ROW_REPEATED = "row_repeated", "the rows agree and are joined"
+    LABELS_DIFFER = _no_label("labels_differ", "rows of label files contradict each other")
+    TRAITS_DIFFER = (
+        "traits_differ",
+        "what label files say of the person differs: such a column is left out",
+    )
+    IN_TWO_SPLITS = "in_two_splits", "unit kept without a split", Cost.LABEL
+    VALUE_UNREADABLE = _no_label("value_unreadable", "a value is no whole number")
+    VALUE_OUT_OF_RANGE = _no_label("value_out_of_range", "a value is outside its range")
+    ITEM_RECOVERED = "item_recovered", "filled with the total minus the other seven"
+    ITEMS_BLANK = "items_blank", "kept unknown", Cost.LABEL
+    TOTAL_NOT_SUM = "total_not_sum", "items kept, total unknown: they do not add up", Cost.LABEL
+    BINARY_NOT_TOTAL = "binary_not_total", "binary label taken from the total"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataIssue:
+    """One thing that is odd about one file or unit."""
+
+    where: str
+    """A unit's identifier, or a file's name relative to the dataset; never text of a transcript."""
+    code: IssueCode
+    line: int | None = None
+    """The first line concerned, from 1."""
+    count: int = 1
+    """How many rows of the file, or files of the folder, are concerned."""
+    labels: tuple[str, ...] = field(default=(), repr=False)
+    """Of speakers, as found: they may be names, so they are shown in the check alone."""
+    hint: str | None = None
+    """What to do about it, where that depends on the file."""
+
+
+ItemScore = Annotated[int, Field(ge=0, le=MAX_ITEM_SCORE)]
 
 
 class DatasetKind(StrEnum):
@@ -44,15 +231,15 @@ class SpeakerFilter(StrEnum):
 class Labels:
     """What is known of a unit's true scores."""
 
-    items: Mapping[Item, int | None]
+    items: Mapping[Item, ItemScore | None]
     """Empty when the dataset has no item scores; else all eight, 0–3, `None` where blank."""
-    total: int | None
+    total: Annotated[int, Field(ge=0, le=MAX_TOTAL_SCORE)] | None
     """0–24; the sum of the items where the dataset gives none."""
     binary: bool | None
     """Whether the total is at least 10; `None` without a total and without a label of its own."""
     is_recovered: bool = False
     """Whether one blank item was filled with the total minus the other seven."""
-    second_items: Mapping[Item, int | None] = field(default_factory=dict)
+    second_items: Mapping[Item, ItemScore | None] = field(default_factory=dict)
     """Those of a second rater of the same interview; empty when there is none."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """What label files say of the person in short words, such as `Gender` and `site`."""
@@ -64,15 +251,22 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetUnit:
+class Unit:
     """One interview, by its identifier; its text may be missing all the same."""
 
-    unit_id: str
-    labels: Labels | None
-    """`None` when there are none or they cannot be used."""
+    unit_id: Annotated[str, Field(min_length=1)]
     participant_id: int | str | None = None
     """Who spoke, where several units may be of one participant."""
     split: str | None = None
+    """The split that the dataset itself puts the unit into."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetUnit(Unit):
+    """One interview of a dataset."""
+
+    labels: Labels | None
+    """`None` when there are none or they cannot be used."""
 
 
 @dataclass(frozen=True, kw_only=True)

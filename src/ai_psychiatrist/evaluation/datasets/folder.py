@@ -8,9 +8,15 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.evaluation.datasets.dataset import CORPORA, Dataset, DatasetKind, DatasetUnit
+from ai_psychiatrist.evaluation.datasets.dataset import (
+    CORPORA,
+    DataIssue,
+    Dataset,
+    DatasetKind,
+    DatasetUnit,
+    IssueCode,
+)
 from ai_psychiatrist.evaluation.datasets.folder_files import FolderFiles
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
 from ai_psychiatrist.evaluation.datasets.label_columns import WANTED_COLUMNS
 from ai_psychiatrist.evaluation.datasets.label_files import LabelFiles
 from ai_psychiatrist.evaluation.datasets.label_tables import LabelTable, read_label_table
@@ -21,13 +27,13 @@ from ai_psychiatrist.evaluation.datasets.names import (
     session_of,
 )
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
-from ai_psychiatrist.evaluation.datasets.speakers_file import read_speakers
 from ai_psychiatrist.evaluation.datasets.texts import (
     Texts,
     TextSource,
     UnitRoles,
     check_of,
     content_of,
+    read_speakers,
 )
 from ai_psychiatrist.services.transcripts.utterances import Form
 

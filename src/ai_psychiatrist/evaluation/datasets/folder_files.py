@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import CORPORA, DatasetKind
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import CORPORA, DataIssue, DatasetKind, IssueCode
 from ai_psychiatrist.evaluation.datasets.label_tables import Header, headers_of
 from ai_psychiatrist.evaluation.datasets.names import (
     ARCHIVE,

@@ -8,8 +8,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Cost, IssueCode, Labels
 from ai_psychiatrist.evaluation.datasets.label_files import LabelFiles
 from ai_psychiatrist.evaluation.datasets.label_tables import read_label_table
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions

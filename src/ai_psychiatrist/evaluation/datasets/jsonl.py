@@ -10,8 +10,14 @@ import orjson
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit, Labels
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import (
+    DataIssue,
+    Dataset,
+    DatasetKind,
+    DatasetUnit,
+    IssueCode,
+    Labels,
+)
 from ai_psychiatrist.evaluation.datasets.label_columns import (
     FILE_ID,
     PERSON_ID,

@@ -7,8 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, IssueCode, Labels
 from ai_psychiatrist.evaluation.datasets.label_columns import OCCASION, SCORES, TRAIT, plain_name
 from ai_psychiatrist.evaluation.datasets.label_tables import LabelRow, LabelTable
 from ai_psychiatrist.evaluation.datasets.labels import (

@@ -10,7 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, IssueCode
 from ai_psychiatrist.evaluation.datasets.label_columns import (
     FILE_ID,
     KNOWN,

@@ -6,8 +6,7 @@ from string import ascii_lowercase
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, MAX_TOTAL_SCORE, Item
-from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import IssueCode, Labels
 from ai_psychiatrist.evaluation.datasets.label_columns import (
     BINARY,
     SECOND_ITEMS,

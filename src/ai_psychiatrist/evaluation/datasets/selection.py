@@ -5,10 +5,10 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, Unit
 from ai_psychiatrist.evaluation.datasets.label_tables import headers_of
 from ai_psychiatrist.evaluation.datasets.names import identifier_of
 from ai_psychiatrist.evaluation.datasets.texts import content_of
@@ -17,25 +17,6 @@ from ai_psychiatrist.services.transcripts.utterances import FileRefused
 
 _FIELD: Final = "--split"
 _DIGEST_LENGTH: Final = 16
-
-
-class SplitUnit(Protocol):
-    """What a split is told by."""
-
-    @property
-    def unit_id(self) -> str:
-        """The unit's identifier."""
-        ...
-
-    @property
-    def participant_id(self) -> int | str | None:
-        """The participant, where the dataset says whose it is."""
-        ...
-
-    @property
-    def split(self) -> str | None:
-        """The split that the dataset itself puts the unit into."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +51,7 @@ def selected(dataset: Dataset, selection: Selection) -> Dataset:
     return replace(dataset, units=units, selection=digest)
 
 
-def units_of_split(units: Sequence[SplitUnit], split: str | None) -> set[str]:
+def units_of_split(units: Sequence[Unit], split: str | None) -> set[str]:
     """Return the identifiers of the units of a split, of all without one.
 
     Raises `InputError` as `selected` does.
@@ -87,7 +68,7 @@ def units_of_split(units: Sequence[SplitUnit], split: str | None) -> set[str]:
     return {unit.unit_id for unit in units if unit.split == split}
 
 
-def _of_file(units: Iterable[SplitUnit], participants: set[str]) -> set[str]:
+def _of_file(units: Iterable[Unit], participants: set[str]) -> set[str]:
     names: Mapping[str, set[str]] = {
         unit.unit_id: {unit.unit_id, str(unit.participant_id)} for unit in units
     }

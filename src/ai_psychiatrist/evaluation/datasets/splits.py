@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -127,12 +127,13 @@ def write_splits(out: Path, splits: Splits) -> None:
         if path.exists() and path.read_bytes() != content:
             raise InputError(f"{out} holds other splits; name another folder", field="OUT")
         for part, members in splits.parts.items():
-            write_whole(out / f"{part}.csv", [_table(members)])
+            rows = [["participant_id"], *([who] for who in members)]
+            write_whole(out / f"{part}.csv", [separated(rows)])
         write_whole(path, [content])
 
 
-def _table(members: Sequence[str]) -> bytes:
+def separated(rows: Iterable[Sequence[object]]) -> bytes:
+    """Return rows as a table whose columns are separated by commas."""
     text = io.StringIO(newline="")
-    rows = [["participant_id"], *([who] for who in members)]
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, DatasetUnit
-from ai_psychiatrist.evaluation.datasets.issues import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import (
+    DataIssue,
+    Dataset,
+    DatasetKind,
+    DatasetUnit,
+    IssueCode,
+)
 from ai_psychiatrist.evaluation.datasets.label_columns import plain_name
 from ai_psychiatrist.evaluation.datasets.label_files import (
     LabelFiles,

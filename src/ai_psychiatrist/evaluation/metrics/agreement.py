@@ -15,7 +15,7 @@ from ai_psychiatrist.evaluation.metrics.kinds import (
     Severities,
 )
 from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
-from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics import kappa
 from ai_psychiatrist.statistics.arrays import Array

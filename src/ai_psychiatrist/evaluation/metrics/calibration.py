@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
+from ai_psychiatrist.evaluation.metrics.kinds import LabelledUnits
 from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
-from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Scale
 from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, ranked_signal
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.statistics.arrays import Array, BoolArray

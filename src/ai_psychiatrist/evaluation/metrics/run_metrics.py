@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from pydantic_core import to_json, to_jsonable_python
@@ -14,6 +15,37 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = 1
 SCORED: Final = "scored"
 """Beside the reasons of unknown items, what the others are counted as."""
+
+
+class Better(Enum):
+    """Which direction of a figure, or of a difference, is an improvement."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+    NEITHER = "neither"
+
+
+class Scale(Enum):
+    """What a figure is measured in: its ends, how many decimals it is read to, its unit."""
+
+    ITEM_POINTS = (0.0, 3.0, 2, "")
+    TOTAL_POINTS = (0.0, 24.0, 1, "")
+    ITEMS = (0.0, 8.0, 1, "")
+    """How many of the eight items."""
+    SHARE = (0.0, 1.0, 0, " %")
+    AGREEMENT = (-1.0, 1.0, 2, "")
+    UNIT = (0.0, 1.0, 3, "")
+    """Areas and scores between 0 and 1 that are no shares."""
+    SIGNED_ITEM_POINTS = (-3.0, 3.0, 2, "")
+    SIGNED_TOTAL_POINTS = (-24.0, 24.0, 1, "")
+
+    @property
+    def signed(self) -> "Scale":
+        """The scale of differences between its points."""
+        return {
+            Scale.ITEM_POINTS: Scale.SIGNED_ITEM_POINTS,
+            Scale.TOTAL_POINTS: Scale.SIGNED_TOTAL_POINTS,
+        }.get(self, self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,10 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE
-from ai_psychiatrist.evaluation.metrics.kinds import NO_LABEL, NO_LABELLED_SCORE
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits
+from ai_psychiatrist.evaluation.metrics.kinds import NO_LABEL, NO_LABELLED_SCORE, LabelledUnits
 from ai_psychiatrist.evaluation.metrics.metric import Row, measured, metric
-from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Scale
 from ai_psychiatrist.evaluation.metrics.tree import Tree
 from ai_psychiatrist.evaluation.scores.predicted_units import UNKNOWN, UnitRows
 from ai_psychiatrist.statistics import ranking
@@ -48,14 +46,13 @@ class ConfidenceSignal:
     """(units, 8), `MISSING` where there is none."""
 
 
-def _verbalised(rows: UnitRows) -> Array:
+def _stated(rows: UnitRows) -> Array:
     return np.where(rows["confidence"] == UNKNOWN, MISSING, (rows["confidence"] - 1) / 4)
 
 
 def _hybrid(rows: UnitRows) -> Array:
-    quotes = np.minimum(rows["quotes"], _ENOUGH_QUOTES) / _ENOUGH_QUOTES
-    said = (rows["confidence"] - 1) / 4
-    return np.where(rows["confidence"] == UNKNOWN, MISSING, (said + quotes) / 2)
+    quotes, said = np.minimum(rows["quotes"], _ENOUGH_QUOTES) / _ENOUGH_QUOTES, _stated(rows)
+    return np.where(said == MISSING, MISSING, (said + quotes) / 2)
 
 
 def _counted(rows: UnitRows, name: str) -> Array:
@@ -67,7 +64,7 @@ SIGNALS: Final[Mapping[str, ConfidenceSignal]] = {
     "affirmed_count": ConfidenceSignal(
         "number of affirming quotes", lambda rows: _counted(rows, "affirmed")
     ),
-    "verbalised": ConfidenceSignal("stated by the model", _verbalised),
+    "verbalised": ConfidenceSignal("stated by the model", _stated),
     "hybrid": ConfidenceSignal("quotes and statement", _hybrid),
     "belief": ConfidenceSignal("belief in the score", lambda rows: rows["belief"]),
 }
@@ -83,21 +80,9 @@ class RankedSignal:
     """(units, 8): which of them each item has; of no meaning for other items."""
 
 
-def signal_values(labelled: LabelledUnits, signal: str) -> Array:
-    """Return a signal for each item, (units, 8); `MISSING` where there is none.
-
-    Raises `ConfigurationError` when no signal has that name.
-    """
-    known = SIGNALS.get(signal)
-    if known is None:
-        message = f"no confidence signal is called {signal!r}; known: {', '.join(SIGNALS)}"
-        raise ConfigurationError(message)
-    return known.read(labelled.rows)
-
-
 def ranked_signal(labelled: LabelledUnits, signal: str) -> RankedSignal:
-    """Return a signal by the ranks of its values; raises as `signal_values` does."""
-    numbers = signal_values(labelled, signal)
+    """Return a signal by the ranks of its values."""
+    numbers = SIGNALS[signal].read(labelled.rows)
     values = np.unique(numbers[labelled.items.is_both])
     places = np.minimum(np.searchsorted(values, numbers), max(0, len(values) - 1))
     return RankedSignal(values=values, places=places)
@@ -167,12 +152,11 @@ class RankedItems:
         )
 
 
-def selective_section(labelled: LabelledUnits, *, default: str) -> dict[str, Tree]:
+def selective_section(labelled: LabelledUnits) -> dict[str, Tree]:
     """Return areas, errors at fixed coverages, and curves for each signal of confidence."""
-    signal_values(labelled, default)
     items = labelled.items
     return {
-        "default": default,
+        "default": DEFAULT_SIGNAL,
         "largest_coverage": ratio(items.answered, items.asked, undefined=NO_LABEL),
         "by_signal": {signal: _by_signal(labelled, signal) for signal in SIGNALS},
     }

@@ -11,13 +11,21 @@ from pydantic_core import to_jsonable_python
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.agreement import item_section
-from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.comparison import Difference, difference_of
-from ai_psychiatrist.evaluation.metrics.compute import RESAMPLES, SEED
-from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound, evidence_section
-from ai_psychiatrist.evaluation.metrics.kinds import AllItems, AllUnits, Severities, TotalRanges
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels, is_label
-from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
+from ai_psychiatrist.evaluation.metrics.compute import RESAMPLES, SEED, Difference, difference_of
+from ai_psychiatrist.evaluation.metrics.kinds import (
+    AllItems,
+    AllUnits,
+    Severities,
+    TotalRanges,
+    beside_labels,
+    is_label,
+)
+from ai_psychiatrist.evaluation.metrics.outcomes import EvidenceFound, evidence_section
+from ai_psychiatrist.evaluation.metrics.totals import (
+    binary_section,
+    severity_section,
+    total_section,
+)
 from ai_psychiatrist.evaluation.metrics.tree import Tree, named_measures
 from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, Estimate, estimate, owners_of

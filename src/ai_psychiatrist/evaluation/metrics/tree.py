@@ -30,9 +30,8 @@ def named_measures(tree: Mapping[str, Tree], path: Path = ()) -> Iterator[tuple[
 def resolve(tree: Mapping[str, Tree], bootstrap: Bootstrap) -> dict[str, Tree]:
     """Return the tree with each measure as its figure; all of them see the same resamples."""
     measures = list(_measures(tree))
-    found = map(figure_of, measures, estimate(measures, bootstrap))
-    by_measure = dict(zip(map(id, measures), found, strict=True))
-    return {name: _filled(branch, by_measure) for name, branch in tree.items()}
+    figures = map(figure_of, measures, estimate(measures, bootstrap))
+    return {name: _filled(branch, figures) for name, branch in tree.items()}
 
 
 def _measures(tree: Tree) -> Iterator[Measure]:
@@ -43,11 +42,12 @@ def _measures(tree: Tree) -> Iterator[Measure]:
             yield from _measures(branch)
 
 
-def _filled(tree: Tree, by_measure: Mapping[int, Figure]) -> Tree:
+def _filled(tree: Tree, figures: Iterator[Figure]) -> Tree:
+    """Put the next figure, in the order of `_measures`, in the place of each measure."""
     if isinstance(tree, Measure):
-        return by_measure[id(tree)]
+        return next(figures)
     if isinstance(tree, Mapping):
-        return {name: _filled(branch, by_measure) for name, branch in tree.items()}
+        return {name: _filled(branch, figures) for name, branch in tree.items()}
     if isinstance(tree, list):
-        return [_filled(branch, by_measure) for branch in tree]
+        return [_filled(branch, figures) for branch in tree]
     return tree

@@ -6,8 +6,8 @@ whatever became of units.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Final
@@ -165,14 +165,15 @@ class CostLimit:
     """Until what came of them is kept."""
     _spent_by: dict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
 
-    def begin(self, unit_id: str) -> None:
-        """Count a unit as under way."""
+    @contextmanager
+    def under_way(self, unit_id: str) -> Iterator[None]:
+        """Count a unit as under way, and learn at its end what it cost."""
         self._spent_by[unit_id] = Decimal(0)
-
-    def end(self, unit_id: str) -> None:
-        """Count a unit as done, and learn what it cost."""
-        self.unit_usd = max(self.unit_usd, self._spent_by.pop(unit_id))
-        self.settle()
+        try:
+            yield
+        finally:
+            self.unit_usd = max(self.unit_usd, self._spent_by.pop(unit_id))
+            self.settle()
 
     def has_room(self) -> bool:
         """Return whether another unit can begin, if all under way cost what they may."""

@@ -5,15 +5,13 @@ Differences between two runs over the units that both assessed are rows, too: se
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from ai_psychiatrist.evaluation.metrics.comparison import Difference, RunComparison
-from ai_psychiatrist.evaluation.metrics.evidence import EvidenceFound
+from ai_psychiatrist.evaluation.metrics.compute import Difference, RunComparison
 from ai_psychiatrist.evaluation.metrics.kinds import AllItems, AllUnits, Severities, TotalRanges
 from ai_psychiatrist.evaluation.metrics.metric import shown_on
-from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes
-from ai_psychiatrist.evaluation.metrics.run_metrics import Part
-from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
+from ai_psychiatrist.evaluation.metrics.outcomes import EvidenceFound, Outcomes
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Part, Scale
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
 from ai_psychiatrist.evaluation.metrics.subgroups import SHOWN, Subgroups
 from ai_psychiatrist.evaluation.metrics.tree import Path
@@ -133,6 +131,18 @@ class DifferenceRow(FigureRow):
         return "second is better" if direction is self.better else "second is worse"
 
 
+AnyRow = TypeVar("AnyRow", bound=FigureRow)
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup(Generic[AnyRow]):
+    """Rows under one title."""
+
+    title: str
+    rows: tuple[AnyRow, ...]
+    note: str = ""
+
+
 def rows_of(figures: Part, kind: type) -> tuple[FigureRow, ...]:
     """Return the rows of the metrics that a kind of data has, in their order."""
     return tuple(row_of(figures, kind, metric.key) for metric, _ in shown_on(kind))
@@ -148,23 +158,10 @@ def _figure_row(figure: Figure, kind: type, key: str) -> FigureRow:
     return FigureRow(name=row.title, note=row.note, figure=figure, scale=metric.scale_on(kind))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
-    """What is said about another run."""
-
-    second: str
-    """The other run's name."""
-    summary: str
-    rows: tuple[DifferenceRow, ...]
-
-
-def differences_of(found: RunComparison, *, first: str, second: str) -> Differences:
-    """Return the rows for a comparison of two runs of these names."""
-    return Differences(
-        second=second,
-        summary=f"First: {first}. Second: {second}. {_summary(found)}",
-        rows=_reaching(_rows(found)),
-    )
+def differences_of(found: RunComparison, *, first: str, second: str) -> RowGroup[DifferenceRow]:
+    """Return the rows for a comparison of two runs of these names, under that of the second."""
+    note = f"First: {first}. Second: {second}. {_summary(found)}"
+    return RowGroup(second, _reaching(_rows(found)), note)
 
 
 def _reaching(rows: Iterable[DifferenceRow]) -> tuple[DifferenceRow, ...]:
@@ -240,31 +237,14 @@ def _summary(found: RunComparison) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupTable:
-    """The figures of a group, with a sentence where there are none."""
-
-    title: str
-    note: str
-    rows: tuple[FigureRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupDifferences:
-    """The differences between two groups, with a sentence where there are none."""
-
-    title: str
-    note: str
-    rows: tuple[DifferenceRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupTables:
     """What is said of the groups of a column."""
 
     column: str
     summary: str
-    figures: tuple[GroupTable, ...]
-    differences: tuple[GroupDifferences, ...]
+    figures: tuple[RowGroup[FigureRow], ...]
+    """With a sentence where there are none."""
+    differences: tuple[RowGroup[DifferenceRow], ...]
 
 
 def group_tables(found: Subgroups) -> GroupTables:
@@ -277,24 +257,24 @@ def group_tables(found: Subgroups) -> GroupTables:
             "difference is second minus first; an interval that holds 0 shows no difference."
         ),
         figures=tuple(
-            GroupTable(
-                title=f"{one.value}: {grouped(one.units)} units",
-                note=one.reason or "",
-                rows=tuple(
+            RowGroup(
+                f"{one.value}: {grouped(one.units)} units",
+                tuple(
                     _figure_row(figure, SHOWN[path], _key(path))
                     for path, figure in one.figures.items()
                 ),
+                one.reason or "",
             )
             for one in found.groups
         ),
         differences=tuple(
-            GroupDifferences(
-                title=f"First: {one.first}. Second: {one.second}",
-                note=one.reason or "",
-                rows=_reaching(
+            RowGroup(
+                f"First: {one.first}. Second: {one.second}",
+                _reaching(
                     _difference_row(figure, SHOWN[path], _key(path))
                     for path, figure in one.figures.items()
                 ),
+                one.reason or "",
             )
             for one in found.differences
         ),

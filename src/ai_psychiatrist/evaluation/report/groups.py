@@ -4,11 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ai_psychiatrist.evaluation.metrics.calibration import Forecast
-from ai_psychiatrist.evaluation.metrics.evidence import (
-    AllDrivenItems,
-    EvidenceFound,
-    ItemEvidence,
-)
 from ai_psychiatrist.evaluation.metrics.kinds import (
     AllItems,
     AllUnits,
@@ -21,26 +16,23 @@ from ai_psychiatrist.evaluation.metrics.kinds import (
     Severities,
     TotalRanges,
 )
-from ai_psychiatrist.evaluation.metrics.outcomes import Outcomes
+from ai_psychiatrist.evaluation.metrics.outcomes import (
+    AllDrivenItems,
+    EvidenceFound,
+    ItemEvidence,
+    Outcomes,
+)
 from ai_psychiatrist.evaluation.metrics.run_metrics import Part, RunMetrics
 from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, RankedItems
-from ai_psychiatrist.evaluation.report.figure_rows import FigureRow, row_of, rows_of
+from ai_psychiatrist.evaluation.report.figure_rows import FigureRow, RowGroup, row_of, rows_of
 
 
-@dataclass(frozen=True, slots=True)
-class RowGroup:
-    """Rows under one title."""
-
-    title: str
-    rows: tuple[FigureRow, ...]
-
-
-def headline_of(metrics: RunMetrics) -> tuple[RowGroup, ...]:
+def headline_of(metrics: RunMetrics) -> tuple[RowGroup[FigureRow], ...]:
     """Return the figures that compare a run with its labels, none when nothing has a label."""
     return tuple(_headline(metrics)) if metrics.count("units", "labelled") else ()
 
 
-def _headline(metrics: RunMetrics) -> Iterator[RowGroup]:
+def _headline(metrics: RunMetrics) -> Iterator[RowGroup[FigureRow]]:
     noise, signal = metrics.part("noise_ceiling"), metrics.part("selective").text("default")
     yield RowGroup("Items, 0 to 3 points each", rows_of(metrics.part("items"), AllItems))
     if noise.figure("mae").n:
@@ -68,7 +60,7 @@ def _screening(figures: Part, kind: type[Classifier]) -> tuple[FigureRow, ...]:
     )
 
 
-def items_of(metrics: RunMetrics, *keys: str) -> tuple[RowGroup, ...]:
+def items_of(metrics: RunMetrics, *keys: str) -> tuple[RowGroup[FigureRow], ...]:
     """Return a group for each item, of some metrics or of all, none when no item has a label."""
     if metrics.count("items", "counts", "labelled") == 0:
         return ()
@@ -81,7 +73,7 @@ def items_of(metrics: RunMetrics, *keys: str) -> tuple[RowGroup, ...]:
     )
 
 
-def evidence_of(metrics: RunMetrics) -> tuple[RowGroup, ...]:
+def evidence_of(metrics: RunMetrics) -> tuple[RowGroup[FigureRow], ...]:
     """Return how often a symptom is found at all, right or wrong."""
     found = metrics.part("evidence")
     by_item = [
@@ -95,7 +87,7 @@ def evidence_of(metrics: RunMetrics) -> tuple[RowGroup, ...]:
     )
 
 
-def _drive_of(found: Part) -> Iterator[RowGroup]:
+def _drive_of(found: Part) -> Iterator[RowGroup[FigureRow]]:
     """Yield whether the evidence drives the scores, where they were asked for again."""
     if found.part("counts").total:
         yield RowGroup("Does the evidence drive the score?", rows_of(found, AllDrivenItems))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ai_psychiatrist.evaluation.reading_list import ReadingList, UnitDanger, reading_list
 from ai_psychiatrist.evaluation.report.wording import grouped, in_words
 from ai_psychiatrist.evaluation.runs.provenance import changes_of
+from ai_psychiatrist.evaluation.runs.run_folder import part_of
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
@@ -76,12 +77,8 @@ class Provenance:
 
     def at(self, *path: str) -> object | None:
         """Return what lies at a path, or `None` when nothing does."""
-        found: object = self.record
-        for name in path:
-            if not isinstance(found, Mapping):
-                return None
-            found = found.get(name)
-        return found
+        *names, last = path
+        return part_of(self.record, *names).get(last)
 
     @property
     def concerns_depression(self) -> bool:
@@ -91,9 +88,8 @@ class Provenance:
     @property
     def not_read(self) -> int:
         """Files or lines of the dataset that may be interviews and are no units."""
-        counts = self.at("dataset", "not_read")
-        known = counts.values() if isinstance(counts, Mapping) else ()
-        return sum(count for count in known if type(count) is int)
+        counts = part_of(self.record, "dataset", "not_read").values()
+        return sum(count for count in counts if type(count) is int)
 
     @property
     def facts(self) -> Iterator[Entry]:

@@ -5,10 +5,8 @@ from typing import Final
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.evaluation.metrics.outcomes import FREQUENT_FAILURES, Outcomes
-from ai_psychiatrist.evaluation.metrics.run_metrics import SCORED, Part, RunMetrics
-from ai_psychiatrist.evaluation.metrics.scale import Scale
-from ai_psychiatrist.evaluation.report.figure_rows import row_of
-from ai_psychiatrist.evaluation.report.groups import RowGroup
+from ai_psychiatrist.evaluation.metrics.run_metrics import SCORED, Part, RunMetrics, Scale
+from ai_psychiatrist.evaluation.report.figure_rows import FigureRow, RowGroup, row_of
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, of, percent, span
 from ai_psychiatrist.statistics.figure import Figure
@@ -23,7 +21,7 @@ _NAMED: Final = "95\u00a0% interval "
 
 
 def reading_of(
-    metrics: RunMetrics, groups: Sequence[RowGroup], provenance: Provenance
+    metrics: RunMetrics, groups: Sequence[RowGroup[FigureRow]], provenance: Provenance
 ) -> tuple[str, ...]:
     """Return a paragraph on the result and, where it is needed, one of caution."""
     result = " ".join([*_units(metrics), *_result(metrics, provenance)])
@@ -164,7 +162,7 @@ def _false_evidence(metrics: RunMetrics) -> Iterator[str]:
     )
 
 
-def _caution(metrics: RunMetrics, groups: Sequence[RowGroup]) -> Iterator[str]:
+def _caution(metrics: RunMetrics, groups: Sequence[RowGroup[FigureRow]]) -> Iterator[str]:
     labelled = metrics.count("units", "participants_labelled")
     shown = [row for group in groups for row in group.rows]
     wide = sum(row.is_wide for row in shown)

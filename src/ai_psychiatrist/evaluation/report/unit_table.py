@@ -1,6 +1,5 @@
 """The results of a run as a table, one row a unit: scores, labels and codes, no words."""
 
-import csv
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,14 +8,27 @@ from typing import Final, TypeAlias
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.runs.kept_labels import read_kept_labels
+from ai_psychiatrist.evaluation.datasets.splits import separated
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.run_list import name_of
-from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units
-from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
+from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_kept_labels, read_units
+from ai_psychiatrist.evaluation.scores.prediction import (
+    ItemPrediction,
+    SetPrediction,
+    UnitPrediction,
+)
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
-from ai_psychiatrist.results.tables import inert
+from ai_psychiatrist.results.tables import (
+    ASSESSMENT_COLUMNS,
+    ITEM_COLUMNS,
+    NOT_SCORED,
+    Row,
+    as_row,
+    inert,
+    probability_cells,
+    score_cells,
+)
 
 Cell: TypeAlias = str | int | float | None
 
@@ -50,7 +62,8 @@ def write_table(folder: Path, out: Path) -> None:
     else:
         named = ((_name_cells(run), row) for run in runs for row in _rows(run))
         rows = [(*_RUN_HEADER, *_HEADER), *((*name, *row) for name, row in named)]
-    content = _workbook(rows) if out.suffix.casefold() == ".xlsx" else _separated(rows)
+    plain = [list(map(_plain, row)) for row in rows]
+    content = _workbook(plain) if out.suffix.casefold() == ".xlsx" else separated(plain)
     with writing_to(out, field="--out"):
         write_whole(out, [content])
 
@@ -76,6 +89,8 @@ def _rows(folder: RunFolder) -> Iterator[Sequence[Cell]]:
 
 def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> Sequence[Cell]:
     failures = dict.fromkeys(failure.code or failure.category for failure in unit.failures)
+    total, items = unit.range, [unit.items.get(item) for item in Item]
+    beliefs = [None if one is None else one.belief for one in items]
     binary = None if labels is None or labels.binary is None else int(labels.binary)
     return (
         unit.unit_id,
@@ -84,45 +99,24 @@ def _row(unit: UnitPrediction, known: RunUnit | None, labels: Labels | None) -> 
         unit.status.value,
         *(unit.score(item) for item in Item),
         *(unit.unknown_reason(item) for item in Item),
-        *(unit.total, unit.total_min, unit.total_max),
-        None if unit.severity is None else unit.severity.label,
+        *(total.total_score, total.total_score_min, total.total_score_max),
+        None if total.severity is None else total.severity.label,
         None if unit.risk_level is None else unit.risk_level.value,
         *(None if labels is None else labels.items.get(item) for item in Item),
         None if labels is None else labels.total,
         binary,
         " ".join(code.value for code in failures),
         unit.changes,
-        *(share for item in Item for share in _belief_cells(unit, item)),
-        *(_set_cell(unit, item) for item in Item),
-        *(_drive_cell(unit, item) for item in Item),
+        *(share for one in beliefs for share in (one.probabilities if one else [None] * 5)),
+        *(None if one is None or one.set is None else _scores_of(one.set) for one in beliefs),
+        *(None if one is None or one.drive is None else one.drive.verdict.value for one in items),
     )
 
 
-def _belief_cells(unit: UnitPrediction, item: Item) -> Sequence[Cell]:
-    found = unit.items.get(item)
-    return [None] * 5 if found is None or found.belief is None else found.belief.probabilities
-
-
-def _drive_cell(unit: UnitPrediction, item: Item) -> Cell:
-    """Return the verdict on a score, nothing where none was asked for."""
-    found = unit.items.get(item)
-    return None if found is None or found.drive is None else found.drive.verdict.value
-
-
-def _set_cell(unit: UnitPrediction, item: Item) -> Cell:
+def _scores_of(chosen: SetPrediction) -> str:
     """Return the scores of a set, separated by blanks, such as `1 2 unknown`."""
-    found = unit.items.get(item)
-    chosen = None if found is None or found.belief is None else found.belief.set
-    if chosen is None:
-        return None
     scores = () if chosen.low is None else range(chosen.low, (chosen.high or 0) + 1)
     return " ".join([*map(str, scores), *(["unknown"] if chosen.not_determinable else [])])
-
-
-def _separated(rows: Sequence[Sequence[Cell]]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(map(_plain, row) for row in rows)
-    return text.getvalue().encode()
 
 
 def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
@@ -134,7 +128,7 @@ def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
     book = Workbook(write_only=True)
     sheet = book.create_sheet("units")
     for row in rows:
-        sheet.append(list(map(_plain, row)))
+        sheet.append(row)
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
@@ -143,3 +137,45 @@ def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
 def _plain(cell: Cell) -> Cell:
     """Return text that no spreadsheet takes for a formula; names of enumerations become text."""
     return inert(str(cell)) if isinstance(cell, str) else cell
+
+
+def prediction_row(prediction: UnitPrediction) -> Row:
+    """Return the row of one unit; its name stands for the assessment's."""
+    scores = {item: prediction.score(item) for item in Item}
+    answered = {attempt.model for attempt in prediction.attempts if attempt.code is None}
+    return as_row(
+        ASSESSMENT_COLUMNS,
+        assessment_id=prediction.unit_id,
+        status=prediction.status,
+        mode=prediction.mode,
+        danger=prediction.risk_level,
+        danger_read_now=prediction.signs_to_read,
+        turns_not_examined=prediction.turns_not_examined,
+        models=tuple(sorted(answered)),
+        **(score_cells(prediction.range, scores) if prediction.items else {}),
+    )
+
+
+def prediction_item_rows(prediction: UnitPrediction) -> Iterator[Row]:
+    """Yield the eight rows of one unit."""
+    for item in Item:
+        found = prediction.items.get(item)
+        cells = NOT_SCORED if found is None else _cells(found)
+        yield as_row(ITEM_COLUMNS, assessment_id=prediction.unit_id, item=item, **cells)
+
+
+def _cells(found: ItemPrediction) -> Row:
+    belief = found.belief
+    return {
+        "score": found.score,
+        "unknown_reason": found.unknown_reason,
+        "not_examined_cause": found.not_examined_cause,
+        "unread_turn": found.unread_turn,
+        "proposed_score": found.proposed_score,
+        "confidence": found.confidence,
+        "frequency": found.signals.frequency,
+        "evidence": found.signals.llm_evidence_count,
+        "evidence_rejected": found.signals.llm_evidence_rejected_count,
+        **(probability_cells(belief.probabilities, calibrated=belief.calibrated) if belief else {}),
+        "warnings": found.warnings,
+    }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import Scale
 from ai_psychiatrist.statistics.figure import Figure
 
 NO_PRICE: Final = "no price known"

@@ -1,19 +1,18 @@
 """The report as one HTML file that needs nothing else: no network, no script, no other file."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.evaluation.metrics.outcomes import FREQUENT_FAILURES
-from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
-from ai_psychiatrist.evaluation.metrics.scale import Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics, Scale
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.report import charts
 from ai_psychiatrist.evaluation.report.charts import charts_of, unknown_items_of
-from ai_psychiatrist.evaluation.report.costs import CostRow, cost_rows
-from ai_psychiatrist.evaluation.report.figure_rows import Differences, GroupTables
+from ai_psychiatrist.evaluation.report.figure_rows import DifferenceRow, GroupTables, RowGroup
 from ai_psychiatrist.evaluation.report.groups import evidence_of, headline_of, items_of, tiles_of
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.sentences import (
@@ -22,10 +21,53 @@ from ai_psychiatrist.evaluation.report.sentences import (
     failures_in_words,
     reading_of,
 )
-from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, span
+from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, money, span
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost
 from ai_psychiatrist.evaluation.scores.prediction import FailureSummary
 from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRow:
+    """Calls, tokens and money of one side or one agent, as words."""
+
+    name: str
+    cells: tuple[str, ...]
+    """Calls, tokens in, tokens out, share from a cache, price."""
+
+
+def cost_rows(cost: RunCost | None) -> list[CostRow]:
+    """Return the plan, what was used, and that by agent; nothing where nobody told any tokens."""
+    if cost is None or not _tokens(cost.used).get("input"):
+        return []
+    calls = cost.planned.get("calls")
+    expected = calls.get("expected") if isinstance(calls, Mapping) else None
+    return [
+        _row("Planned", cost.planned | {"calls": expected}, cost.planned_price),
+        _row("Used", cost.used, "usd"),
+        *_by_agent(cost.used),
+    ]
+
+
+def _by_agent(used: Mapping[str, object]) -> Iterator[CostRow]:
+    rows = used.get("by_agent")
+    for row in rows if isinstance(rows, Sequence) else ():
+        yield _row(f"{in_words(str(row['agent']))}, {row['model']}", row, "usd")
+
+
+def _row(name: str, account: Mapping[str, object], price: str) -> CostRow:
+    tokens = _tokens(account)
+    sent, written, read = (tokens.get(one) for one in ("input", "output", "cache_read"))
+    share = read / sent if isinstance(read, int) and isinstance(sent, int) and sent else 0.0
+    counts = (account.get("calls"), sent, written)
+    shown = tuple(grouped(one) if isinstance(one, int) else "\N{EN DASH}" for one in counts)
+    return CostRow(name=name, cells=(*shown, f"{share:.0%}", money(account.get(price))))
+
+
+def _tokens(account: Mapping[str, object]) -> Mapping[str, object]:
+    tokens = account.get("tokens")
+    return tokens if isinstance(tokens, Mapping) else {}
+
 
 MOST_ROWS: Final = 40
 """Of failures and of callers; what is left out is counted."""
@@ -36,7 +78,7 @@ def write_report(
     *,
     metrics: RunMetrics,
     provenance: Provenance,
-    differences: Sequence[Differences] = (),
+    differences: Sequence[RowGroup[DifferenceRow]] = (),
     spent: RunCost | None = None,
     by_group: GroupTables | None = None,
 ) -> None:
@@ -44,21 +86,6 @@ def write_report(
 
     The file appears whole or not at all. Raises `InputError` when it cannot be written.
     """
-    content = _render(metrics, provenance, differences, cost_rows(spent), by_group).encode(
-        "utf-8", errors="replace"
-    )
-    with writing_to(out, field="--out"):
-        write_whole(out, [content])
-
-
-def _render(
-    metrics: RunMetrics,
-    provenance: Provenance,
-    differences: Sequence[Differences],
-    spent: Sequence[CostRow],
-    by_group: GroupTables | None,
-) -> str:
-    """Return the page as HTML; every value is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
 
     environment = Environment(
@@ -79,7 +106,7 @@ def _render(
     }
     environment.globals["plane"] = charts
     headline = headline_of(metrics)
-    return environment.get_template("report.html.j2").render(
+    page = environment.get_template("report.html.j2").render(
         confusion=metrics.part("severity", "confusion").tree,
         kinds=list(metrics.parts("failures", "kinds")),
         callers=list(metrics.parts("cost", "by_agent_and_model")),
@@ -95,12 +122,14 @@ def _render(
         failures=failures_in_words(metrics),
         cost=cost_in_words(metrics),
         to_read=to_read_in_words(provenance.readings),
-        spent=spent,
+        spent=cost_rows(spent),
         differences=differences,
         by_group=by_group,
         most_rows=MOST_ROWS,
         frequent=FREQUENT_FAILURES,
     )
+    with writing_to(out, field="--out"):
+        write_whole(out, [page.encode("utf-8", errors="replace")])
 
 
 def _codes(failures: Iterable[FailureSummary]) -> str:

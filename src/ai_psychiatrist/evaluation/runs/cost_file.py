@@ -9,7 +9,12 @@ from typing import Any, Final
 
 from ai_psychiatrist.evaluation.pricing.prices import usd_number
 from ai_psychiatrist.evaluation.pricing.spending import CallPrices, used_as_json, used_calls
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
+from ai_psychiatrist.evaluation.runs.run_folder import (
+    RunFolder,
+    part_of,
+    read_json_file,
+    write_json,
+)
 from ai_psychiatrist.store.runs import RunStore
 
 _SCHEMA_VERSION: Final = 1
@@ -122,7 +127,6 @@ def _sum(name: str, values: Sequence[Any]) -> object:
 
 
 def _number(account: Mapping[str, object], *path: str) -> float:
-    found: object = account
-    for name in path:
-        found = found.get(name) if isinstance(found, Mapping) else None
+    *names, last = path
+    found = part_of(account, *names).get(last)
     return float(found) if isinstance(found, int | float) else 0.0

@@ -14,6 +14,7 @@ from ai_psychiatrist.agents.prompts.tasks import Tasks, prompt_digests
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
+from ai_psychiatrist.evaluation.runs.run_folder import part_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.llm.providers import provider_of
 
@@ -179,10 +180,9 @@ def begun_otherwise(
     return f"{', '.join(parts).replace('_', ' ')}{values}"
 
 
-def is_judged_together(settings: object) -> bool:
+def is_judged_together(settings: Mapping[str, object]) -> bool:
     """Return whether settings of a record ask for all metrics of the findings in one call."""
-    judge = settings.get("judge") if isinstance(settings, Mapping) else None
-    return isinstance(judge, Mapping) and judge.get("calls") == "one"
+    return part_of(settings, "judge").get("calls") == "one"
 
 
 def mode_of(record: Mapping[str, object]) -> str | None:

@@ -65,47 +65,41 @@ def checkers_for(ledger: RunStore, contract: PipelineConfig) -> dict[str, StepCh
     steps = contract_steps(contract)
     items = _ItemRules(step=steps["item"], ledger=ledger, settings=_settings_of(ledger))
     return {
-        agent: ReplyChecker(
-            extract=_EXTRACTS[agent],
-            step=steps[step_of_agent(agent)],
-            items=items if agent == QUANTITATIVE.name else None,
-        ).checks
+        agent: _checks(
+            _EXTRACTS[agent],
+            steps[step_of_agent(agent)],
+            items if agent == QUANTITATIVE.name else None,
+        )
         for agent in AGENT_ORDER
         if agent in ledger.steps and agent in _EXTRACTS
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyChecker:
-    """Reads a reply as its agent does and checks the object by the contract's step."""
+def _checks(extract: Extract, step: StepValidator, items: "_ItemRules | None") -> StepChecks:
+    """Return the checks of a reply: read as its agent does, and judged by the contract's step.
 
-    extract: Extract
-    step: StepValidator
-    items: "_ItemRules | None" = None
-    """Rules of single items, which read the quotes that were found."""
+    `items`: rules of single items, which read the quotes that were found.
+    """
 
-    @property
-    def checks(self) -> StepChecks:
-        """What an answer is judged by."""
-        more = "" if self.items is None else f"+{self.items.step.ruleset_digest}"
-        return StepChecks(
-            check=self.check,
-            ruleset_digest=f"{self.step.ruleset_digest}{more}",
-            schema_digest=self.step.schema_digest,
-        )
-
-    def check(self, unit_id: str, raw: str, context: bytes | None) -> Verdict:
+    def check(unit_id: str, raw: str, context: bytes | None) -> Verdict:
         """Return what becomes of a reply; `context` is the transcript's text."""
         try:
-            output = self.extract(raw)
+            output = extract(raw)
         except ReplyRejected as rejection:
             error = UnitError(rule=rejection.code.value, message=str(rejection))
             return Verdict(value=None, stage=stage_of_code(rejection.code), errors=(error,))
-        verdict = self.step.check_object(output.model_dump(mode="json"))
+        verdict = step.check_object(output.model_dump(mode="json"))
         verdict = replace(verdict, repaired=output.repaired)
-        if self.items is None or context is None or not verdict.is_valid:
+        if items is None or context is None or not verdict.is_valid:
             return verdict
-        return self.items.applied(verdict, output, unit_id, context)
+        return items.applied(verdict, output, unit_id, context)
+
+    more = "" if items is None else f"+{items.step.ruleset_digest}"
+    return StepChecks(
+        check=check,
+        ruleset_digest=f"{step.ruleset_digest}{more}",
+        schema_digest=step.schema_digest,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,11 +24,11 @@ from ai_psychiatrist.agents.pydantic_agents import (
 )
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.belief import BeliefSource
+from ai_psychiatrist.domain.drive import DriveReason, DriveVerdict
 from ai_psychiatrist.domain.failures import FailureCategory, FailureCode, FailureStage
 from ai_psychiatrist.evaluation.reading_list import ReadingList, UnitDanger, reading_list
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.unit_records import FinishedUnit, unit_attempt
+from ai_psychiatrist.evaluation.runs.unit import ASSESSMENT_STEP, FinishedUnit, unit_attempt
 from ai_psychiatrist.evaluation.scores.prediction import (
     FailureSummary,
     ItemPrediction,
@@ -241,7 +241,10 @@ def _without(prediction: UnitPrediction, rejected: Rejected) -> UnitPrediction:
 
 
 def _without_verdict(found: ItemPrediction) -> ItemPrediction:
-    return found if found.drive is None else replace(found, drive=found.drive.left_open)
+    if found.drive is None:
+        return found
+    verdict, reason = DriveVerdict.UNDETERMINED, DriveReason.CALL_FAILED
+    return replace(found, drive=replace(found.drive, verdict=verdict, reason=reason))
 
 
 def _without_votes(found: ItemPrediction) -> ItemPrediction:

@@ -151,6 +151,14 @@ def read_json_file(path: Path, *, missing: str) -> dict[str, object]:
     return value
 
 
+def part_of(record: Mapping[str, object], *names: str) -> Mapping[str, object]:
+    """Return the part of a record under some names; an empty one where there is none."""
+    part: object = record
+    for name in names:
+        part = part.get(name) if isinstance(part, Mapping) else None
+    return part if isinstance(part, Mapping) else {}
+
+
 def json_bytes(value: Mapping[str, object]) -> bytes:
     """Return one JSON object with sorted keys as files have it."""
     return orjson.dumps(value, option=_PRETTY)

@@ -1,6 +1,6 @@
 """Runs beside others: what each is called, how far it is, and whether two may be compared."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,9 +10,8 @@ import orjson
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.evaluation.runs.provenance import AcceptedChange, accepted_changes, mode_of
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.units_file import read_units
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, part_of
+from ai_psychiatrist.evaluation.runs.units_file import read_labels, read_units
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
 from ai_psychiatrist.infrastructure.digests import plain_digest
 
@@ -49,11 +48,11 @@ class RunName:
 def name_of(folder: RunFolder) -> RunName:
     """Return the name of a run; raises `InputError` for a folder that is none."""
     record = folder.require_run()
-    chains = _mapping(record.get("models")).values()
+    chains = part_of(record, "models").values()
     models = dict.fromkeys(
         ", then ".join(map(str, chain)) for chain in chains if isinstance(chain, list)
     )
-    prompts = orjson.dumps(_mapping(record.get("prompts")), option=orjson.OPT_SORT_KEYS)
+    prompts = orjson.dumps(part_of(record, "prompts"), option=orjson.OPT_SORT_KEYS)
     variant, repeat = record.get("variant"), record.get("repeat")
     return RunName(
         folder=folder.path.resolve().name,
@@ -63,10 +62,6 @@ def name_of(folder: RunFolder) -> RunName:
         variant=variant if isinstance(variant, str) else None,
         repeat=repeat if isinstance(repeat, int) else None,
     )
-
-
-def _mapping(found: object) -> Mapping[str, object]:
-    return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +106,11 @@ def runs_in(folder: Path) -> RunList:
 
 def _listed(run: RunFolder) -> ListedRun:
     record = run.require_run()
-    dataset = record.get("dataset")
     predictions = read_predictions(run.predictions) if run.predictions.exists() else []
     complete = [unit for unit in predictions if unit.status is AssessmentStatus.COMPLETE]
     return ListedRun(
         name=name_of(run),
-        dataset=str(dataset.get("digest", "")) if isinstance(dataset, dict) else "",
+        dataset=str(part_of(record, "dataset").get("digest", "")),
         asked=len(read_units(run.units)) or len(predictions),
         complete=len(complete),
         with_failures=sum(bool(unit.failures) for unit in complete),
@@ -148,8 +142,7 @@ def refuse_incomparable(
 
 def _datasets(first: RunFolder, second: RunFolder) -> Iterator[str]:
     """Compare what the digest of a dataset covers: its files and the options of reading."""
-    records = [folder.require_run().get("dataset") for folder in (first, second)]
-    one, other = (record if isinstance(record, dict) else {} for record in records)
+    one, other = (part_of(folder.require_run(), "dataset") for folder in (first, second))
     if one.get("digest") == other.get("digest"):
         return
     digests = " and ".join(str(each.get("digest"))[:_SHOWN_DIGITS] for each in (one, other))

@@ -17,14 +17,20 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import DatasetUnit, Labels
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
 from ai_psychiatrist.evaluation.runs.cost_file import write_merged_cost
-from ai_psychiatrist.evaluation.runs.kept_labels import keep_labels, labels_digest_of
 from ai_psychiatrist.evaluation.runs.provenance import OF_ONE_RUN, all_of, begun_otherwise
 from ai_psychiatrist.evaluation.runs.results import write_results
+from ai_psychiatrist.evaluation.runs.run import RunState, state_of
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, read_json_file, write_json
-from ai_psychiatrist.evaluation.runs.session import RunState, state_of
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels
+from ai_psychiatrist.evaluation.runs.unit import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.units_file import (
+    RunUnit,
+    keep_labels,
+    labels_digest_of,
+    read_labels,
+    read_units,
+    text_digest,
+    write_units,
+)
 from ai_psychiatrist.infrastructure.digests import keyed_digest, using_installation_key
 from ai_psychiatrist.infrastructure.given_files import open_regular
 from ai_psychiatrist.infrastructure.private_files import make_folders, write_whole

@@ -1,23 +1,27 @@
 """Begin a run, or go on with one: its ledger, its units and the record of what it is made with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from shutil import rmtree
 from typing import Final
 
 from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks, task_lines
 from ai_psychiatrist.agents.pydantic_agents import ABLATION, AGENT_ORDER, JUDGES, OPTIONAL_AGENTS
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetUnit
-from ai_psychiatrist.evaluation.runs.corrections import corrected_texts, require_units, with_texts
-from ai_psychiatrist.evaluation.runs.kept_labels import keep_labels
 from ai_psychiatrist.evaluation.runs.provenance import changes_of, gone_on_with, is_judged_together
-from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes, write_json
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, json_bytes, part_of, write_json
 from ai_psychiatrist.evaluation.runs.shards import Shard
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
-from ai_psychiatrist.evaluation.runs.unit import source_bytes, unit_source
-from ai_psychiatrist.evaluation.runs.units_file import RunUnit, read_units, text_digest, write_units
+from ai_psychiatrist.evaluation.runs.unit import ASSESSMENT_STEP, source_bytes, unit_source
+from ai_psychiatrist.evaluation.runs.units_file import (
+    RunUnit,
+    keep_labels,
+    read_units,
+    text_digest,
+    write_units,
+)
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.private_files import write_whole
@@ -27,9 +31,11 @@ from ai_psychiatrist.pipelines.run_folder import (
     make_prompt_key,
     use_prompt_key,
 )
+from ai_psychiatrist.services.retrieval.identity import Identity, identity_of
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
+from ai_psychiatrist.store.run_append import append_rows
 from ai_psychiatrist.store.run_batches import BY_BATCHES
-from ai_psychiatrist.store.run_file import RunTerms
+from ai_psychiatrist.store.run_file import FILE_NAME, RunTerms
 from ai_psychiatrist.store.run_places import RunPlace
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.config.pipeline import PipelineConfig
@@ -148,11 +154,10 @@ def _prompt_key(request: EvaluationRequest) -> str:
 
 def _agents(request: EvaluationRequest) -> list[str]:
     """Return the agents that are asked; of the optional ones those that have a model or a wish."""
-    models = request.record.get("models")
-    asked = set(models if isinstance(models, dict) else ())
+    asked = set(part_of(request.record, "models"))
     if request.record.get("ablates"):
         asked.add(ABLATION.name)
-    if is_judged_together(request.record.get("settings")):
+    if is_judged_together(part_of(request.record, "settings")):
         asked.add(JUDGES.name)
     return [agent for agent in AGENT_ORDER if agent not in {*OPTIONAL_AGENTS, JUDGES.name} - asked]
 
@@ -251,3 +256,101 @@ def _write_units(
     kept = keep_labels(folder, now, labels, request.dataset.labels_digest)
     if kept != record:
         write_json(folder.run, kept)
+
+
+_DRAFT: Final = ".corrected"
+
+
+def require_units(dataset: Dataset, asked: Collection[str]) -> None:
+    """Raise `InputError` where interviews of a run are not among those of a dataset."""
+    gone = set(asked) - dataset.by_id.keys()
+    if gone:
+        msg = (
+            f"{len(gone)} of the {len(asked)} interviews of the run are not in the dataset, or not "
+            "among those that are chosen of it: put them back and choose the same, or start a new "
+            "run in another folder"
+        )
+        raise InputError(msg, field="DATASET")
+
+
+def corrected_texts(dataset: Dataset, before: Mapping[str, RunUnit]) -> dict[str, bytes]:
+    """Return the units of a run whose interviews are other ones now, with their texts.
+
+    Raises `InputError` where one cannot be read any more.
+    """
+    found: dict[str, bytes] = {}
+    for unit_id, unit in before.items():
+        try:
+            text = rendered_for_models(unit_source(dataset, unit_id).transcript)
+        except InputError:
+            if unit.text_digest is None:
+                continue
+            msg = f"the interview of unit {unit_id!r} cannot be read any more: put it back"
+            raise InputError(msg, field="DATASET") from None
+        if text_digest(unit_id, text) != unit.text_digest:
+            found[unit_id] = text.encode("utf-8", "surrogatepass")
+    return found
+
+
+def with_texts(ledger: RunStore, place: RunPlace, texts: Mapping[str, bytes]) -> RunStore:
+    """Return the store of a run with corrected texts, in the place of the one that is given.
+
+    The calls of these units stay, as they were paid for; their outcomes do not. Raises `InputError`
+    for a run in the database.
+    """
+    if ledger.is_shared:
+        msg = (
+            f"{len(texts)} interviews are other ones than when the run began, and a run in the "
+            "database keeps its own: start a new run"
+        )
+        raise InputError(msg, field="DATASET")
+    folder, draft = ledger.folder, ledger.folder / _DRAFT
+    rmtree(draft, ignore_errors=True)
+    terms = RunTerms(steps=ledger.steps, keeps_raw=ledger.keeps_raw, about=ledger.about)
+    with place.create(draft, terms, record=b"") as renewed:
+        append_rows(
+            renewed.rows,
+            ledger.rows,
+            number_of=lambda number: number,
+            digest_of=lambda _, content: keyed_digest(content.decode("utf-8", "surrogatepass")),
+            corrected=texts,
+            keeps_raw=ledger.keeps_raw,
+        )
+    ledger.close()
+    _put_in_place(draft, folder)
+    return place.open(folder)
+
+
+def _put_in_place(draft: Path, folder: Path) -> None:
+    for path in folder.glob(f"{FILE_NAME}-*"):
+        # A log of the file before is none of the file that comes.
+        path.unlink()
+    (draft / FILE_NAME).replace(folder / FILE_NAME)
+    rmtree(draft)
+
+
+def refuse_overlap(dataset: Dataset, shared_with: Callable[[Iterable[Identity]], int]) -> None:
+    """Raise `ArtifactMismatch` where a unit may be of a participant of the references.
+
+    `shared_with`: returns how many of some people may be among those of the references.
+    Nobody is shown their own words in any case; but scores of a split that is measured are no
+    examples for measuring it. Told by participants, sessions and words.
+    """
+    shared = shared_with(_identities(dataset))
+    if shared:
+        msg = (
+            f"{shared} of {len(dataset.units)} units may be of participants whose interviews are "
+            "references: assess another split, or build references of one that shares nobody "
+            "with it (ai-psychiatrist evaluate datasets split draws such)"
+        )
+        raise ArtifactMismatch(msg)
+
+
+def _identities(dataset: Dataset) -> Iterator[Identity]:
+    for unit in dataset.units:
+        try:
+            said = dataset.transcript(unit.unit_id)
+        except InputError:
+            # It is never scored, whoever it is of.
+            continue
+        yield identity_of(said, participant_id=unit.participant_id, session_id=unit.unit_id)

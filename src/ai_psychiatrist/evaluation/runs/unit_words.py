@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.runs.run_folder import write_json
-from ai_psychiatrist.evaluation.runs.stages import ASSESSMENT_STEP
+from ai_psychiatrist.evaluation.runs.unit import ASSESSMENT_STEP
 from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.store.runs import RunStore
 

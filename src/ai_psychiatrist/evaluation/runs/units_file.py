@@ -1,29 +1,33 @@
-"""The units of a run: whose they are, their part of the dataset, and a digest of what was read."""
+"""The units of a run with digests of what was read, and their labels: figures need no dataset."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Final
 
 import orjson
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from ai_psychiatrist.evaluation.scores.record_lines import records_by_unit
+from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.datasets.dataset import Labels, Unit
+from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, part_of
+from ai_psychiatrist.evaluation.scores.record_lines import StrictRecord, records_by_unit
+from ai_psychiatrist.infrastructure.given_files import open_regular
 from ai_psychiatrist.infrastructure.private_files import write_whole
 
-_FIELD: Final = "units"
 _DIGEST_LENGTH: Final = 32
+_READ_BYTES: Final = 1 << 20
+_KEY: Final = "labels"
+_OF_LABELS: Final = tuple(Labels.__dataclass_fields__)
+_LINE: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunUnit:
+class RunUnit(StrictRecord, Unit):
     """One unit that a run is asked for."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
-
-    unit_id: Annotated[str, Field(min_length=1)]
     participant_id: int | str | None
     split: str | None
     text_digest: str | None
@@ -38,8 +42,7 @@ def text_digest(unit_id: str, text: str) -> str:
 
 def write_units(path: Path, units: Iterable[RunUnit]) -> None:
     """Write one JSON line for each unit, for the owner's eyes alone."""
-    option = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    write_whole(path, (orjson.dumps(asdict(unit), option=option) for unit in units))
+    write_whole(path, (orjson.dumps(asdict(unit), option=_LINE) for unit in units))
 
 
 def read_units(path: Path) -> dict[str, RunUnit]:
@@ -50,7 +53,7 @@ def read_units(path: Path) -> dict[str, RunUnit]:
     if not path.exists():
         return {}
     known = frozenset(RunUnit.__dataclass_fields__)
-    return records_by_unit(path, _adapter(), known=known, field=_FIELD)
+    return records_by_unit(path, TypeAdapter(RunUnit), known=known, field="units")
 
 
 def participants_of(units: Mapping[str, RunUnit]) -> dict[str, str]:
@@ -62,6 +65,73 @@ def participants_of(units: Mapping[str, RunUnit]) -> dict[str, str]:
     }
 
 
-@cache
-def _adapter() -> TypeAdapter[RunUnit]:
-    return TypeAdapter(RunUnit)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LabelsLine(StrictRecord, Labels):
+    """One unit's labels as they are written."""
+
+    unit_id: Annotated[str, Field(min_length=1)]
+    is_recovered: bool
+
+
+def write_labels(path: Path, labels: Mapping[str, Labels]) -> None:
+    """Write one JSON line for each unit, in the order of the ids, for the owner's eyes alone."""
+    write_whole(path, (_labels_line(unit, labels[unit]) for unit in sorted(labels)))
+
+
+def _labels_line(unit: str, labels: Labels) -> bytes:
+    record = {"unit_id": unit, **asdict(labels)}
+    if not labels.columns:
+        del record["columns"]
+    return orjson.dumps(record, option=_LINE | orjson.OPT_NON_STR_KEYS)
+
+
+def read_labels(path: Path) -> dict[str, Labels]:
+    """Read labels by unit id. Raises `InputError` as `records_by_unit` does."""
+    known = frozenset({"unit_id", *_OF_LABELS, *Item})
+    records = records_by_unit(path, TypeAdapter(_LabelsLine), known=known, field=_KEY)
+    return {
+        unit_id: Labels(**{name: getattr(record, name) for name in _OF_LABELS})
+        for unit_id, record in records.items()
+    }
+
+
+def keep_labels(
+    folder: RunFolder, record: Mapping[str, object], labels: Mapping[str, Labels], digest: str
+) -> dict[str, object]:
+    """Write labels, and return the record of the run with their digests.
+
+    `digest`: of the label files that they were read from, "" where there are none.
+    """
+    write_labels(folder.labels, labels)
+    kept = {"digest": digest, "kept_digest": _digest_of(folder), "units": len(labels)}
+    return dict(record) | {_KEY: kept}
+
+
+def labels_digest_of(record: Mapping[str, object]) -> str:
+    """Return the digest of the label files that a run's labels were read from, "" for none."""
+    return str(part_of(record, _KEY).get("digest", ""))
+
+
+def read_kept_labels(folder: RunFolder) -> dict[str, Labels]:
+    """Read the labels that a run keeps; raises `InputError` as `require_kept_labels`."""
+    require_kept_labels(folder)
+    return read_labels(folder.labels)
+
+
+def require_kept_labels(folder: RunFolder) -> None:
+    """Raise `InputError` for labels that are not as the run wrote them."""
+    known = part_of(folder.require_run(), _KEY).get("kept_digest")
+    if known is not None and folder.labels.exists() and _digest_of(folder) != known:
+        msg = (
+            f"{folder.labels} is not as the run wrote it: to measure with corrected labels, give "
+            "them by --labels FILE; --resume writes those of the dataset again"
+        )
+        raise InputError(msg, field="labels")
+
+
+def _digest_of(folder: RunFolder) -> str:
+    digest = hashlib.sha256()
+    with open_regular(folder.labels) as file:
+        while part := file.read(_READ_BYTES):
+            digest.update(part)
+    return digest.hexdigest()

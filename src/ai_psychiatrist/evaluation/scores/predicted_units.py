@@ -3,10 +3,10 @@
 A line is read, checked and forgotten: a run of any length takes some 250 bytes a unit.
 """
 
-from collections import Counter
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -33,7 +33,6 @@ STATUSES: Final = tuple(AssessmentStatus)
 REASONS: Final = tuple(UnknownReason)
 FIRST_KEPT: Final = 60
 """So many predictions are kept whole, to be shown one by one."""
-_ROWS_AT_ONCE: Final = 1000
 _ITEMS: Final = tuple(Item)
 _STATUS: Final = {status: place for place, status in enumerate(STATUSES)}
 _REASON: Final = {reason: place for place, reason in enumerate(REASONS)}
@@ -73,6 +72,9 @@ class AttemptKind(NamedTuple):
     coercions: int
 
 
+_KIND: Final = attrgetter(*AttemptKind._fields)
+
+
 @dataclass(slots=True)
 class AttemptSums:
     """How many calls there were, and the tokens of those that tell them."""
@@ -100,8 +102,10 @@ class PredictedUnits:
     rows: UnitRows
     warnings: Counter[str] = field(default_factory=Counter)
     """Items that a clinical rule speaks against, by its name."""
-    attempts: dict[AttemptKind, AttemptSums] = field(default_factory=dict)
-    failures: dict[FailureSummary, list[str]] = field(default_factory=dict)
+    attempts: Mapping[AttemptKind, AttemptSums] = field(
+        default_factory=lambda: defaultdict(AttemptSums)
+    )
+    failures: Mapping[FailureSummary, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The ids of the units that each befell, as often as it did."""
     changes: Counter[int] = field(default_factory=Counter)
     """Units by how many accepted changes came before."""
@@ -144,28 +148,24 @@ def predicted_units(predictions: Iterable[UnitPrediction] | PredictedUnits) -> P
     """Return the rows of predictions. Raises `InputError` when a unit is predicted twice."""
     if isinstance(predictions, PredictedUnits):
         return predictions
-    remaining = iter(predictions)
     found = PredictedUnits(unit_ids=[], rows=np.empty(0, dtype=ROW))
     unit_ids: list[str] = []
     first: list[UnitPrediction] = []
-    parts = [found.rows]
-    while some := list(islice(remaining, _ROWS_AT_ONCE)):
-        parts.append(np.array([_row(one) for one in some], dtype=ROW))
-        unit_ids += (one.unit_id for one in some)
-        first += some[: FIRST_KEPT - len(first)]
-        for one in some:
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        # One after the other: thousands of whole predictions at a time take twice as long.
+        for one in predictions:
+            unit_ids.append(one.unit_id)
+            if len(first) < FIRST_KEPT:
+                first.append(one)
             _count(one, found)
+            yield _row(one)
+
+    table = np.fromiter(rows(), dtype=ROW)
     refuse_repeated(unit_ids)
     order = sorted(range(len(unit_ids)), key=unit_ids.__getitem__)
-    return PredictedUnits(
-        unit_ids=[unit_ids[place] for place in order],
-        rows=np.concatenate(parts)[order],
-        warnings=found.warnings,
-        attempts=found.attempts,
-        failures=found.failures,
-        changes=found.changes,
-        first=tuple(first),
-    )
+    ordered = [unit_ids[place] for place in order]
+    return replace(found, unit_ids=ordered, rows=table[order], first=tuple(first))
 
 
 def _row(unit: UnitPrediction) -> tuple[Any, ...]:
@@ -207,15 +207,6 @@ def _count(unit: UnitPrediction, found: PredictedUnits) -> None:
         for rule in item.warnings:
             found.warnings[rule] += 1
     for made in unit.attempts:
-        kind = AttemptKind(
-            agent=made.agent,
-            model=made.model,
-            path=made.path,
-            outcome=made.outcome,
-            code=made.code,
-            repaired=made.repaired,
-            coercions=made.coercions,
-        )
-        found.attempts.setdefault(kind, AttemptSums()).add(made)
+        found.attempts[AttemptKind(*_KIND(made))].add(made)
     for failure in unit.failures:
-        found.failures.setdefault(failure, []).append(unit.unit_id)
+        found.failures[failure].append(unit.unit_id)

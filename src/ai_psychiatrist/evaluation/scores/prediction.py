@@ -1,21 +1,28 @@
 """What a run predicted for each unit: scores, counts and codes, no text."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, ClassVar, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, AssessmentStatus
+from ai_psychiatrist.domain.belief import BeliefSource, ItemBelief
+from ai_psychiatrist.domain.drive import (
+    Change,
+    DriveReason,
+    DriveVerdict,
+    ItemDrive,
+    ScoringEnd,
+)
 from ai_psychiatrist.domain.evidence import Frequency, Polarity, Timeframe
 from ai_psychiatrist.domain.failures import (
-    Attempt,
     AttemptOutcome,
     CallPath,
     FailureCategory,
     FailureCode,
-    FailureRecord,
     RejectionCode,
 )
 from ai_psychiatrist.domain.items import (
@@ -25,7 +32,6 @@ from ai_psychiatrist.domain.items import (
     ShownReference,
 )
 from ai_psychiatrist.domain.phq8 import (
-    MAX_ITEM_SCORE,
     Item,
     NotExaminedCause,
     Severity,
@@ -35,24 +41,77 @@ from ai_psychiatrist.domain.phq8 import (
     total_of,
 )
 from ai_psychiatrist.domain.risk import RiskLevel, is_to_be_read
-from ai_psychiatrist.evaluation.scores.belief_prediction import (
-    BeliefPrediction,
-    belief_prediction_of,
-)
-from ai_psychiatrist.evaluation.scores.drive_prediction import DrivePrediction, drive_prediction_of
+from ai_psychiatrist.evaluation.datasets.dataset import ItemScore
+from ai_psychiatrist.evaluation.scores.record_lines import StrictRecord
 
-_STRICT: Final = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-ItemScore = Annotated[int, Field(ge=0, le=MAX_ITEM_SCORE)]
+Probability = Annotated[float, Field(ge=0, le=1)]
 Confidence = Annotated[int, Field(ge=1, le=5)]
 Count = Annotated[int, Field(ge=0)]
+_DIGITS: Final = 6
+_ROUNDING: Final = 1e-5
+
+
+def _adding_up(shares: tuple[float, ...]) -> tuple[float, ...]:
+    if not math.isclose(math.fsum(shares), 1, abs_tol=_ROUNDING):
+        msg = "the probabilities of an item add up to 1"
+        raise ValueError(msg)
+    return shares
+
+
+Probabilities = Annotated[
+    tuple[Probability, Probability, Probability, Probability, Probability],
+    AfterValidator(_adding_up),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemSignals:
-    """What the evidence for one item amounts to, by counts of quotes."""
+class SetPrediction(StrictRecord):
+    """A set of neighbouring scores, not determinable among them or not."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+    low: ItemScore | None
+    high: ItemScore | None
+    not_determinable: bool
+    level: Probability
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefPrediction(StrictRecord):
+    """How likely each score of an item is, to six decimal places."""
+
+    probabilities: Probabilities
+    """Of 0, 1, 2, 3 and not determinable."""
+    raw: Probabilities
+    """The same before they were recalibrated; what a fit is made from."""
+    sources: tuple[BeliefSource, ...]
+    calibrated: bool
+    set: SetPrediction | None
+
+    def of(self, score: int | None) -> float:
+        """Return the probability of a score, or of not determinable for none."""
+        return self.probabilities[4 if score is None else score]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedScorePrediction(StrictRecord):
+    """What the model said of the item of one changed transcript."""
+
+    end: ScoringEnd
+    score: ItemScore | None
+    code: FailureCode | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrivePrediction(StrictRecord):
+    """Whether the evidence drives a score: the verdict, and the score under each change."""
+
+    verdict: DriveVerdict
+    reason: DriveReason
+    scores: Mapping[Change, ChangedScorePrediction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemSignals(StrictRecord):
+    """What the evidence for one item amounts to, by counts of quotes."""
 
     llm_evidence_count: Count
     """Quotes of the evidence stage that are grounded."""
@@ -68,10 +127,8 @@ class ItemSignals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemPrediction:
+class ItemPrediction(StrictRecord):
     """One item: a score 0-3, or unknown with the reason."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     score: ItemScore | None
     unknown_reason: UnknownReason | None
@@ -99,10 +156,8 @@ class ItemPrediction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptSummary:
+class AttemptSummary(StrictRecord):
     """One model call, without its digest and its duration: those differ from run to run."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     agent: str
     model: str
@@ -116,17 +171,12 @@ class AttemptSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailureSummary:
+class FailureSummary(StrictRecord):
     """One thing that went wrong with a unit."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     category: FailureCategory
     stage: str
     code: FailureCode | None
-
-
-Summary = TypeVar("Summary", AttemptSummary, FailureSummary)
 
 
 _ITEMS: Final = frozenset(Item)
@@ -134,10 +184,8 @@ _NO_SCORE: Final = (None,) * len(Item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitPrediction:
+class UnitPrediction(StrictRecord):
     """What the run gave for one unit; totals follow from the items and are written with them."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
     unit_id: Annotated[str, Field(min_length=1)]
     status: AssessmentStatus
@@ -170,36 +218,6 @@ class UnitPrediction:
     def scores(self) -> tuple[int | None, ...]:
         """Return the items' scores, `None` where one is unknown; where scoring failed, all are."""
         return tuple(found.score for found in self.items.values()) or _NO_SCORE
-
-    @property
-    def total(self) -> int | None:
-        """The total, or `None` while an item is unknown."""
-        return self.range.total_score
-
-    @property
-    def total_min(self) -> int:
-        """The smallest possible total."""
-        return self.range.total_score_min
-
-    @property
-    def total_max(self) -> int:
-        """The largest possible total."""
-        return self.range.total_score_max
-
-    @property
-    def severity(self) -> Severity | None:
-        """The band of the total, or `None` while an item is unknown."""
-        return self.range.severity
-
-    @property
-    def severity_lower_bound(self) -> Severity:
-        """The band of the smallest possible total."""
-        return self.range.severity_lower_bound
-
-    @property
-    def severity_upper_bound(self) -> Severity:
-        """The band of the largest possible total."""
-        return self.range.severity_upper_bound
 
     def score(self, item: Item) -> int | None:
         """Return an item's score, `None` when it is unknown or scoring failed."""
@@ -234,8 +252,8 @@ def prediction_of(assessment: Assessment, unit_id: str) -> UnitPrediction:
         risk_level=assessment.risk.level,
         signs_to_read=sum(map(is_to_be_read, assessment.risk.signals)),
         turns_not_examined=assessment.risk.examined.count_not_examined,
-        attempts=tuple(_summary(AttemptSummary, made) for made in assessment.attempts),
-        failures=tuple(_summary(FailureSummary, failure) for failure in assessment.failures),
+        attempts=tuple(_copied(AttemptSummary, made) for made in assessment.attempts),
+        failures=tuple(_copied(FailureSummary, failure) for failure in assessment.failures),
     )
 
 
@@ -246,6 +264,14 @@ def failed_prediction(
     return UnitPrediction(
         unit_id=unit_id, status=AssessmentStatus.FAILED, mode=mode, failures=failures
     )
+
+
+Copy = TypeVar("Copy", AttemptSummary, FailureSummary, SetPrediction, ChangedScorePrediction)
+
+
+def _copied(kind: type[Copy], whole: object) -> Copy:
+    """Return those parts of an account that do not differ from run to run."""
+    return kind(**{one.name: getattr(whole, one.name) for one in fields(kind)})
 
 
 def _items_of(scores: PHQ8Assessment | None) -> dict[Item, ItemPrediction]:
@@ -264,10 +290,10 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
         proposed_score=found.proposed_score,
         confidence=found.confidence,
         warnings=found.warnings,
-        belief=belief_prediction_of(found.belief),
+        belief=None if found.belief is None else _belief_of(found.belief),
         references=found.references,
         no_references=found.no_references,
-        drive=drive_prediction_of(found.drive),
+        drive=None if found.drive is None else _drive_of(found.drive),
         signals=ItemSignals(
             llm_evidence_count=found.llm_evidence_count,
             llm_evidence_extracted_count=found.llm_evidence_extracted_count,
@@ -281,6 +307,23 @@ def _item_of(found: ItemAssessment) -> ItemPrediction:
     )
 
 
-def _summary(kind: type[Summary], whole: Attempt | FailureRecord) -> Summary:
-    """Return those parts of an account that do not differ from run to run."""
-    return kind(**{one.name: getattr(whole, one.name) for one in fields(kind)})
+def _belief_of(belief: ItemBelief) -> BeliefPrediction:
+    return BeliefPrediction(
+        probabilities=_rounded(belief.probabilities),
+        raw=_rounded(belief.raw or belief.probabilities),
+        sources=belief.sources,
+        calibrated=belief.calibrated,
+        set=None if belief.set is None else _copied(SetPrediction, belief.set),
+    )
+
+
+def _rounded(shares: tuple[float, ...]) -> tuple[float, float, float, float, float]:
+    first, second, third, fourth, last = (round(share, _DIGITS) for share in shares)
+    return first, second, third, fourth, last
+
+
+def _drive_of(drive: ItemDrive) -> DrivePrediction:
+    scores = {
+        change: _copied(ChangedScorePrediction, said) for change, said in drive.scores.items()
+    }
+    return DrivePrediction(verdict=drive.verdict, reason=drive.reason, scores=scores)

@@ -5,24 +5,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, make_dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import orjson
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.items import ShownReference
 from ai_psychiatrist.domain.phq8 import Item, total_of
-from ai_psychiatrist.evaluation.scores.belief_prediction import BeliefPrediction, SetPrediction
-from ai_psychiatrist.evaluation.scores.drive_prediction import (
-    ChangedScorePrediction,
-    DrivePrediction,
-)
 from ai_psychiatrist.evaluation.scores.prediction import (
     AttemptSummary,
+    BeliefPrediction,
+    ChangedScorePrediction,
+    DrivePrediction,
     FailureSummary,
     ItemPrediction,
     ItemSignals,
+    SetPrediction,
     UnitPrediction,
 )
 from ai_psychiatrist.evaluation.scores.record_lines import complaint_of, line_error, numbered_lines
@@ -50,7 +49,7 @@ def from_line(line: bytes, *, line_number: int = 1) -> UnitPrediction:
         raise line_error(line_number, complaint, field=FIELD) from None
     prediction = UnitPrediction(**{name: getattr(found, name) for name in _FIELDS})
     for name, value in _totals(prediction.scores()).items():
-        written = getattr(found, _WRITTEN + name)
+        written = getattr(found, name)
         if written != value or isinstance(written, bool):
             complaint = f"has a {name!r} that does not follow from its items"
             raise line_error(line_number, complaint, field=FIELD)
@@ -101,14 +100,10 @@ DERIVED: Final = {
     "severity_upper_bound": "severity_upper_bound",
 }
 """What is written of the items' total → which part of it."""
-_WRITTEN: Final = "written_"
 _FIELDS: Final = tuple(field.name for field in fields(UnitPrediction))
 _Line: Final = make_dataclass(
     "_Line",
-    [
-        (_WRITTEN + name, Annotated[object, Field(validation_alias=name)], "missing")
-        for name in DERIVED
-    ],
+    [(name, object, "missing") for name in DERIVED],
     bases=(UnitPrediction,),
     frozen=True,
     kw_only=True,

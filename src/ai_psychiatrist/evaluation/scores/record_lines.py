@@ -2,13 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
 from ai_psychiatrist.validation.jsonl.lines import read_lines
+
+
+class StrictRecord:
+    """A dataclass of which nothing may be missing, unknown or of another type where it is read."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", strict=True, allow_inf_nan=False
+    )
 
 
 class UnitRecord(Protocol):

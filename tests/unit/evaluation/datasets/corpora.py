@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, IssueCode
 
 ITEMS = (
     "PHQ8_NoInterest,PHQ8_Depressed,PHQ8_Sleep,PHQ8_Tired,PHQ8_Appetite,PHQ8_Failure,"

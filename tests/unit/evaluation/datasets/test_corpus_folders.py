@@ -14,8 +14,7 @@ from tests.unit.evaluation.datasets.corpora import (
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Cost, DatasetKind, IssueCode, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript

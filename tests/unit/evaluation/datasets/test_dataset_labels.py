@@ -4,7 +4,7 @@ import pytest
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import IssueCode
 from ai_psychiatrist.evaluation.datasets.label_columns import (
     KNOWN,
     PERSON_ID,

@@ -6,8 +6,12 @@ from tests.unit.evaluation.datasets.corpora import found
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import (
+    Dataset,
+    DatasetKind,
+    IssueCode,
+    SpeakerFilter,
+)
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels

@@ -9,8 +9,7 @@ import pytest
 from tests.unit.evaluation.datasets.corpora import found, write
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, DatasetKind
-from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Cost, Dataset, DatasetKind, IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 

@@ -7,8 +7,7 @@ from tests.unit.evaluation.datasets.corpora import AVEC_2017, PLAIN, ZEROS, foun
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind
-from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Cost, DatasetKind, IssueCode
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 
 TALK = "Therapist: how are you\nClient: fine"

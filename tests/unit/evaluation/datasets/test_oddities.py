@@ -1,4 +1,4 @@
-from ai_psychiatrist.evaluation.datasets.issues import Cost, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Cost, IssueCode
 from ai_psychiatrist.services.transcripts.utterances import FileFault, ReadingNote
 
 

@@ -8,8 +8,7 @@ from tests.unit.evaluation.datasets.corpora import daic, found, session, write
 
 from ai_psychiatrist.domain.errors import InputError, TranscriptUnreadable
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, IssueCode, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models

@@ -9,16 +9,15 @@ from tests.unit.evaluation.datasets.corpora import found
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import Dataset, Labels
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import Dataset, IssueCode, Labels
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
+from ai_psychiatrist.evaluation.datasets.synthetic.cohort import item_model
 from ai_psychiatrist.evaluation.datasets.synthetic.generator import (
     CorpusKind,
     DatasetRecipe,
     make_dataset,
 )
-from ai_psychiatrist.evaluation.datasets.synthetic.item_model import item_model
-from ai_psychiatrist.evaluation.datasets.synthetic.sayings import sayings
+from ai_psychiatrist.evaluation.datasets.synthetic.interview import sayings
 from ai_psychiatrist.services.transcripts.formats.daic_woz import Interruption373
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore

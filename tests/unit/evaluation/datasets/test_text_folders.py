@@ -7,8 +7,7 @@ from tests.unit.evaluation.datasets.corpora import found, write
 from ai_psychiatrist.domain.errors import TranscriptUnreadable
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.transcript import Speaker
-from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, SpeakerFilter
-from ai_psychiatrist.evaluation.datasets.issues import IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import DatasetKind, IssueCode, SpeakerFilter
 from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset
 
 TALK = "Therapist: how are you\r\nClient: fine\nreally fine\nTherapist: good"

@@ -7,8 +7,8 @@ from tests.unit.evaluation.metrics.built import at, each, labels, plain, random_
 
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.binary import binary_section
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
+from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
+from ai_psychiatrist.evaluation.metrics.totals import binary_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 from ai_psychiatrist.statistics.bootstrap import estimate
 from ai_psychiatrist.statistics.ranking import auroc
@@ -111,7 +111,7 @@ def test_rates_are_those_of_scikit_learn(seed: int) -> None:
     assert value(found, f"{path}/balanced_accuracy") == pytest.approx(
         theirs.balanced_accuracy_score(truth, wrong)
     )
-    middles = [one.total_min + one.total_max for one in predictions]
+    middles = [one.range.total_score_min + one.range.total_score_max for one in predictions]
     assert value(found, "from_total/auroc_of_midpoint") == pytest.approx(
         theirs.roc_auc_score(truth, middles)
     )

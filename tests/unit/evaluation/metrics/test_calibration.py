@@ -14,8 +14,8 @@ from ai_psychiatrist.evaluation.metrics.calibration import (
     ece_of_calibrated,
     forecast,
 )
-from ai_psychiatrist.evaluation.metrics.labelled_units import LabelledUnits, beside_labels
-from ai_psychiatrist.evaluation.metrics.selective import SIGNALS, signal_values
+from ai_psychiatrist.evaluation.metrics.kinds import LabelledUnits, beside_labels
+from ai_psychiatrist.evaluation.metrics.selective import SIGNALS
 from ai_psychiatrist.statistics.bootstrap import Bootstrap, estimate
 from ai_psychiatrist.statistics.intervals import figure_of
 
@@ -33,7 +33,7 @@ def test_figures_are_those_of_scikit_learn_on_the_forecasts(signal: str) -> None
     path = f"by_signal/{signal}"
     assert value(found, f"{path}/brier") == pytest.approx(brier_score_loss(right, probability))
     assert value(found, f"{path}/auroc_of_right") == pytest.approx(
-        roc_auc_score(right, signal_values(run, signal)[seen.where])
+        roc_auc_score(right, SIGNALS[signal].read(run.rows)[seen.where])
     )
     bins = np.minimum((probability * 10).astype(int), 9)
     gaps = [

@@ -13,7 +13,7 @@ from tests.unit.evaluation.metrics.built import at, labels, metrics, plain, rand
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.agreement import ITEMS, item_section, noise_section
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
+from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
 from ai_psychiatrist.evaluation.metrics.totals import total_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 
@@ -46,7 +46,8 @@ def test_items_agree_as_other_formulas_say(seed: int) -> None:
 def test_totals_agree_as_other_formulas_say(seed: int) -> None:
     predictions, known = random_run(40, seed=seed, unknown=0.1)
     found = plain(total_section(beside_labels(predictions, known)), units=40)
-    pairs = [(one.total, known[one.unit_id].total) for one in predictions if one.total is not None]
+    totals = {one.unit_id: one.range.total_score for one in predictions}
+    pairs = [(said, known[unit].total) for unit, said in totals.items() if said is not None]
     said, truth = zip(*pairs, strict=True)
     assert value(found, "exact/ccc") == pytest.approx(concordance(said, truth))
     assert value(found, "exact/spearman") == pytest.approx(stats.spearmanr(said, truth).statistic)

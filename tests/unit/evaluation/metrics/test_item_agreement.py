@@ -7,8 +7,7 @@ from tests.unit.evaluation.metrics.built import at, labels, plain, random_run, u
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.metrics.agreement import item_section
-from ai_psychiatrist.evaluation.metrics.kinds import AllItems
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
+from ai_psychiatrist.evaluation.metrics.kinds import AllItems, beside_labels
 from ai_psychiatrist.evaluation.metrics.metric import shown_on
 from ai_psychiatrist.evaluation.report.figure_rows import FigureRow
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction

@@ -6,7 +6,7 @@ from tests.unit.evaluation.metrics.built import labels
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.scores.labels_file import read_labels, write_labels
+from ai_psychiatrist.evaluation.runs.units_file import read_labels, write_labels
 
 GOOD = '{"binary": null, "is_recovered": false, "items": {}, "total": 3, "unit_id": "a"}'
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tests.integration.command_here import run_here
 
-from ai_psychiatrist.evaluation.metrics.metric import all_metrics
-from ai_psychiatrist.evaluation.metrics.metric_list import SOURCES
+from ai_psychiatrist.evaluation.metrics.metric import SOURCES, all_metrics
 from ai_psychiatrist.statistics.measure import SMALLEST_N
 
 
@@ -43,8 +42,8 @@ from tests.unit.evaluation.metrics.built import metrics, random_run
 
 from ai_psychiatrist.evaluation.metrics.kinds import AllItems
 from ai_psychiatrist.evaluation.metrics.metric import Row, metric
-from ai_psychiatrist.evaluation.metrics.scale import Better
-from ai_psychiatrist.evaluation.metrics.metric_list import metric_list
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better
+from ai_psychiatrist.evaluation.metrics.metric import metric_list
 from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.statistics.measure import Measure, ratio
 

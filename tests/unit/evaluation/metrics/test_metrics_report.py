@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.evaluation.metrics.built import at, labels, metrics, random_run, unit, value
 
-from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.compute import compute_metrics
@@ -159,11 +159,6 @@ def test_seed_and_resamples_are_part_of_the_report() -> None:
         "interval": 0.95,
         "confidence": DEFAULT_SIGNAL,
     }
-
-
-def test_signal_of_no_name_is_a_configuration_error() -> None:
-    with pytest.raises(ConfigurationError, match="no confidence signal"):
-        compute_metrics([], {}, confidence="gut feeling")
 
 
 def test_unit_predicted_twice_is_an_input_error() -> None:

@@ -11,10 +11,10 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_section
 from ai_psychiatrist.evaluation.metrics.outcomes import (
     cost_section,
     coverage_by_reason,
+    evidence_section,
     failure_section,
     warning_counts,
 )

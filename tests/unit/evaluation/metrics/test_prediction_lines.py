@@ -128,8 +128,12 @@ def test_prediction_keeps_what_figures_need_of_an_assessment() -> None:
         signals.llm_evidence_rejected_count,
     ) == (3, 5, 2)
     assert found.unknown_reason(Item.MOVING) is UnknownReason.ONLY_DENIED_OR_PAST
-    assert (found.total_min, found.total_max, found.total) == (14, 17, None)
-    assert (found.severity, found.meta_review_severity) == (None, Severity.MODERATE)
+    assert (found.range.total_score_min, found.range.total_score_max, found.range.total_score) == (
+        14,
+        17,
+        None,
+    )
+    assert (found.range.severity, found.meta_review_severity) == (None, Severity.MODERATE)
     assert found.risk_level is RiskLevel.NONE
     assert found.attempts == (
         AttemptSummary(
@@ -155,7 +159,11 @@ def test_failed_scoring_leaves_every_item_unknown() -> None:
     found = prediction_of(assessment(is_scored=False), "300")
     assert found.items == {}
     assert {found.unknown_reason(key) for key in Item} == {UnknownReason.SCORING_FAILED}
-    assert (found.total_min, found.total_max, found.total) == (0, 24, None)
+    assert (found.range.total_score_min, found.range.total_score_max, found.range.total_score) == (
+        0,
+        24,
+        None,
+    )
 
 
 def test_line_holds_no_words_of_the_assessment() -> None:

@@ -7,15 +7,14 @@ from tests.unit.evaluation.metrics.built import at, each, number, random_run
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.calibration import forecast
-from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
 from ai_psychiatrist.evaluation.metrics.compute import (
+    compare_metrics,
     compute_metrics,
     counted_sections,
     judged_sections,
 )
-from ai_psychiatrist.evaluation.metrics.evidence import evidence_section
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
-from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL
+from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
+from ai_psychiatrist.evaluation.metrics.outcomes import evidence_section
 from ai_psychiatrist.evaluation.metrics.tree import Path, named_measures
 from ai_psychiatrist.evaluation.scores.predicted_units import predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
@@ -36,7 +35,7 @@ def all_measures(
 ) -> dict[Path, Measure]:
     """All measures but those of calibration, whose probabilities are fixed before resampling."""
     scores = beside_labels(predictions, known)
-    judged = judged_sections(scores, confidence=DEFAULT_SIGNAL, seed=1)
+    judged = judged_sections(scores, seed=1)
     judged.pop("calibration")
     return dict(named_measures(judged | counted_sections(predicted_units(predictions))))
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.evaluation.metrics.built import at, labels, number, plain, unit, value
 
-from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
+from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
 from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL, SIGNALS, selective_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.statistics.ranking import augrc, aurc, ranking, risk_at
@@ -106,10 +105,7 @@ def test_withholding_scores_never_lowers_a_charged_area(run: list[list[Cell]]) -
     known = {str(name): labels([cell.label for cell in row]) for name, row in enumerate(run)}
     before, after = (
         plain(
-            selective_section(
-                beside_labels(predicted(run, is_withholding=is_withholding), known),
-                default=DEFAULT_SIGNAL,
-            ),
+            selective_section(beside_labels(predicted(run, is_withholding=is_withholding), known)),
             units=len(run),
         )
         for is_withholding in (False, True)
@@ -127,7 +123,7 @@ def test_withholding_scores_can_lower_the_areas_that_are_not_charged() -> None:
     easy = unit("a", [None, *[0] * 7])
     areas = [
         number(
-            plain(selective_section(beside_labels([one], known), default=DEFAULT_SIGNAL), units=1),
+            plain(selective_section(beside_labels([one], known)), units=1),
             f"by_signal/{DEFAULT_SIGNAL}/aurc",
         )
         for one in (everything, easy)
@@ -138,7 +134,7 @@ def test_withholding_scores_can_lower_the_areas_that_are_not_charged() -> None:
 def selective(predictions: list[UnitPrediction], *known: Sequence[int | None]) -> dict[str, object]:
     given = {str(name): labels(items) for name, items in enumerate(known)}
     scores = beside_labels(predictions, given)
-    return plain(selective_section(scores, default=DEFAULT_SIGNAL), units=len(given))
+    return plain(selective_section(scores), units=len(given))
 
 
 def test_surest_items_come_first_and_those_without_the_signal_last() -> None:
@@ -173,9 +169,3 @@ def test_curve_ends_at_the_error_of_all_scored_items() -> None:
     assert isinstance(charged, dict)
     assert charged["coverage"][-1] == 1
     assert charged["risk"][-1] == pytest.approx((6 + 4 * 3) / 8)
-
-
-def test_signal_of_no_name_is_refused() -> None:
-    scores = beside_labels([unit("0", [0] * 8)], {"0": labels([0] * 8)})
-    with pytest.raises(ConfigurationError, match="'gut feeling'; known: llm_evidence_count"):
-        selective_section(scores, default="gut feeling")

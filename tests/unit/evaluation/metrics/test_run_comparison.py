@@ -3,7 +3,7 @@ import json
 import pytest
 from tests.unit.evaluation.metrics.built import at, labels, metrics, number, random_run, unit, value
 
-from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
+from ai_psychiatrist.evaluation.metrics.compute import compare_metrics
 from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
 

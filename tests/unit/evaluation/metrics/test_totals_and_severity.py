@@ -3,7 +3,7 @@ from sklearn.metrics import cohen_kappa_score
 from tests.unit.evaluation.metrics.built import at, labels, plain, unit, value
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.labelled_units import beside_labels
+from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
 from ai_psychiatrist.evaluation.metrics.totals import severity_section, total_section
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
 

@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.report.figure_rows import Differences
+from ai_psychiatrist.evaluation.report.figure_rows import DifferenceRow, RowGroup
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.write import write_report
 from ai_psychiatrist.evaluation.scores.predicted_units import predicted_units
@@ -64,7 +64,7 @@ def report_text(
     labels: Mapping[str, Labels],
     *,
     record: Mapping[str, object] = RECORD,
-    differences: Sequence[Differences] = (),
+    differences: Sequence[RowGroup[DifferenceRow]] = (),
 ) -> str:
     """The report of a run."""
     out = folder / "report.html"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ai_psychiatrist.evaluation.metrics.scale import Better, Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Scale
 from ai_psychiatrist.evaluation.report.figure_rows import DifferenceRow, FigureRow
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, percent
 from ai_psychiatrist.statistics.figure import Figure

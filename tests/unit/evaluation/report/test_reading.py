@@ -8,7 +8,7 @@ from tests.unit.evaluation.metrics.built import labels, metrics, random_run, uni
 from tests.unit.evaluation.report.built_report import TIMED_OUT, provenance
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
-from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
+from ai_psychiatrist.evaluation.metrics.compute import compare_metrics
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
 from ai_psychiatrist.evaluation.report.figure_rows import differences_of
 from ai_psychiatrist.evaluation.report.groups import headline_of

@@ -18,7 +18,7 @@ from tests.unit.evaluation.report.built_report import (
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.failures import RejectionCode
-from ai_psychiatrist.evaluation.metrics.comparison import compare_metrics
+from ai_psychiatrist.evaluation.metrics.compute import compare_metrics
 from ai_psychiatrist.evaluation.report.figure_rows import differences_of
 from ai_psychiatrist.evaluation.report.write import write_report
 from ai_psychiatrist.evaluation.scores.prediction import failed_prediction

@@ -11,7 +11,7 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
     stage_of_code,
 )
-from ai_psychiatrist.evaluation.runs.stages import stage_of_unit
+from ai_psychiatrist.evaluation.runs.unit import stage_of_unit
 
 
 def attempts(*codes: tuple[str, RejectionCode | FailureCode | None]) -> Sequence[Attempt]:

@@ -1,13 +1,16 @@
 """Writes a synthetic dataset in the layout of DAIC-WOZ or E-DAIC, with every known quirk."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Item
+from ai_psychiatrist.evaluation.datasets.labels import CUT_OFF
 from ai_psychiatrist.evaluation.datasets.options import OnProgress, silent
+from ai_psychiatrist.evaluation.datasets.splits import separated
 from ai_psychiatrist.evaluation.datasets.synthetic.cohort import (
     FEWEST_UNITS,
     TRANSCRIPT_QUIRKS,
@@ -16,13 +19,92 @@ from ai_psychiatrist.evaluation.datasets.synthetic.cohort import (
     made_up_cohort,
 )
 from ai_psychiatrist.evaluation.datasets.synthetic.interview import SpokenRow, made_up_interview
-from ai_psychiatrist.evaluation.datasets.synthetic.label_tables import (
-    daic_woz_labels,
-    e_daic_labels,
-    separated,
-)
 from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.services.transcripts.formats.daic_woz import PARTICIPANT
+
+_GENDERS: Final = ("male", "female")
+_ITEMS: Final = {item.value: item.value for item in Item}
+_TOTALS: Final = {"PHQ_Binary": "binary", "PHQ_Score": "total"}
+_AVEC_2017: Final = {"PHQ8_Binary": "binary", "PHQ8_Score": "total", "Gender": "gender", **_ITEMS}
+_AVEC_2019: Final = {
+    "Participant_ID": "id",
+    "Gender": "gender_name",
+    **_TOTALS,
+    "PCL-C (PTSD)": "ptsd",
+    "PTSD Severity": "ptsd_severity",
+}
+_DETAILED: Final = {
+    "Participant_ID ": "id",
+    **{name.replace("PHQ8_", "PHQ_8"): name for name in _ITEMS},
+    "PHQ_8Total": "total",
+}
+"""Heading, as it is spelled in the corpus → what stands under it."""
+
+
+def daic_woz_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, bytes]:
+    """Return name → content of the four label files of DAIC-WOZ."""
+    train, dev, test = (_labelled(cohort, split) for split in ("train", "dev", "test"))
+    totals = {"Participant_ID": "id", **_TOTALS, "Gender": "gender"}
+    return {
+        "train_split_Depression_AVEC2017.csv": _table({"Participant_ID": "id"} | _AVEC_2017, train),
+        "dev_split_Depression_AVEC2017.csv": _table({"Participant_ID ": "id"} | _AVEC_2017, dev),
+        "test_split_Depression_AVEC2017.csv": _table(
+            {"participant_ID": "id", "Gender": "gender"}, test
+        ),
+        "full_test_split.csv": _table(totals, test),
+    }
+
+
+def e_daic_labels(cohort: Sequence[MadeUpParticipant]) -> dict[str, bytes]:
+    """Return name → content of the label files of E-DAIC; items stand in a file of their own."""
+    splits = {
+        f"labels/{split}_split.csv": _table(_AVEC_2019, _labelled(cohort, split))
+        for split in ("train", "dev", "test")
+    }
+    with_items = [unit for unit in _labelled(cohort) if unit.split != "test"]
+    return splits | {"labels/Detailed_PHQ8_Labels.csv": _table(_DETAILED, with_items)}
+
+
+def _labelled(
+    cohort: Iterable[MadeUpParticipant], split: str | None = None
+) -> list[MadeUpParticipant]:
+    return [
+        unit
+        for unit in cohort
+        if unit.quirk is not UnitQuirk.NO_LABEL and split in {None, unit.split}
+    ]
+
+
+def _table(columns: Mapping[str, str], units: Iterable[MadeUpParticipant]) -> bytes:
+    values = map(_values, units)
+    return separated(
+        [[*columns], *([shown[name] for name in columns.values()] for shown in values)]
+    )
+
+
+def _values(unit: MadeUpParticipant) -> dict[str, object]:
+    """Return what the files show of one participant, faults included."""
+    quirk, total = unit.quirk, unit.total
+    values: dict[str, object] = {
+        **{item.value: score for item, score in unit.scores.items()},
+        "id": unit.participant_id,
+        "gender": unit.gender,
+        "gender_name": _GENDERS[unit.gender],
+        "binary": int((total >= CUT_OFF) is not (quirk is UnitQuirk.BINARY_NOT_TOTAL)),
+        "total": total,
+        "ptsd": 0,
+        "ptsd_severity": 17,
+    }
+    if quirk is UnitQuirk.TOTAL_NOT_SUM:
+        values["total"] = total + 1 if total < MAX_TOTAL_SCORE else total - 1
+    if quirk in {UnitQuirk.BLANK_ITEM, UnitQuirk.TWO_BLANK_ITEMS}:
+        values[Item.SLEEP] = ""
+    if quirk is UnitQuirk.TWO_BLANK_ITEMS:
+        values[Item.MOVING] = ""
+    if quirk is UnitQuirk.ITEM_OF_FIVE:
+        values[Item.TIRED] = 5
+    return values
+
 
 CorpusKind = Literal["daic-woz", "e-daic"]
 
@@ -74,7 +156,7 @@ def _write(out: Path, recipe: DatasetRecipe, on_progress: OnProgress) -> None:
         on_progress(done, len(cohort))
     labels = daic_woz_labels(cohort) if recipe.form == "daic-woz" else e_daic_labels(cohort)
     for name, content in labels.items():
-        _write_file(out / name, content.encode())
+        _write_file(out / name, content)
     _write_file(out / "README.md", _readme(recipe, cohort).encode())
 
 
@@ -91,17 +173,17 @@ def _write_unit(out: Path, recipe: DatasetRecipe, unit: MadeUpParticipant) -> No
         name, content = f"{number}_Transcript.csv", _e_daic(rows)
         if unit.quirk is UnitQuirk.CODED_LINES:
             folder = f"{number}_P.tar/{number}_P"
-    _write_file(out / folder / name, content.encode())
+    _write_file(out / folder / name, content)
     if unit.quirk is UnitQuirk.APPLE_DOUBLE:
         _write_file(out / "__MACOSX" / folder / f"._{name}", _STUB)
 
 
-def _daic_woz(rows: Sequence[SpokenRow]) -> str:
+def _daic_woz(rows: Sequence[SpokenRow]) -> bytes:
     lines = [f"{row.start_seconds}\t{row.stop_seconds}\t{row.speaker}\t{row.words}" for row in rows]
-    return "\n".join(["start_time\tstop_time\tspeaker\tvalue", *lines, ""])
+    return "\n".join(["start_time\tstop_time\tspeaker\tvalue", *lines, ""]).encode()
 
 
-def _e_daic(rows: Sequence[SpokenRow]) -> str:
+def _e_daic(rows: Sequence[SpokenRow]) -> bytes:
     """Write the participant's rows alone, as a recogniser would: no marks of any kind."""
     heard = [
         [row.start_seconds, row.stop_seconds, row.words, 0.9]
@@ -110,7 +192,7 @@ def _e_daic(rows: Sequence[SpokenRow]) -> str:
         and row.words.replace(" ", "").isalpha()
         and row.words != "xxx"
     ]
-    return separated(["Start_Time", "End_Time", "Text", "Confidence"], heard)
+    return separated([["Start_Time", "End_Time", "Text", "Confidence"], *heard])
 
 
 def _readme(recipe: DatasetRecipe, cohort: Sequence[MadeUpParticipant]) -> str:
