@@ -84,6 +84,25 @@ def test_run_whose_interviews_are_gone_is_not_continued(talks: Path) -> None:
     assert "1 of the 3 interviews of the run" in ended.err
 
 
+def test_labels_that_are_gone_are_not_forgotten_in_silence(talks: Path) -> None:
+    run = begun(talks)
+    kept = results(run)
+    (talks / "labels.csv").unlink()
+    again = ("run", "talks", "--out", "run", "--resume")
+    refused = evaluate(talks.parent, *again)
+    assert (refused.code, results(run)) == (2, kept)
+    assert "3 of the 3 interviews that had labels have none any more" in refused.err
+    assert evaluate(talks.parent, *again, "--accept-changed").code == 0
+    assert lines(run / "labels.jsonl") == []
+
+
+def test_figures_of_before_are_named_when_a_run_goes_on(talks: Path) -> None:
+    begun(talks)
+    assert evaluate(talks.parent, "metrics", "run").code == 0
+    ended = evaluate(talks.parent, "run", "talks", "--out", "run", "--resume")
+    assert "metrics.json in run: written before; measure again" in ended.err
+
+
 def test_run_is_measured_with_other_labels_whose_digest_is_named(talks: Path) -> None:
     run = begun(talks)
     own = json.loads(evaluate(talks.parent, "metrics", "run", "--json").out)

@@ -19,6 +19,7 @@ from ai_psychiatrist.evaluation.runs.units_file import (
     RunUnit,
     keep_labels,
     read_units,
+    require_no_label_lost,
     text_digest,
     write_units,
 )
@@ -165,6 +166,10 @@ def _agents(request: EvaluationRequest) -> list[str]:
 def _resumed(request: EvaluationRequest) -> RunStore:
     folder = request.folder
     before = folder.require_run()
+    # An interview that is gone is told of by itself.
+    is_whole = read_units(folder.units).keys() <= {one.unit_id for one in request.dataset.units}
+    if is_whole and not request.options.accepts_changed:
+        require_no_label_lost(folder, request.dataset.units)
     record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
     ledger = request.place.open(folder.path, drops_raw=not request.options.keeps_raw)
     changes = len(changes_of(record))

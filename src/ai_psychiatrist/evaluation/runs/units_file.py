@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -11,7 +12,7 @@ from pydantic import Field, TypeAdapter
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import Labels, Unit
+from ai_psychiatrist.evaluation.datasets.dataset import DatasetUnit, Labels, Unit
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder, part_of
 from ai_psychiatrist.evaluation.scores.record_lines import StrictRecord, records_by_unit
 from ai_psychiatrist.infrastructure.given_files import open_regular
@@ -110,6 +111,24 @@ def keep_labels(
 def labels_digest_of(record: Mapping[str, object]) -> str:
     """Return the digest of the label files that a run's labels were read from, "" for none."""
     return str(part_of(record, _KEY).get("digest", ""))
+
+
+def require_no_label_lost(folder: RunFolder, units: Iterable[DatasetUnit]) -> None:
+    """Raise `InputError` where units of a dataset had labels when the run was begun, and have none.
+
+    What the run keeps is compared as far as it can be read.
+    """
+    kept: Mapping[str, Labels] = {}
+    with suppress(InputError):
+        kept = read_labels(folder.labels) if folder.labels.exists() else kept
+    lost = sum(unit.labels is None and unit.unit_id in kept for unit in units)
+    if lost:
+        msg = (
+            f"{lost} of the {len(kept)} interviews that had labels have none any more: put the "
+            "label files back, give the options that they were read with, or go on without these "
+            "labels by --accept-changed"
+        )
+        raise InputError(msg, field="labels")
 
 
 def read_kept_labels(folder: RunFolder) -> dict[str, Labels]:
