@@ -16,7 +16,6 @@ from tests.attack.hostile_texts import HOSTILE_TEXTS
 from tests.attack.server import attacked
 from tests.attack.verdicts import Verdict, all_of, at_most
 
-FEWEST_SHAPES: Final = 60
 _ANSWER_CHARACTERS: Final = 2_000
 """The longest answer that the protocol takes."""
 _IN_A_THREAD_CHARACTERS: Final = LARGE_TEXT_CHARACTERS

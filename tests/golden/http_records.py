@@ -14,7 +14,6 @@ from tests.golden.http_showing import shown
 
 PLACE: Final = "/v1/assessments"
 _MADE: Final = only("status", "quantitative.total_score", "risk.level", "certificate.signed_by")
-_LINES: Final = only("assessments", "next", "total")
 _STORED: Final[Mapping[str, tuple[str, str | None]]] = {
     "long": (LONG, "B-17"),
     "short": (SHORT, "B-17"),

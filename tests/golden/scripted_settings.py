@@ -38,7 +38,6 @@ _DECIDED: Final = {
     "BELIEF_DECISION_URL": "{server}",
     **_SCORED,
 }
-_ALL_SOURCES: Final = "rescoring,tokens,decision"
 _TIMEOUT: Final = {"PYDANTIC_AI_TIMEOUT_SECONDS": "1.5"}
 _SOON: Final = {"PYDANTIC_AI_TIMEOUT_SECONDS": "2"}
 

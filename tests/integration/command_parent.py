@@ -36,8 +36,8 @@ STREAMS: Final = 3
 _MAINS: Final = {
     "ai-psychiatrist": ("ai_psychiatrist.cli", "main"),
     "tests.crash": ("tests.crash.__main__", "end_with_status"),
-    "tests.jobs.submitter_process": ("tests.jobs.submitter_process", "main"),
     "tests.jobs.worker_process": ("tests.jobs.worker_process", "main"),
+    "tests.unit.store.key_process": ("tests.unit.store.key_process", "main"),
     "uvicorn": ("uvicorn", "main"),
 }
 """What each command calls."""

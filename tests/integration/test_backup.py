@@ -2,34 +2,28 @@
 
 import json
 import shutil
+import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from ai_psychiatrist.store.database import utc_now
 from ai_psychiatrist.store.removal import ClockFault
 from tests.integration.canary import CANARY, INTERVIEW, assert_files_silent, assert_silent
 from tests.integration.command import Finished, Serving
 from tests.integration.command_here import run_here
 from tests.integration.running_app import client_at
 from tests.jobs.places import owned_database, server_address
-from tests.patience import PATIENCE_SECONDS, wait_until
+from tests.patience import wait_until
 from tests.unit.store.stored import new_record, open_store
-from tests.unit.store.test_rotation import ADDING, started
+from tests.unit.store.test_rotation import started
 
-ADDING_NOW = "from tests.integration.test_backup import now" + ADDING.replace(
-    "(Path(sys.argv[1]))", "(Path(sys.argv[1]), clock=now)"
-)
 MODEL = {"MODEL_DEFAULT": "baseline"}
 BODY = {"transcript_text": INTERVIEW, "subject": f"{CANARY} Smith"}
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def done(arguments: str, folder: Path, code: int = 0) -> Finished:
@@ -66,15 +60,14 @@ def emptied(folder: Path) -> Path:
 
 def test_a_backup_made_while_others_write_is_restored_whole(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with closing(open_store(state, clock=now)) as store:
+    with closing(open_store(state, clock=utc_now)) as store:
         before = [store.add(new_record(name)).id for name in ("Anna", "Ben", None)]
-    with started(ADDING_NOW, state, 100_000) as process:
-        assert process.stdout is not None
+    with started("add_now", state, 100_000) as process:
         process.stdout.readline()
         done("records backup --out data --with-keys keys", tmp_path)
         alive = process.poll() is None
-        process.kill()
-        process.wait(PATIENCE_SECONDS)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
         assert alive
     assert {path.name for path in (tmp_path / "data").iterdir()} == {"store.sqlite"}
     assert {path.name for path in (tmp_path / "keys").iterdir()} == {"keys.sqlite"}

@@ -8,7 +8,6 @@ from tests.fakes.scripted import ScriptedChat, ScriptedModel, response, route, s
 
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.prompts.shared import DELIMITED
-from ai_psychiatrist.agents.pydantic_agents import create_qualitative_agent
 from ai_psychiatrist.agents.qualitative import QualitativeAssessmentAgent
 from ai_psychiatrist.agents.settings import QualitativeSettings
 from ai_psychiatrist.domain.evidence import QuoteRejection
@@ -139,22 +138,6 @@ def test_enabled_without_a_base_url_warns_and_takes_the_plain_path() -> None:
     assess(built, opened)
     assert [event["event"] for event in events] == ["agent_path_unavailable"]
     assert [one.path for one in opened.calls.attempts] == [CallPath.PLAIN]
-
-
-def test_factory_makes_an_agent_that_retries_on_malformed_text() -> None:
-    model = ScriptedModel([MISSING_TAG, GOOD])
-
-    async def run() -> list[str]:
-        opened = case()
-        chain = (route(model),)
-        built = QualitativeAssessmentAgent(
-            chain, pydantic_ai_settings=PydanticAISettings(retries=1)
-        )
-        findings = await built.assess(opened)
-        return [] if findings is None else quotes(findings)
-
-    assert asyncio.run(run()) == [SAID]
-    assert create_qualitative_agent(retries=1).name == "qualitative"
 
 
 class TestQuoteCheck:

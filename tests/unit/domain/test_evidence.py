@@ -30,7 +30,6 @@ AFFIRMED = quote(Polarity.AFFIRMED, start=0)
 DENIED = quote(Polarity.DENIED, start=10)
 UNCLEAR = quote(Polarity.UNCLEAR, start=20)
 PAST = quote(Polarity.AFFIRMED, start=30, timeframe=Timeframe.PAST)
-FINE_THEN = quote(Polarity.DENIED, start=40, timeframe=Timeframe.PAST)
 
 
 def test_quote_of_the_same_place_counts_once() -> None:

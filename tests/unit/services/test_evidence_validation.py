@@ -32,8 +32,6 @@ Participant: Yeah. <laughter> I've been feeling okay lately though.
 Participant: She never eats breakfast and I rarely do.
 """
 
-Decision = tuple[dict[str, list[str]], EvidenceGroundingStats]
-
 
 def check(
     quote: str,

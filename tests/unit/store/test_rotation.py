@@ -2,60 +2,33 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.patience import PATIENCE_SECONDS
+from tests.integration.started import Started, start
 from tests.unit.store.stored import RESULT, keys_in, new_record, open_store
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.store.cipher import load_cipher
 
 ROOT = Path(__file__).parents[3]
-ROTATING = """
-import sys
-from pathlib import Path
-from tests.unit.store.stored import open_store
-store = open_store(Path(sys.argv[1]))
-print("begun", flush=True)
-for _ in range(int(sys.argv[2])):
-    store.keys.rotate()
-print("done", flush=True)
-"""
-ADDING = """
-import sys
-from pathlib import Path
-from tests.unit.store.stored import new_record, open_store
-store = open_store(Path(sys.argv[1]))
-for _ in range(int(sys.argv[2])):
-    print(store.add(new_record("Anna")).id, flush=True)
-"""
 
 
-def started(program: str, folder: Path, times: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", program, str(folder), str(times)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+def started(what: str, folder: Path, times: int) -> Started:
+    return start(["tests.unit.store.key_process", what, str(folder), str(times)], ROOT, os.environ)
 
 
 def test_another_process_reads_and_writes_while_keys_are_wrapped_anew(tmp_path: Path) -> None:
     with closing(open_store(tmp_path)) as store:
         ids = [store.add(new_record(name)).id for name in ("Anna", "Ben", None)]
-        with started(ROTATING, tmp_path, 40) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "begun\n"
+        with started("rotate", tmp_path, 40) as process:
+            assert process.stdout.readline() == b"begun\n"
             while process.poll() is None:
                 ids.append(store.add(new_record("Anna")).id)
                 assert all(store.get(one).result == RESULT for one in ids[-4:])
-            assert process.returncode == 0
+            assert process.wait() == 0
         subjects = {store.summary(one).subject_id for one in ids}
         assert len(subjects) == 3
     with closing(open_store(tmp_path)) as store:
@@ -68,12 +41,11 @@ def test_whoever_is_killed_while_wrapping_leaves_all_readable(
 ) -> None:
     with closing(open_store(tmp_path)) as store:
         ids = [store.add(new_record(f"subject {number}")).id for number in range(60)]
-    with started(ROTATING, tmp_path, 10_000) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
+    with started("rotate", tmp_path, 10_000) as process:
+        assert process.stdout.readline() == b"begun\n"
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
-        process.wait(PATIENCE_SECONDS)
+        process.wait()
     with closing(open_store(tmp_path)) as store:
         assert all(store.get(one).result == RESULT for one in ids)
         again = store.add(new_record("subject 7"))
@@ -81,11 +53,10 @@ def test_whoever_is_killed_while_wrapping_leaves_all_readable(
 
 
 def test_whoever_is_killed_while_storing_leaves_sound_files(tmp_path: Path) -> None:
-    with started(ADDING, tmp_path, 10_000) as process:
-        assert process.stdout is not None
-        told = [process.stdout.readline().strip() for _ in range(20)]
+    with started("add", tmp_path, 10_000) as process:
+        told = [process.stdout.readline().decode().strip() for _ in range(20)]
         process.send_signal(signal.SIGKILL)
-        process.wait(PATIENCE_SECONDS)
+        process.wait()
     with closing(open_store(tmp_path)) as store:
         assert all(store.get(one).result == RESULT for one in told)
         assert store.sweep().assessments == 0

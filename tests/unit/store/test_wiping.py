@@ -8,7 +8,7 @@ from tests.unit.store.stored import open_store
 
 from ai_psychiatrist.store.opening import KEYS_NAME
 
-SUBJECTS = 4000
+SUBJECTS = 1000
 
 
 def sealed_in(folder: Path) -> dict[str, list[bytes]]:
