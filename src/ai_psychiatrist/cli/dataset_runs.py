@@ -159,10 +159,6 @@ def assess_dataset(settings: Settings, wanted: WantedRuns) -> ExitCode:
 def say_next(codes: set[ExitCode], out: Path, *, is_several: bool) -> ExitCode:
     """Name the command that shows what came out, and return the exit status of all runs."""
     what = "compare" if is_several else "report"
-    folder = RunFolder(out)
-    before = [one.name for one in (folder.metrics, folder.report) if one.exists()]
-    if before:
-        say(f"{' and '.join(before)} in {out}: written before; measure again")
     say(f"next: ai-psychiatrist evaluate {what} {out}")
     if ExitCode.CEILING_REACHED in codes:
         return ExitCode.CEILING_REACHED

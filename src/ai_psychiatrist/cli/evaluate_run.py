@@ -13,7 +13,7 @@ import typer
 
 from ai_psychiatrist.cli.batch_options import BatchFlags
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ending_on_stop
+from ai_psychiatrist.cli.console import ending_on_stop, say
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     LabelFlags,
@@ -294,7 +294,12 @@ def run(
         )
         wanted = WantedRuns(run=run, prompts=prompts or (), repeats=repeats, batch=batch)
         cost.tell_plan(settings, wanted, out)
-        raise typer.Exit(assess_dataset(settings, wanted))
+        code = assess_dataset(settings, wanted)
+        figures = (run.folder.metrics, run.folder.report)
+        before = [one.name for one in figures if one.exists()]
+        if before:
+            say(f"{' and '.join(before)} in {out}: written before; measure again")
+        raise typer.Exit(code)
 
 
 @run_app.command(epilog=REPLICATE_EXAMPLES)
