@@ -30,7 +30,7 @@ def test_figures_name_the_extra_in_one_line(made: Path, command: str) -> None:
     done = run(["evaluate", *command.split()], made, _WITHOUT, is_afresh=True)
     assert done.code == 2
     assert done.out == ""
-    cure = "error: this needs numpy, scipy, jinja2: pip install 'ai-psychiatrist[evaluation]'"
+    cure = "error: this needs numpy, scipy: pip install 'ai-psychiatrist[evaluation]'"
     assert done.err.splitlines() == [cure]
 
 

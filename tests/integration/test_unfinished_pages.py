@@ -50,7 +50,7 @@ def try_again(client: httpx.Client, page: str) -> httpx.Response:
     (form,) = [one for one in ParsedPage(page).of("form") if "Try again" in one.text]
     assert form.attributes["method"] == "post"
     fields = {
-        one.attributes["name"]: one.attributes["value"]
+        one.attributes["name"]: one.attributes.get("value", "")
         for one in ParsedPage(page).elements
         if one.tag in {"input", "button"} and "name" in one.attributes
     }

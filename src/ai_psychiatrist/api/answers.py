@@ -98,6 +98,8 @@ async def _send_in_parts(message: Message, send: Send) -> None:
             "more_body": not is_last or message.get("more_body", False),
         }
         await send(part)
+        # The server learns here that a connection was ended, and writes nothing further to it.
+        await asyncio.sleep(0)
 
 
 def _held_bytes(headers: Headers) -> int:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from uvicorn import Config, Server
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from ai_psychiatrist.api.connections import RareEvent
@@ -169,6 +169,8 @@ class _Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         """Received of a header that is not whole; `None` where there is none."""
         self._small_pieces = 0
         """Of bodies, since reading was last paused for them."""
+        self._answered_now: RequestResponseCycle | None = None
+        """The request that is worked on; `cycle` is the one that came last, perhaps behind it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -203,6 +205,8 @@ class _Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
+        if not self.pipeline:
+            self._answered_now = self.cycle
         self._header_bytes = None
         if not self.url.startswith(b"/"):
             # In absolute form it names a host of its own, which the parser would leave out.
@@ -223,10 +227,16 @@ class _Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
     def on_response_complete(self) -> None:
         if not self.transport.get_write_buffer_size():
             self._waiting.discard(self)
+        if self.pipeline:
+            self._answered_now = self.pipeline[-1][0]
         super().on_response_complete()
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if self._answered_now is not None:
+            # Else it would go on writing, where further requests wait behind it.
+            self._answered_now.disconnected = True
+            self._answered_now.message_event.set()
         super().connection_lost(exc)
         self._waiting.discard(self)
 

@@ -63,7 +63,7 @@ Exit status: 0 nothing is wrong (there may be warnings), 1 something is, 2 bad s
 """
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic",),
-    "evaluation": ("jinja2", "numpy", "scipy"),
+    "evaluation": ("numpy", "scipy"),
     "few-shot": ("bm25s", "numpy"),
     "fuzzy": ("rapidfuzz",),
     "google": ("google.genai",),

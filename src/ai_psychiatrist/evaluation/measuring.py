@@ -41,7 +41,7 @@ from ai_psychiatrist.infrastructure.private_files import make_folder
 WHOLE = Selection()
 """All units of a run."""
 
-_EXTRA = ("numpy", "scipy", "jinja2")
+_EXTRA = ("numpy", "scipy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

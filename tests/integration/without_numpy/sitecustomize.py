@@ -6,7 +6,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Final
 
-_MISSING: Final = frozenset({"jinja2", "numpy", "scipy", "sklearn"})
+_MISSING: Final = frozenset({"numpy", "scipy", "sklearn"})
 
 
 class WithoutExtra(PathFinder):

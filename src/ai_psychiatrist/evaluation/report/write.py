@@ -86,7 +86,7 @@ def write_report(
 
     The file appears whole or not at all. Raises `InputError` when it cannot be written.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to load
 
     environment = Environment(
         loader=PackageLoader("ai_psychiatrist.evaluation.report"),
