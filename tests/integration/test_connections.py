@@ -75,6 +75,26 @@ def test_callers_who_keep_it_waiting_are_left(tmp_path: Path) -> None:
     assert "library_log" not in done.err
 
 
+def test_a_caller_who_leaves_stops_the_calls_though_further_requests_wait_behind(
+    tmp_path: Path,
+) -> None:
+    body = b"Interviewer: How do you sleep?\nParticipant: I hardly sleep at all.\n"
+    post = (
+        b"POST /full_pipeline HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+        b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    )
+    waits = {"API_REQUEST_TIMEOUT_SECONDS": "600"}
+    with (
+        ModelServerThread(fault("hang")) as models,
+        Serving(tmp_path, model_at(models.url) | waits) as running,
+    ):
+        host, _, port = running.url.removeprefix("http://").rpartition(":")
+        with socket.create_connection((host, int(port))) as caller:
+            caller.sendall(post + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            wait_until(lambda: models.server.in_flight > 0)
+        wait_until(lambda: models.server.in_flight == 0)
+
+
 def test_at_the_limit_of_connections_the_one_that_waited_longest_makes_room(
     tmp_path: Path,
 ) -> None:
