@@ -86,6 +86,22 @@ def test_labels_of_a_line_are_read(tmp_path: Path, fields: dict[str, object]) ->
     assert (unit.participant_id, unit.split) == (7, "dev")
 
 
+@pytest.mark.parametrize("name", ["record_id", "filename", "Study ID"])
+def test_a_line_is_named_by_the_identifiers_of_label_files(tmp_path: Path, name: str) -> None:
+    dataset = opened(tmp_path, {name: "S-17", "participant_id": 4, "text": TALK, "total": 7})
+    (unit,) = dataset.units
+    assert (unit.unit_id, unit.participant_id) == ("S-17", 4)
+    assert unit.labels is not None
+    assert unit.labels.total == 7
+
+
+@pytest.mark.parametrize(("said", "binary"), [("yes", True), ("No", False), ("TRUE", True)])
+def test_a_flag_may_be_a_word(tmp_path: Path, said: str, binary: bool) -> None:
+    (unit,) = opened(tmp_path, {"id": "a", "text": TALK, "phq8_binary": said}).units
+    assert unit.labels is not None
+    assert unit.labels.binary is binary
+
+
 def test_a_second_rater_is_read_beside_the_first(tmp_path: Path) -> None:
     second = {Item.SLEEP.value: 2, Item.MOVING.value: None}
     fields = {"id": "a", "text": TALK, "items": [1] * 8, "second_items": second}
