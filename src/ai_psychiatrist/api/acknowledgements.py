@@ -25,8 +25,10 @@ from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement, Statement
 from ai_psychiatrist.domain.risk import MOST_SIGNALS, RiskKind, RiskLevel, RiskReport
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge, place_of, were_read
+from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge, readers_of, unread_count
 from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
+from ai_psychiatrist.wiring import Services
 
 router = APIRouter(
     prefix=ASSESSMENTS_PATH + "/{assessment_id}/acknowledgements",
@@ -114,8 +116,7 @@ async def read_acknowledgements(
     assessment_id: RecordId, records: RecordsOf, services: ServicesOf, principal: PrincipalOf
 ) -> Response:
     """Return the statements of danger that are to be read now, and who has read each."""
-    record = await records.ask(lambda store: store.get(assessment_id))
-    _, risk = await account_of(record, services)
+    risk = await danger_of(assessment_id, records, services)
     rows = await records.ask(lambda store: store.acknowledgements.of(assessment_id))
     return json_of(_result(assessment_id, risk, rows, principal))
 
@@ -132,8 +133,7 @@ async def add_acknowledgement(
 
     It tells no score, so that you may still rate the assessment blind.
     """
-    record = await records.ask(lambda store: store.get(assessment_id))
-    _, risk = await account_of(record, services)
+    risk = await danger_of(assessment_id, records, services)
     statements = None
     if body.statements is not None:
         statements = {Statement(start=one.start, end=one.end) for one in body.statements}
@@ -146,13 +146,19 @@ async def add_acknowledgement(
     return json_of(_result(assessment_id, risk, rows, principal), 201)
 
 
+async def danger_of(record_id: str, records: Records, services: Services) -> RiskReport:
+    """Return the signs of danger of a record in any state; raises `NotFound`."""
+    record = await records.ask(lambda store: store.get(record_id))
+    _, risk = await account_of(record, services)
+    return risk
+
+
 def _result(
     assessment_id: str,
     risk: RiskReport,
     rows: tuple[Acknowledgement, ...],
     principal: Principal,
 ) -> AcknowledgementsResult:
-    read = were_read(rows)
     statements = tuple(
         ToReadResult(
             start=signal.start,
@@ -168,11 +174,10 @@ def _result(
                     at=row.at,
                     note=row.said.note,
                 )
-                for row in rows
-                if place_of(signal) in row.said.statements
+                for row in readers_of(signal, rows)
             ),
         )
         for signal in risk.to_read
     )
-    unread = len({place_of(signal) for signal in risk.to_read} - read)
+    unread = unread_count(risk, rows)
     return AcknowledgementsResult(assessment_id=assessment_id, unread=unread, statements=statements)

@@ -7,16 +7,16 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from ai_psychiatrist.api.acknowledgements import danger_of
 from ai_psychiatrist.api.authorization import PrincipalOf
 from ai_psychiatrist.api.dependencies import SEEING, RecordId, RecordsOf, ServicesOf
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
-from ai_psychiatrist.api.pages import message_page, read_form, redirect_to
-from ai_psychiatrist.api.records import account_of
+from ai_psychiatrist.api.pages import message_page, name_shown, read_form, redirect_to
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement, Statement
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.risk import RiskReport
-from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge, place_of, were_read
+from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge, readers_of, unread_count
 
 router = APIRouter(
     prefix="/assessments",
@@ -57,19 +57,15 @@ def read_view(
     readers = {
         (signal.start, signal.end): [
             ReaderView(
-                name="you"
-                if row.reader == principal.id
-                else row.reader.partition(":")[2] or row.reader,
+                name="you" if row.reader == principal.id else name_shown(row.reader),
                 day=f"{row.at:%Y-%m-%d %H:%M}",
                 note=row.said.note,
             )
-            for row in rows
-            if place_of(signal) in row.said.statements
+            for row in readers_of(signal, rows)
         ]
         for signal in risk.to_read
     }
-    unread = {place_of(signal) for signal in risk.to_read} - were_read(rows)
-    return ReadView(id=record_id, readers=readers, unread=len(unread))
+    return ReadView(id=record_id, readers=readers, unread=unread_count(risk, rows))
 
 
 @router.post("/{assessment_id}/acknowledge")
@@ -85,8 +81,7 @@ async def confirm_read(
     place = _PLACE.fullmatch(form.get("statement", ""))
     statements = {Statement(start=int(place[1]), end=int(place[2]))} if place else None
     try:
-        record = await records.ask(lambda store: store.get(assessment_id))
-        _, risk = await account_of(record, services)
+        risk = await danger_of(assessment_id, records, services)
         note = form.get("note", "")[:MOST_NOTE]
         await records.ask(
             lambda store: acknowledge(

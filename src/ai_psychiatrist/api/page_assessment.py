@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
 from ai_psychiatrist.api.page_acknowledge import read_view
-from ai_psychiatrist.api.pages import message_page, redirect_to, render_page
+from ai_psychiatrist.api.pages import message_page, name_shown, redirect_to, render_page
 from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement
@@ -276,7 +276,7 @@ def ratings_view(
     committed = {name: one for name, one in committed_of(rows).items() if one.has_scores}
     columns = tuple(
         RaterColumn(
-            name="You" if rater == principal.id else rater.partition(":")[2] or rater,
+            name="You" if rater == principal.id else name_shown(rater),
             is_blind=said.phase is ReviewPhase.BLIND,
             scores={one.item: score(rater, one) for one in said.items},
         )

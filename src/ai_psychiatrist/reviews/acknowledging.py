@@ -13,11 +13,6 @@ MOST_NOTE: Final = 2_000
 """Characters of what a reader notes."""
 
 
-def place_of(signal: RiskSignal) -> Statement:
-    """Return where a statement stands."""
-    return Statement(start=signal.start, end=signal.end)
-
-
 def acknowledge(
     store: Store,
     record_id: str,
@@ -33,7 +28,7 @@ def acknowledge(
     Raises `RequestConflict` while the assessment is being made, for its danger is not known whole
     before, and `InputError` for what is not to be read now.
     """
-    to_read = {place_of(signal) for signal in risk.to_read}
+    to_read = set(map(_place_of, risk.to_read))
     chosen = to_read if statements is None else set(statements)
     if not chosen or not chosen <= to_read:
         msg = (
@@ -46,11 +41,25 @@ def acknowledge(
     with store.database.writing():
         if not store.summary(record_id).state.is_last:
             raise RequestConflict("assessment_running")
-        unread = to_read - chosen - were_read(store.acknowledgements.of(record_id))
+        unread = _unread(risk, store.acknowledgements.of(record_id)) - chosen
         said = WasRead(statements=tuple(sorted(chosen)), note=note)
         store.acknowledgements.add(record_id, reader.id, said, unread=len(unread))
 
 
-def were_read(rows: Iterable[Acknowledgement]) -> set[Statement]:
-    """Return the statements that somebody has read."""
-    return {one for row in rows for one in row.said.statements}
+def unread_count(risk: RiskReport, rows: Iterable[Acknowledgement]) -> int:
+    """Return how many statements that are to be read now nobody has confirmed to have read."""
+    return len(_unread(risk, rows))
+
+
+def readers_of(signal: RiskSignal, rows: Iterable[Acknowledgement]) -> list[Acknowledgement]:
+    """Return who has read a statement, the first one first."""
+    return [row for row in rows if _place_of(signal) in row.said.statements]
+
+
+def _unread(risk: RiskReport, rows: Iterable[Acknowledgement]) -> set[Statement]:
+    were_read = {one for row in rows for one in row.said.statements}
+    return {_place_of(signal) for signal in risk.to_read} - were_read
+
+
+def _place_of(signal: RiskSignal) -> Statement:
+    return Statement(start=signal.start, end=signal.end)

@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Cost, IssueCode, Labels
 from ai_psychiatrist.evaluation.datasets.label_files import LabelFiles
 from ai_psychiatrist.evaluation.datasets.label_tables import read_label_table
+from ai_psychiatrist.evaluation.datasets.names import without_folders
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.texts import FileDigest, content_of
 
@@ -99,7 +100,7 @@ def _odd(
 
 def _unit_of(written: str, units: Collection[str]) -> str:
     """Return the unit that an identifier means: its name, that without its ending, its number."""
-    name = written.strip().replace("\\", "/").rpartition("/")[2] or written.strip()
+    name = without_folders(written.strip())
     spellings = (name, PurePath(name).stem, name.removesuffix("_P"), name.removesuffix(".0"))
     known = (spelling for spelling in spellings if spelling in units)
     return next(known, name)

@@ -126,25 +126,36 @@ def _labelled_units(path: Path, texts: Texts) -> Iterator[_LabelledUnit]:
             is_as_written = fields is None or _is_json(line)
             if not is_as_written:
                 source = replace(source, cell=orjson.dumps(fields))
-            unit = _unit(fields, number, source, texts) if line.strip() else None
+            meanings = _meanings(fields or {})
+            unit = _unit(fields, meanings, number, source, texts) if line.strip() else None
             if unit is not None:
                 yield unit
-            _add_digests(fields, number, line, texts)
+            _add_digests(fields, meanings, number, line, texts)
             start += len(line)
             texts.options.on_progress(start, size)
 
 
+def _meanings(fields: Mapping[str, object]) -> dict[str, str]:
+    """Return what each field of a line means."""
+    return dict(zip(fields, column_meanings(list(fields)), strict=True))
+
+
 def _unit(
-    fields: Mapping[str, object] | None, number: int, source: TextSource, texts: Texts
+    fields: Mapping[str, object] | None,
+    meanings: Mapping[str, str],
+    number: int,
+    source: TextSource,
+    texts: Texts,
 ) -> _LabelledUnit | None:
     reading = None if fields is None else texts.reading(source, source.content())
     is_none = isinstance(reading, TranscriptUnreadable) and reading.fault in _NO_INTERVIEW
     if fields is None or reading is None or is_none:
         texts.note(source.path.name, IssueCode.LINE_UNREADABLE, line=number)
         return None
-    named = zip(fields, column_meanings(list(fields)), strict=True)
     # `participant_id` names who spoke, perhaps in several lines.
-    further = [name for name, what in named if what in (FILE_ID, PERSON_ID) and name != _PERSON]
+    further = [
+        name for name, what in meanings.items() if what in (FILE_ID, PERSON_ID) and name != _PERSON
+    ]
     identifiers = (_participant(fields.get(name)) for name in (*_ID_FIELDS, *further))
     known = next((one for one in identifiers if one is not None), None)
     unit_id = f"line-{number}" if known is None else str(known)
@@ -158,8 +169,7 @@ def _unit(
     participant = _participant(given)
     if participant is None and given not in (None, ""):
         texts.note(unit_id, IssueCode.PARTICIPANT_UNUSABLE, line=number)
-    both = zip(fields.items(), column_meanings(list(fields)), strict=True)
-    traits = {name: _short(value) for (name, value), meaning in both if meaning == TRAIT}
+    traits = {name: _short(fields[name]) for name, what in meanings.items() if what == TRAIT}
     return _LabelledUnit(
         unit=DatasetUnit(
             unit_id=unit_id,
@@ -168,19 +178,22 @@ def _unit(
             split=split_name(fields.get(SPLIT)),
         ),
         line=number,
-        scores=_scores(fields, number),
+        scores=_scores(fields, meanings, number),
         traits={name: value for name, value in traits.items() if value is not None},
     )
 
 
 def _add_digests(
-    fields: Mapping[str, object] | None, number: int, line: bytes, texts: Texts
+    fields: Mapping[str, object] | None,
+    meanings: Mapping[str, str],
+    number: int,
+    line: bytes,
+    texts: Texts,
 ) -> None:
     """Keep what a model is shown and what is known of the scores apart."""
     if fields is None:
         texts.digest.add(str(number), line)
         return
-    meanings = dict(zip(fields, column_meanings(list(fields)), strict=True))
     is_label = {
         name: name in _LABEL_FIELDS or meaning in (*SCORES, SPLIT, TRAIT)
         for name, meaning in meanings.items()
@@ -238,12 +251,14 @@ def _short(value: object) -> str | None:
     return identifier_of(str(value)) if is_plain else None
 
 
-def _scores(fields: Mapping[str, object], number: int) -> dict[str, object]:
+def _scores(
+    fields: Mapping[str, object], meanings: Mapping[str, str], number: int
+) -> dict[str, object]:
     """Take the scores of a line: by name, or the items as a list of eight in the scale's order."""
     items = next((fields[name] for name in _ITEM_FIELDS if fields.get(name) is not None), {})
     second = _items(fields.get("second_items") or {})
     names = list(fields)
-    places = column_places(names, column_meanings(names), where=f"line {number}")
+    places = column_places(names, [*meanings.values()], where=f"line {number}")
     return {
         **{meaning: fields[names[at]] for meaning, at in places.items() if meaning in SCORES},
         **_items(items),

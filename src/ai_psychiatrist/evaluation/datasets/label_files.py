@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, IssueCode, Labels
 from ai_psychiatrist.evaluation.datasets.label_columns import OCCASION, SCORES, TRAIT, plain_name
 from ai_psychiatrist.evaluation.datasets.label_tables import LabelRow, LabelTable
 from ai_psychiatrist.evaluation.datasets.labels import (
     are_codes_unclear,
     checked_labels,
+    have_items,
     is_blank,
     is_missing_code,
     is_no_answer,
@@ -136,10 +136,9 @@ class LabelFiles:
         `is_unclear`: whether that is so of the items of all tables taken together.
         """
         rows = [row.scores for row in table.rows]
-        has_items = any(not is_no_answer(row.get(item)) for row in rows for item in Item)
         is_alone = self._options.codes is None and are_codes_unclear(_by_unit(table.rows))
         hint = None
-        if has_items and (is_unclear or is_alone):
+        if (is_unclear or is_alone) and have_items(rows):
             hint = CODES_HINT
         elif unclear_totals(rows, self._options):
             hint = _TOTALS_HINT

@@ -22,17 +22,18 @@ _MOST_CODE: Final = 9_999
 _LEAST_PEOPLE: Final = 5
 """Fewer may all be unwell, or hold a slip of the pen."""
 _AS_SET: Final = LabelOptions()
-_BLANK: Final = frozenset(
-    {
-        *("", ".", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null", "#null!", "<na>"),
-        *("unk", "unknown", "missing", "refused", "skipped", "no answer", "not answered"),
-        *("prefer not to say", "prefer not to answer", "don't know", "dk", "k.a.", "keine angabe"),
-    }
-)
-_NO_ANSWER: Final = frozenset(
+_NOT_SAID: Final = frozenset(
     {
         *("missing", "refused", "skipped", "unknown", "no answer", "not answered", "don't know"),
         *("prefer not to say", "prefer not to answer", "keine angabe"),
+    }
+)
+_BLANK: Final = _NOT_SAID.union(
+    ("", ".", "-", "--", "?", "na", "n/a", "#n/a", "nan", "none", "null", "#null!", "<na>"),
+    ("unk", "dk", "k.a."),
+)
+_NO_ANSWER: Final = _NOT_SAID.union(
+    {
         *("refused to answer", "declined", "declined to answer", "no response", "nr", "not asked"),
         *("not done", "not applicable", "n.a.", "n/d", "nd", "weiß nicht", "weiss nicht", "(leer)"),
         *("(blank)", "(missing)", "(empty)", "–", "—", "---", "#n/v", "#nv", "#div/0!", "#value!"),
@@ -309,9 +310,13 @@ def _has_words(row: Mapping[str, object]) -> bool:
 def unclear_totals(rows: Sequence[Mapping[str, object]], options: LabelOptions) -> bool:
     """Tell totals that may be sums of codes from 1: none says otherwise, and there are no items."""
     totals = {number for row in rows for number in numbers_of(row, [TOTAL])} - options.missing
-    has_items = any(not is_no_answer(row.get(item)) for row in rows for item in Item)
     is_from_1 = options.codes is LabelCodes.FROM_1
-    return is_from_1 and bool(totals) and not has_items and min(totals) >= len(Item)
+    return is_from_1 and bool(totals) and not have_items(rows) and min(totals) >= len(Item)
+
+
+def have_items(rows: Iterable[Mapping[str, object]]) -> bool:
+    """Whether any row has an answer to an item."""
+    return any(not is_no_answer(row.get(item)) for row in rows for item in Item)
 
 
 def unclear_binary(rows: Sequence[Mapping[str, object]]) -> bool:

@@ -105,6 +105,11 @@ def split_name(value: object) -> str | None:
     return value if isinstance(value, str) and _SPLIT.fullmatch(value) else None
 
 
+def without_folders(written: str) -> str:
+    """Return the name at the end of a path, in whichever system's way of writing."""
+    return written.replace("\\", "/").rpartition("/")[2] or written
+
+
 def loose_key(unit_id: str) -> str:
     """Return an identifier without what spreadsheets change: leading zeros, `.0`, case, ending."""
     stem = unit_id.casefold().removesuffix(".0")
@@ -134,8 +139,7 @@ class UnitNames:
 
     def of_label(self, written: str) -> str:
         """Return the unit of a row of labels, there or not; "" for what can be none."""
-        name = written.replace("\\", "/").rpartition("/")[2] or written
-        known = self._by_file.get(name, written)
+        known = self._by_file.get(without_folders(written), written)
         if known in self._others:
             return known
         number = _participant(written) if self._has_participants else ""

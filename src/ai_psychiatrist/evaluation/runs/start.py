@@ -166,10 +166,6 @@ def _agents(request: EvaluationRequest) -> list[str]:
 def _resumed(request: EvaluationRequest) -> RunStore:
     folder = request.folder
     before = folder.require_run()
-    # An interview that is gone is told of by itself.
-    is_whole = read_units(folder.units).keys() <= {one.unit_id for one in request.dataset.units}
-    if is_whole and not request.options.accepts_changed:
-        require_no_label_lost(folder, request.dataset.units)
     record = gone_on_with(before, request.record, accepts_changed=request.options.accepts_changed)
     ledger = request.place.open(folder.path, drops_raw=not request.options.keeps_raw)
     changes = len(changes_of(record))
@@ -190,6 +186,8 @@ def _with_corrections(
     """
     dataset, folder = request.dataset, request.folder
     require_units(dataset, ledger.units.ids())
+    if request.options.is_resumed and not request.options.accepts_changed:
+        require_no_label_lost(folder, dataset.units)
     known = folder.require_run().get("dataset")
     if not isinstance(known, dict) or known.get("digest") == dataset.digest:
         return ledger, {}
