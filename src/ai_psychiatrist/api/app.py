@@ -44,7 +44,7 @@ from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.domain.assessment import NOTICE
 from ai_psychiatrist.infrastructure.tasks import Stopping
 from ai_psychiatrist.interface.application import Application
-from ai_psychiatrist.wiring.services import Services
+from ai_psychiatrist.wiring import Services
 
 if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig

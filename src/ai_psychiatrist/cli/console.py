@@ -17,7 +17,10 @@ from ai_psychiatrist.domain.errors import (
     InputError,
     SpeakersUnknown,
     StoreUnusable,
+    require,
 )
+
+__all__ = ["require"]
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,12 +93,6 @@ def fail(message: str) -> NoReturn:
     """Say what is wrong with input or settings, and end the command."""
     say(f"error: {message}")
     raise typer.Exit(ExitCode.BAD_INPUT)
-
-
-def require(holds: object, message: str, *, field: str) -> None:
-    """Raise `InputError` with the message, about an option or an argument, unless it holds."""
-    if not holds:
-        raise InputError(message, field=field)
 
 
 def status_of(done: int, wanted: int) -> ExitCode:

@@ -32,8 +32,12 @@ from ai_psychiatrist.evaluation.runs.run import RunState, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shards import Shard
 from ai_psychiatrist.evaluation.runs.variants import Variant, variants_of
-from ai_psychiatrist.interface.dataset_costs import price_list
-from ai_psychiatrist.interface.dataset_plan import for_planning, measured_units, planned_run
+from ai_psychiatrist.interface.dataset_plan import (
+    for_planning,
+    measured_units,
+    planned_run,
+    price_list,
+)
 from ai_psychiatrist.interface.dataset_run import DatasetRun, make_run
 from ai_psychiatrist.store.run_file import make_private_folder
 from ai_psychiatrist.wiring import Services, bootstrap

@@ -31,8 +31,7 @@ from ai_psychiatrist.evaluation.runs.served_models import served_in
 from ai_psychiatrist.evaluation.runs.shards import merge_shards
 from ai_psychiatrist.evaluation.runs.unit_words import write_unit
 from ai_psychiatrist.store.run_places import run_in_database, write_pointer
-from ai_psychiatrist.wiring.records import stores_of
-from ai_psychiatrist.wiring.runs import database_runs
+from ai_psychiatrist.wiring.records import database_runs, stores_of
 
 runs_app = CommandApp()
 

@@ -23,8 +23,7 @@ from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.validation.jsonl.run import Earlier
 from ai_psychiatrist.validation.jsonl.unit import OnUnit
-from ai_psychiatrist.wiring.records import stores_of
-from ai_psychiatrist.wiring.runs import database_runs
+from ai_psychiatrist.wiring.records import database_runs, stores_of
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.runs.run import RunState

@@ -55,6 +55,12 @@ class InputError(AssessmentServiceError):
         self.field = field
 
 
+def require(holds: object, message: str, *, field: str) -> None:
+    """Raise `InputError` with the message, about an option, an argument or a field, unless so."""
+    if not holds:
+        raise InputError(message, field=field)
+
+
 class TranscriptUnreadable(InputError):
     """The transcript is empty, not text, or holds no words of a participant."""
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 
 _LONGEST_PATH: Final = 1_000
 
@@ -121,6 +121,15 @@ def naming_setting(setting: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise ConfigurationError(f"{setting} cannot be read: {reason_of(error)}") from None
+
+
+@contextmanager
+def reading_from(what: object, *, field: str) -> Iterator[None]:
+    """Raise `InputError` that names what a caller gave, where the block finds it unreadable."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{what} cannot be read: {reason_of(error)}", field=field) from None
 
 
 def reason_of(problem: OSError) -> str:

@@ -13,7 +13,7 @@ from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.assessment.parts import OnFinished
 from ai_psychiatrist.config import Settings, load_settings, quiet, with_model
 from ai_psychiatrist.domain.assessment import Assessment
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import require
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.logging import identified_assessment
 from ai_psychiatrist.infrastructure.off_loop import work_inline, work_on_text
@@ -60,8 +60,9 @@ class Application:
     def services(self) -> Services:
         """What it works with; raises `RuntimeError` once it is closed."""
         if self._is_closed:
-            msg = "this application is closed: use it inside its block, `async with open() as app`"
-            raise RuntimeError(msg)
+            raise RuntimeError(
+                "this application is closed: use it inside its block, `async with open() as app`"
+            )
         return self._services
 
     def close(self) -> None:
@@ -101,7 +102,11 @@ class Application:
         finished the status is `failed`, and `causes` says why.
         """
         services = self.services
-        _refuse_no_time(deadline_seconds)
+        is_time = deadline_seconds is None or (
+            isinstance(deadline_seconds, int | float) and 0 < deadline_seconds < math.inf
+        )
+        problem = "deadline_seconds has to be a number of seconds above 0"
+        require(is_time, problem, field="deadline_seconds")
         refuse_no_flag(ablate=ablate, certificate=certificate)
         scoring = await services.scoring(wanted_mode(mode), ablates=ablate)
         with forgetting_causes(), services.active(), identified_assessment():
@@ -159,11 +164,17 @@ class Application:
         )
         place, path = named_path(folder, field="folder"), named_path(dataset, field="dataset")
         # A fifth of all imports, of which an assessment needs nothing.
+        from ai_psychiatrist.evaluation.datasets.open_dataset import open_dataset  # noqa: PLC0415
         from ai_psychiatrist.evaluation.datasets.options import LabelOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.datasets.selection import (  # noqa: PLC0415
+            Selection,
+            selected,
+        )
         from ai_psychiatrist.evaluation.runs.run import EvaluationOptions  # noqa: PLC0415
+        from ai_psychiatrist.evaluation.runs.run_folder import RunFolder  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.shards import Shard  # noqa: PLC0415
         from ai_psychiatrist.evaluation.runs.start import StartOptions  # noqa: PLC0415
-        from ai_psychiatrist.interface.evaluating import GivenDataset, evaluated  # noqa: PLC0415
+        from ai_psychiatrist.interface.dataset_run import DatasetRun, evaluated  # noqa: PLC0415
 
         start = StartOptions(
             limit=limit,
@@ -183,16 +194,18 @@ class Application:
             concurrency=concurrency, max_failures=max_failures, retries_failed=retry_failed
         )
         with forgetting_causes(), services.active():
-            return await evaluated(
-                services,
-                GivenDataset(path=path, split=split, scores=scores),
-                place,
-                mode=mode,
-                ablates=ablate,
+            opened = await asyncio.to_thread(
+                open_dataset, path, labels=services.labels, scores=scores
+            )
+            run = DatasetRun(
+                dataset=selected(opened, Selection(split=split)),
+                folder=RunFolder(place),
                 start=start,
                 options=options,
-                told=on_progress,
+                mode=wanted_mode(mode),
+                ablates=ablate,
             )
+            return await evaluated(services, run, on_progress)
 
     async def _read(self, given: GivenTranscript, roles: Roles) -> Transcript:
         if isinstance(given, Transcript):
@@ -267,21 +280,12 @@ def assess_sync(
     return asyncio.run(assess())
 
 
-def _refuse_no_time(deadline_seconds: float | None) -> None:
-    if deadline_seconds is None:
-        return
-    if not (isinstance(deadline_seconds, int | float) and 0 < deadline_seconds < math.inf):
-        msg = "deadline_seconds has to be a number of seconds above 0"
-        raise InputError(msg, field="deadline_seconds")
-
-
 def _refuse_running_loop() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    msg = (
+    raise RuntimeError(
         "assess_sync cannot be called where an event loop runs, as in a notebook or a web server; "
         "write there: async with ai_psychiatrist.open() as app: result = await app.assess(text)"
     )
-    raise RuntimeError(msg)

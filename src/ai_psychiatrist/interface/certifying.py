@@ -7,7 +7,7 @@ from typing import Final
 import orjson
 
 from ai_psychiatrist.domain.assessment import Assessment, Certificate
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, require
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interface.given import (
     GivenLabels,
@@ -71,9 +71,8 @@ def verify(
     `InputError` for what cannot be read.
     """
     for field, value in (("digest", digest), ("key", key)):
-        if value is not None and not _DIGEST.fullmatch(value):
-            msg = f"{field} has to be 64 hexadecimal digits"
-            raise InputError(msg, field=field)
+        is_digest = value is None or _DIGEST.fullmatch(value)
+        require(is_digest, f"{field} has to be 64 hexadecimal digits", field=field)
     content = _content(certificate)
     _refuse_result(content)
     try:
@@ -96,12 +95,12 @@ def _refuse_result(content: bytes) -> None:
         given = orjson.loads(content)
     except orjson.JSONDecodeError:
         return
-    if isinstance(given, dict) and {"assessment_id", "schema_version"} <= given.keys():
-        msg = (
-            "the certificate is a file of its own, and this is a result: give the file that "
-            "--certificate wrote, or write certificate.text of the result to one"
-        )
-        raise InputError(msg, field="certificate")
+    require(
+        not (isinstance(given, dict) and {"assessment_id", "schema_version"} <= given.keys()),
+        "the certificate is a file of its own, and this is a result: give the file that "
+        "--certificate wrote, or write certificate.text of the result to one",
+        field="certificate",
+    )
 
 
 def _notes(

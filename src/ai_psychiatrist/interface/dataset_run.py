@@ -1,8 +1,9 @@
 """A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import ArtifactMismatch, require
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.measuring import measure_run
@@ -40,8 +41,12 @@ from ai_psychiatrist.evaluation.runs.unit import ASSESSMENT_STEP, unit_source
 from ai_psychiatrist.evaluation.runs.units_file import text_digest
 from ai_psychiatrist.evaluation.runs.variants import Variant
 from ai_psychiatrist.infrastructure.private_files import make_subfolder, remove_drafts, write_whole
-from ai_psychiatrist.interface.dataset_costs import price_list, purse_of
-from ai_psychiatrist.interface.dataset_plan import measured_units, planned_run
+from ai_psychiatrist.interface.dataset_plan import (
+    measured_units,
+    planned_run,
+    price_list,
+    purse_of,
+)
 from ai_psychiatrist.interface.deciding import made_with
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.services.transcripts.rendering import rendered_for_models
@@ -55,7 +60,7 @@ from ai_psychiatrist.store.run_places import (
 )
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.wiring import Services
-from ai_psychiatrist.wiring.runs import database_runs
+from ai_psychiatrist.wiring.records import database_runs
 
 if TYPE_CHECKING:
     from ai_psychiatrist.llm.batch_rounds import BatchOptions
@@ -128,6 +133,38 @@ class DatasetRun:
     """Whether its units are left to the workers."""
 
 
+async def evaluated(
+    services: Services, wanted: DatasetRun, told: Callable[[int, int], None]
+) -> DatasetRunResult:
+    """Make the run, or go on with it; raises `ArtifactMismatch` where units are unaccounted for.
+
+    `told`: after each unit, how many are done, and of how many.
+    """
+
+    @contextmanager
+    def counting(requested: int, done: int) -> Iterator[OnUnit]:
+        count = itertools.count(done + 1)
+        yield lambda _: told(next(count), requested)
+
+    state = await make_run(services, wanted, tally=RunTally(), watch=counting)
+    if state.unbalanced_steps:
+        steps = ", ".join(state.unbalanced_steps)
+        raise ArtifactMismatch(f"the account does not balance at {steps}: keep the folder")
+    account = state.counts
+    return DatasetRunResult(
+        folder=wanted.folder.path,
+        requested=account.requested,
+        valid=account.valid,
+        failed=account.failed,
+        pending=account.pending,
+        failed_at=dict(account.by_stage),
+        carrying_failures=state.carried.units,
+        model_calls=state.paid_calls,
+        unreadable=state.unreadable,
+        not_read=dict(state.not_read),
+    )
+
+
 async def make_run(
     services: Services, wanted: DatasetRun, *, tally: RunTally, watch: Watch
 ) -> RunState:
@@ -192,13 +229,17 @@ def _refuse_batches(services: Services, wanted: DatasetRun, batch: "BatchOptions
     """Refuse what no run by batches can do."""
     asked = {name for chain in services.agent_models.values() for name in chain}
     batch.models.refuse_others(asked, local={BASELINE})
-    if wanted.options.max_cost_usd is not None:
-        # All of a round is submitted at once, before anything is known of what it costs.
-        msg = "--max-cost is for runs that ask models live; --plan says what a batch run costs"
-        raise InputError(msg, field="--max-cost")
-    if not wanted.start.keeps_raw:
-        msg = "--batch needs the replies that it collects: leave out --no-raw"
-        raise InputError(msg, field="--no-raw")
+    # All of a round is submitted at once, before anything is known of what it costs.
+    require(
+        wanted.options.max_cost_usd is None,
+        "--max-cost is for runs that ask models live; --plan says what a batch run costs",
+        field="--max-cost",
+    )
+    require(
+        wanted.start.keeps_raw,
+        "--batch needs the replies that it collects: leave out --no-raw",
+        field="--no-raw",
+    )
 
 
 def _tools(
@@ -263,10 +304,12 @@ def refuse_in_database(wanted: DatasetRun) -> None:
         "--max-failures": wanted.is_detached and wanted.options.max_failures is not None,
     }
     for option, is_given in refused.items():
-        if is_given:
-            whose = "with --detach" if option == "--max-failures" else "of a run in the database"
-            msg = f"{option} is not possible {whose}: leave it out, or make the run in its folder"
-            raise InputError(msg, field=option)
+        whose = "with --detach" if option == "--max-failures" else "of a run in the database"
+        require(
+            not is_given,
+            f"{option} is not possible {whose}: leave it out, or make the run in its folder",
+            field=option,
+        )
 
 
 async def _request(

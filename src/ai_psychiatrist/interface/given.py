@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.assessment import AssessmentMode
-from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
+from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError, require
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
 from ai_psychiatrist.infrastructure.given_files import (
     could_be_path,
     read_regular,
-    reason_of,
+    reading_from,
 )
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
@@ -61,16 +61,13 @@ def wanted_mode(mode: GivenMode) -> AssessmentMode | None:
 def refuse_no_flag(**flags: object) -> None:
     """Raise `InputError` for a keyword that is no flag: "no" would count as yes."""
     for name, value in flags.items():
-        if not isinstance(value, bool):
-            msg = f"{name} has to be True or False"
-            raise InputError(msg, field=name)
+        require(isinstance(value, bool), f"{name} has to be True or False", field=name)
 
 
 def _several(labels: GivenLabels) -> Sequence[str]:
     several = (labels,) if isinstance(labels, str) else tuple(labels)
-    if not all(isinstance(label, str) for label in several):
-        msg = "labels of speakers are texts"
-        raise InputError(msg, field="participant")
+    are_texts = all(isinstance(label, str) for label in several)
+    require(are_texts, "labels of speakers are texts", field="participant")
     return several
 
 
@@ -79,9 +76,11 @@ def named_path(given: str | Path, *, field: str) -> Path:
 
     Raises `InputError`, which repeats nothing, for what is none: a text given in its place.
     """
-    if not isinstance(given, str | Path) or not could_be_path(str(given)):
-        msg = "the path of a file or folder is wanted here, and what was given cannot be one"
-        raise InputError(msg, field=field)
+    require(
+        isinstance(given, str | Path) and could_be_path(str(given)),
+        "the path of a file or folder is wanted here, and what was given cannot be one",
+        field=field,
+    )
     return Path(given)
 
 
@@ -89,10 +88,9 @@ def content_of(given: str | bytes | Path, *, field: str = FIELD) -> str | bytes:
     """Return the text, or the bytes of the file; raises `InputError` for one that is unreadable."""
     match given:
         case Path():
-            try:
-                return read_regular(named_path(given, field=field), most_bytes=MOST_BYTES)
-            except OSError as error:
-                msg = f"the {field} cannot be read: {reason_of(error)}"
+            path = named_path(given, field=field)
+            with reading_from(f"the {field}", field=field):
+                return read_regular(path, most_bytes=MOST_BYTES)
         case str() if _is_path(given):
             msg = "a string is the text of the interview itself; give a file as pathlib.Path(...)"
         case str() | bytes():

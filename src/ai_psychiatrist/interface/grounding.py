@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import get_args
 
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import require
 from ai_psychiatrist.domain.evidence import Match, Quote, QuoteRejection, Segment, UnverifiedQuote
 from ai_psychiatrist.interface.given import (
     GivenLabels,
@@ -67,7 +67,9 @@ def ground(
     Whether a quote denies what it is quoted for is not looked at here.
     """
     wanted = _wanted(quotes)
-    _refuse_unknown(mode, fuzzy_threshold)
+    modes, is_share = get_args(GroundingMode), 0 <= fuzzy_threshold <= 1
+    require(mode in modes, f"mode has to be one of {', '.join(modes)}", field="mode")
+    require(is_share, "fuzzy_threshold has to be from 0 to 1", field="fuzzy_threshold")
     if mode == "fuzzy":
         similarity_package()
     with forgetting_causes():
@@ -88,24 +90,13 @@ def ground(
 
 
 def _wanted(quotes: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(quotes, str | bytes):
-        msg = "a list of quotes is wanted, and not one text"
-        raise InputError(msg, field="quotes")
+    is_list = not isinstance(quotes, str | bytes)
+    require(is_list, "a list of quotes is wanted, and not one text", field="quotes")
     several = tuple(quotes)
     for number, quote in enumerate(several, start=1):
-        if not isinstance(quote, str):
-            msg = f"quote {number} is no text but {type(quote).__name__}"
-            raise InputError(msg, field="quotes")
+        problem = f"quote {number} is no text but {type(quote).__name__}"
+        require(isinstance(quote, str), problem, field="quotes")
     return several
-
-
-def _refuse_unknown(mode: str, fuzzy_threshold: float) -> None:
-    if mode not in get_args(GroundingMode):
-        msg = f"mode has to be one of {', '.join(get_args(GroundingMode))}"
-        raise InputError(msg, field="mode")
-    if not 0 <= fuzzy_threshold <= 1:
-        msg = "fuzzy_threshold has to be from 0 to 1"
-        raise InputError(msg, field="fuzzy_threshold")
 
 
 def _grounded(quote: str, found: Quote | UnverifiedQuote) -> GroundedQuote:

@@ -69,8 +69,9 @@ def score_by_labels(services: Services) -> Manifest:
     """
     artefact = _opened(services).artefact
     if not any(artefact.people.labels):
-        msg = "the dataset of the references has no item labels; score them with a model"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "the dataset of the references has no item labels; score them with a model"
+        )
     return write_scores(artefact.folder, artefact.manifest, scores_of_labels(artefact))
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, TypeAlias
 
 from pydantic import AfterValidator
 
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, require
 from ai_psychiatrist.interface.given import named_path
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.validation.checks.step_config import StepConfig
@@ -99,9 +99,11 @@ def _step(schema: JsonSchema) -> StepConfig:
 def _lines(lines: Iterable[Answer] | Path) -> Iterable[Line]:
     if isinstance(lines, Path):
         return source_lines(named_path(lines, field="lines"))
-    if isinstance(lines, str | bytes | Mapping) or not isinstance(lines, Iterable):
-        msg = "give a list of answers, or the pathlib.Path of a file with one a line"
-        raise InputError(msg, field="lines")
+    require(
+        isinstance(lines, Iterable) and not isinstance(lines, str | bytes | Mapping),
+        "give a list of answers, or the pathlib.Path of a file with one a line",
+        field="lines",
+    )
     return [_line(number, answer) for number, answer in enumerate(lines, start=1)]
 
 
@@ -126,9 +128,11 @@ def _content(number: int, answer: Answer) -> bytes | None:
             except (TypeError, ValueError, RecursionError):
                 return None
         case _:
-            kind = type(answer).__name__
-            msg = f"answer {number} is of type {kind}: give each as str, bytes or a mapping"
-            raise InputError(msg, field="lines")
+            raise InputError(
+                f"answer {number} is of type {type(answer).__name__}: give each as str, bytes or "
+                "a mapping",
+                field="lines",
+            )
     return content.removeprefix(_BYTE_ORDER_MARK).rstrip(b"\r\n")
 
 

@@ -55,8 +55,9 @@ def agent_chains(settings: Settings, connections: ModelConnections) -> Chains:
     asked = settings.belief.asked
     if BeliefSource.RESCORING in asked:
         if not settings.pydantic_ai.enabled:
-            msg = "BELIEF_SOURCES names rescoring, which needs PYDANTIC_AI_ENABLED=true"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "BELIEF_SOURCES names rescoring, which needs PYDANTIC_AI_ENABLED=true"
+            )
         chains[RESCORING.name] = _required(scorers, BeliefSource.RESCORING)
     if BeliefSource.TOKENS in asked:
         chains[BELIEF_TOKENS] = _required(scorers, BeliefSource.TOKENS)[:1]
@@ -169,18 +170,18 @@ def _estimator(
 
 def _required(models: FallbackChain, source: BeliefSource) -> FallbackChain:
     if not models:
-        msg = (
+        raise ConfigurationError(
             f"BELIEF_SOURCES names {source.value}, but the items are scored by the rule baseline, "
             "which answers alike each time; set MODEL_QUANTITATIVE_MODEL, or leave it out"
         )
-        raise ConfigurationError(msg)
     return models
 
 
 def _decision_endpoint(belief: BeliefSettings, connections: ModelConnections) -> ModelEndpoint:
     name, url = belief.decision_model, belief.decision_url
     if not name or not url:
-        msg = "BELIEF_SOURCES names decision, which needs BELIEF_DECISION_MODEL and _URL"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "BELIEF_SOURCES names decision, which needs BELIEF_DECISION_MODEL and _URL"
+        )
     key = belief.decision_api_key.get_secret_value()
     return connections.servers.decision_endpoint(name, url, key)

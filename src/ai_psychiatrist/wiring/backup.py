@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, require
 from ai_psychiatrist.infrastructure.private_files import (
     make_file,
     make_folder,
@@ -44,11 +44,12 @@ def back_up(database: Database, state_dir: Path, out: Path, *, keys_out: Path | 
     In this order the copy of the keys opens all of the copy of the data. Raises `InputError` for
     folders that cannot be written or have a copy, and for a store in PostgreSQL.
     """
-    if not database.is_sqlite:
-        raise InputError(_DUMP, field="DATABASE_URL")
-    if keys_out is not None and keys_out.resolve() == out.resolve():
-        msg = "the keys have to lie apart from what they open: name another folder than for --out"
-        raise InputError(msg, field=_KEYS)
+    require(database.is_sqlite, _DUMP, field="DATABASE_URL")
+    require(
+        keys_out is None or keys_out.resolve() != out.resolve(),
+        "the keys have to lie apart from what they open: name another folder than for --out",
+        field=_KEYS,
+    )
     with writing_to(out, field="--out"):
         _copy(state_dir / FILE_NAME, out / FILE_NAME, field="--out")
     if keys_out is not None:
@@ -84,11 +85,15 @@ def staged(settings: Settings, source: Path, *, keys_from: Path | None) -> Itera
     names = [FILE_NAME] if keys_from is None else [FILE_NAME, KEYS_NAME]
     # What SQLite left beside a file that is gone would be read into the one that is put there.
     for path in (path for name in names for path in state_dir.glob(f"{name}*")):
-        msg = f"{path.name} is in DATA_STATE_DIR already: restore into a folder without a store"
-        raise InputError(msg, field=_FROM)
-    if keys_from is None and not (state_dir / KEYS_NAME).exists():
-        msg = f"DATA_STATE_DIR has no {KEYS_NAME}: put it there, or name the folder of its copy"
-        raise InputError(msg, field=_KEYS)
+        raise InputError(
+            f"{path.name} is in DATA_STATE_DIR already: restore into a folder without a store",
+            field=_FROM,
+        )
+    require(
+        keys_from is not None or (state_dir / KEYS_NAME).exists(),
+        f"DATA_STATE_DIR has no {KEYS_NAME}: put it there, or name the folder of its copy",
+        field=_KEYS,
+    )
     with writing_to(state_dir, field="DATA_STATE_DIR"):
         make_folder(state_dir)
         for left in state_dir.glob(f"{_STAGE}*"):
@@ -108,9 +113,8 @@ def staged(settings: Settings, source: Path, *, keys_from: Path | None) -> Itera
 
 
 def _copy(source: Path, target: Path, *, field: str) -> None:
-    if target.exists():
-        msg = f"{target.name} is in the folder already: name a new one"
-        raise InputError(msg, field=field)
+    is_new = not target.exists()
+    require(is_new, f"{target.name} is in the folder already: name a new one", field=field)
     make_folder(target.parent)
     draft = target.with_name(f".{target.name}.part")
     draft.unlink(missing_ok=True)
@@ -127,7 +131,8 @@ def _copy(source: Path, target: Path, *, field: str) -> None:
         draft.replace(target)
         sync_folder(target.parent)
     except sqlite3.Error as error:
-        msg = f"{source.name} cannot be copied: {error.sqlite_errorname}"
-        raise InputError(msg, field=field) from None
+        raise InputError(
+            f"{source.name} cannot be copied: {error.sqlite_errorname}", field=field
+        ) from None
     finally:
         draft.unlink(missing_ok=True)

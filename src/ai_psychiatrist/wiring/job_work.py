@@ -34,7 +34,7 @@ from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import Figures, danger_figures, figures_of
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records, Stores
-from ai_psychiatrist.wiring.services import Services
+from ai_psychiatrist.wiring import Services
 
 logger = get_logger(__name__)
 

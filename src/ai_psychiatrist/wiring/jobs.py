@@ -20,8 +20,8 @@ from ai_psychiatrist.store.errors import store_unusable
 from ai_psychiatrist.store.jobs import JobEnd, JobRef
 from ai_psychiatrist.store.queue import Queue, QueueState, Takes
 from ai_psychiatrist.store.stores import Stores
+from ai_psychiatrist.wiring import Services
 from ai_psychiatrist.wiring.job_work import Claimed, JobWork
-from ai_psychiatrist.wiring.services import Services
 
 logger = get_logger(__name__)
 

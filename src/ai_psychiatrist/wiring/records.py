@@ -1,4 +1,4 @@
-"""The store and the audit logs by the settings: where they lie, and under which keys."""
+"""The store, its runs and audit logs by the settings: where they lie, and under which keys."""
 
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -7,17 +7,24 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.config import Settings
+from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.store.address import address_of
 from ai_psychiatrist.store.audit import BEGUN, AuditLogs
 from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.removal import Swept
+from ai_psychiatrist.store.run_places import DatabaseRuns
 from ai_psychiatrist.store.stores import KEY_NAME, StorePlace, Stores
 
 _NO_KEY: Final = (
     "DATABASE_URL needs DATA_KEY_FILE, the same key on every machine: make one with "
     "`openssl rand -hex 32`"
+)
+
+_NO_DATABASE: Final = (
+    "a run in the database needs a PostgreSQL: set DATABASE_URL, and DATA_KEY_FILE, as for the "
+    "workers"
 )
 
 _ACTOR: Final = "sweep"
@@ -77,3 +84,13 @@ def stores_of(settings: Settings, folder: Path | None = None) -> Stores:
 def audit_logs_of(stores: Stores) -> AuditLogs:
     """Return the audit logs of all tenants; nothing is opened before it is needed."""
     return AuditLogs(database=stores.database, key=partial(stores.secret, "audit"))
+
+
+def database_runs(stores: Stores) -> DatabaseRuns:
+    """Return the runs in the database.
+
+    Raises `ConfigurationError` where there is no PostgreSQL, and `StoreUnusable`.
+    """
+    if stores.place.url is None:
+        raise ConfigurationError(_NO_DATABASE)
+    return DatabaseRuns(runs=stores.open(LOCAL.tenant).runs)

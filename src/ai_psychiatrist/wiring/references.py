@@ -73,5 +73,6 @@ def refuse_missing_packages() -> None:
         import bm25s  # noqa: F401, PLC0415
         import numpy  # noqa: F401, ICN001, PLC0415
     except ImportError:
-        msg = "references need an extra: pip install 'ai-psychiatrist[few-shot]'"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            "references need an extra: pip install 'ai-psychiatrist[few-shot]'"
+        ) from None

@@ -10,7 +10,7 @@ from typing import Final, NoReturn, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, NotFound
-from ai_psychiatrist.infrastructure.given_files import open_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import open_regular, reading_from
 from ai_psychiatrist.infrastructure.private_files import write_new
 from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.store.interviews import OpenedInterview
@@ -127,20 +127,16 @@ def _given(shape: TypeAdapter[T], line: dict[str, object]) -> T:
 
 
 def _read(path: Path) -> Iterator[dict[str, object]]:
-    try:
-        with open_regular(path) as file:
-            for number, written in enumerate(file, start=1):
-                try:
-                    line = json.loads(written)
-                except (ValueError, RecursionError):
-                    line = None
-                if not isinstance(line, dict):
-                    _refuse(f"has no JSON object in line {number}")
-                yield line
-    except OSError as error:
-        _refuse(f"cannot be read: {reason_of(error)}")
+    with reading_from("the file", field=_FIELD), open_regular(path) as file:
+        for number, written in enumerate(file, start=1):
+            try:
+                line = json.loads(written)
+            except (ValueError, RecursionError):
+                line = None
+            if not isinstance(line, dict):
+                _refuse(f"has no JSON object in line {number}")
+            yield line
 
 
 def _refuse(why: str) -> NoReturn:
-    msg = f"the file {why}"
-    raise InputError(msg, field=_FIELD)
+    raise InputError(f"the file {why}", field=_FIELD)
