@@ -13,10 +13,8 @@ import pytest
 import typer
 
 from ai_psychiatrist import __version__
-from ai_psychiatrist.cli.app import COMMANDS, app
+from ai_psychiatrist.cli.app import COMMANDS, EVALUATE, app, evaluate_app
 from ai_psychiatrist.cli.command_app import LazyCommand
-from ai_psychiatrist.cli.evaluate import COMMANDS as EVALUATE
-from ai_psychiatrist.cli.evaluate import evaluate_app
 from ai_psychiatrist.config import env_example
 from ai_psychiatrist.domain.assessment import Assessment
 from tests.fakes.model_server import ModelServerThread, Reply, Request, fault

@@ -24,14 +24,14 @@ COMMANDS: Final = {
         help="Check settings, disk and every model that the settings name, and say what to do.",
     ),
     "validate": LazyCommand(
-        place="validate:validate",
+        place="validate:validate_app",
         help="Check the answers of one step: coercion, schema, field checks and rules.",
     ),
     "lint-config": LazyCommand(
-        place="lint_config:lint_config",
+        place="validate:validate_app",
         help="Check pipelines or protocols with all their files and rules; nothing is run.",
     ),
-    "validate-config": LazyCommand(place="lint_config:lint_config"),
+    "validate-config": LazyCommand(place="validate:validate_app"),
     "revalidate": LazyCommand(
         place="revalidate:revalidate",
         help="Apply rules again to the answers that a run keeps; no model is asked.",
@@ -44,17 +44,19 @@ COMMANDS: Final = {
         place="export:export_app",
         help="Take outcomes that were exported, or written by another program, into a run.",
     ),
-    "assess": LazyCommand(place="assess:assess", help="Assess one interview and print the result."),
+    "assess": LazyCommand(
+        place="assess:assess_app", help="Assess one interview and print the result."
+    ),
     "pages": LazyCommand(
         place="pages:pages",
         help="Make a page of each result in a folder, and a table that leads to them.",
     ),
     "verify": LazyCommand(
-        place="verify:verify",
+        place="assess:assess_app",
         help="Check the certificate of an assessment against its interview; no model is asked.",
     ),
     "schema": LazyCommand(
-        place="schema:schema",
+        place="assess:assess_app",
         help="Print the JSON Schema of results, for HTTP and --json alike; its version is in each.",
     ),
     "keys": LazyCommand(place="keys:keys_app", help="Make, list and revoke the keys of callers."),
@@ -63,7 +65,7 @@ COMMANDS: Final = {
         help="Print every setting with its meaning and default, in the form of a .env file.",
     ),
     "evaluate": LazyCommand(
-        place="evaluate:evaluate_app",
+        place="app:evaluate_app",
         help="Assess whole datasets, and measure what comes out.",
     ),
     "references": LazyCommand(
@@ -85,6 +87,76 @@ COMMANDS: Final = {
     "audit": LazyCommand(
         place="audit:audit_app",
         help="Show and check the log of who saw, changed, exported and erased what.",
+    ),
+}
+
+EVALUATE: Final = {
+    "run": LazyCommand(
+        place="evaluate_run:run_app",
+        help="Assess every unit of a dataset; can be stopped at any time and gone on with.",
+    ),
+    "status": LazyCommand(
+        place="evaluate_runs:runs_app",
+        help="Say how far a run is, and bring what lies in its folder up to date.",
+    ),
+    "stop": LazyCommand(
+        place="evaluate_runs:runs_app",
+        help="Take the units that wait of a run in the database from the workers.",
+    ),
+    "erase": LazyCommand(
+        place="evaluate_runs:runs_app",
+        help="Erase a run in the database: its key is destroyed, so that copies tell nothing.",
+    ),
+    "merge": LazyCommand(
+        place="evaluate_runs:runs_app",
+        help="Make one run of the shards of `evaluate run --shard`: one ledger, one account.",
+    ),
+    "replicate": LazyCommand(
+        place="evaluate_run:run_app",
+        help="Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to "
+        "share.",
+    ),
+    "metrics": LazyCommand(
+        place="evaluate_figures:figures_app",
+        help="Compute the figures of a run, with intervals, and write RUN/metrics.json.",
+    ),
+    "ablate": LazyCommand(
+        place="evaluate_figures:figures_app",
+        help="Show how many scores of a run the evidence drives; the run was made with --ablate.",
+    ),
+    "compare": LazyCommand(
+        place="evaluate_figures:figures_app",
+        help="Show how runs over the same interviews differ from the first of them.",
+    ),
+    "belief": LazyCommand(
+        place="evaluate_figures:figures_app",
+        help="Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT.",
+    ),
+    "runs": LazyCommand(
+        place="evaluate_runs:runs_app",
+        help="List the runs in a folder: what each was made with, and how its units ended.",
+    ),
+    "table": LazyCommand(
+        place="evaluate_runs:runs_app",
+        help="Write the results of a run, or of all in a folder, as a table: a row a unit, no "
+        "words.",
+    ),
+    "unit": LazyCommand(
+        place="evaluate_runs:runs_app",
+        help="Write a unit's text, prompts, replies and quotes into a file; it holds what people "
+        "said.",
+    ),
+    "report": LazyCommand(
+        place="evaluate_figures:figures_app",
+        help="Write one HTML file about a run that opens in any browser, without a network.",
+    ),
+    "datasets": LazyCommand(
+        place="datasets:datasets_app",
+        help="Check datasets of interviews, and make up a synthetic one.",
+    ),
+    "challenge": LazyCommand(
+        place="challenge:challenge_app",
+        help="Measure any system on interviews of difficult patients whose truth is known.",
     ),
 }
 
@@ -132,3 +204,11 @@ def root(
     ] = False,
 ) -> None:
     """Assess interviews."""
+
+
+evaluate_app = CommandGroup(cls=lazy_group(EVALUATE))
+
+
+@evaluate_app.callback()
+def evaluate() -> None:
+    """Assess whole datasets, and measure what comes out."""

@@ -1,4 +1,4 @@
-"""The command `assess`: one interview, from the file to the result on the screen."""
+"""The commands on one assessment: made of an interview, its certificate checked, its schema."""
 
 import asyncio
 from itertools import combinations
@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ai_psychiatrist.cli.command_app import CommandApp
 from ai_psychiatrist.cli.console import ExitCode, require, say
 from ai_psychiatrist.cli.files import (
     InterviewerOption,
@@ -24,8 +25,10 @@ from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.infrastructure.off_loop import work_inline
 from ai_psychiatrist.interface.application import open_application
+from ai_psychiatrist.interface.certifying import verify as check
+from ai_psychiatrist.results.schema import kept_schema
 
-EXAMPLES: Final = """
+_EXAMPLES: Final = """
 Examples:
 
   ai-psychiatrist assess interview.txt
@@ -55,6 +58,10 @@ _EXIT_CODES: Final = {
 }
 
 
+assess_app = CommandApp()
+
+
+@assess_app.command(epilog=_EXAMPLES)
 def assess(
     file: Annotated[
         str,
@@ -146,3 +153,60 @@ def _check_places(given: dict[str, Path | None], *, interview: Path) -> None:
         require(
             not is_one, f"{option}: another option names this file; name another one", field=option
         )
+
+
+@assess_app.command(
+    epilog="""
+Examples:
+
+  ai-psychiatrist assess interview.txt --certificate interview.certificate.json
+
+  ai-psychiatrist verify interview.txt interview.certificate.json --digest 5f0c…
+
+Exit status: 0 it holds, 1 it does not, 2 bad input.
+"""
+)
+def verify(
+    transcript: Annotated[
+        Path, typer.Argument(metavar="TRANSCRIPT", help="The interview, in any form that is read.")
+    ],
+    certificate: Annotated[
+        Path, typer.Argument(metavar="CERTIFICATE", help="What assess --certificate wrote.")
+    ],
+    *,
+    digest: Annotated[
+        str | None, typer.Option(metavar="HEX", help="The SHA-256 that the result names.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(metavar="HEX", help="The Ed25519 key of who has to have signed it."),
+    ] = None,
+    participant: ParticipantOption = None,
+    interviewer: InterviewerOption = None,
+) -> None:
+    """Check the certificate of an assessment against its interview; no model is asked."""
+    # Before the files are read.
+    speaker_roles(participant, interviewer)
+    found = check(
+        transcript,
+        certificate,
+        digest=digest,
+        key=key,
+        participant=tuple(participant or ()),
+        interviewer=tuple(interviewer or ()),
+    )
+    told = ["The certificate holds.", *found.notes]
+    typer.echo("\n".join(told) if found.holds else f"REFUSED: {found.refusal}")
+    raise typer.Exit(ExitCode.COMPLETE if found.holds else ExitCode.PARTIAL)
+
+
+@assess_app.command(
+    epilog="""
+Example:
+
+  ai-psychiatrist schema > assessment.schema.json
+"""
+)
+def schema() -> None:
+    """Print the JSON Schema of results, for HTTP and --json alike; its version is in each."""
+    typer.echo(kept_schema(), nl=False)

@@ -1,16 +1,17 @@
 """The commands that show and check the log of who did what."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Annotated, Final, TypeAlias
 
 import typer
+from rich.table import Column
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail
+from ai_psychiatrist.cli.console import ExitCode, console_of, fail, print_json
+from ai_psychiatrist.cli.options import JsonLinesOption
 from ai_psychiatrist.cli.stores import opened_stores
+from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.store.audit import AuditLog, noted_head
 from ai_psychiatrist.wiring.records import audit_logs_of
@@ -80,20 +81,18 @@ def show(
         str | None,
         typer.Option(metavar="ID", help="Only rows of this assessment, subject or interview."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print each row as JSON.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Print the latest rows of a log."""
     with _log(tenant) as log:
         rows = log.latest(limit, record_id=record)
     if as_json:
-        typer.echo("".join(f"{json.dumps(asdict(row))}\n" for row in rows), nl=False)
+        for row in rows:
+            print_json(row, is_line=True)
         return
-    from rich.table import Column, Table  # noqa: PLC0415  checking needs no tables
-
-    table = Table(*(Column(name, overflow="fold") for name in _COLUMNS), box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(str(getattr(row, name)) for name in _COLUMNS))
-    console_of(_PIPE_WIDTH).print(table)
+    columns = [Column(name, overflow="fold") for name in _COLUMNS]
+    cells = ([str(getattr(row, name)) for name in _COLUMNS] for row in rows)
+    console_of(_PIPE_WIDTH).print(table_of(columns, cells))
 
 
 @audit_app.command(

@@ -1,6 +1,7 @@
 """How commands print and end: text that no terminal obeys, exit statuses, errors in a sentence."""
 
 import errno
+import json
 import os
 import sys
 import unicodedata
@@ -10,6 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import typer
+from pydantic_core import to_jsonable_python
 
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
@@ -84,9 +86,19 @@ def working(*, is_long: bool = True) -> AbstractContextManager[object]:
     return console.status("one moment") if is_long and console.is_terminal else nullcontext()
 
 
-def say(line: str) -> None:
-    """Print a line for the person at the terminal, apart from the output."""
-    typer.echo(line, err=True)
+def say(*lines: str) -> None:
+    """Print lines for the person at the terminal, apart from the output."""
+    for line in lines:
+        typer.echo(line, err=True)
+
+
+def print_json(document: object, *, is_line: bool = False) -> None:
+    """Print a document as JSON, or as a line of such: dataclasses, enums and moments as well.
+
+    Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
+    """
+    shown = to_jsonable_python(document, inf_nan_mode="null")
+    typer.echo(json.dumps(shown, indent=None if is_line else 2))
 
 
 def fail(message: str) -> NoReturn:
@@ -150,6 +162,5 @@ def telling_errors() -> Iterator[None]:
         yield
     except (ArtifactMismatch, ConfigurationError, InputError, StoreUnusable) as error:
         if isinstance(error, SpeakersUnknown):
-            for label in error.labels:
-                say(f"  label: {plain(label)}")
+            say(*(f"  label: {plain(label)}" for label in error.labels))
         fail(str(error))

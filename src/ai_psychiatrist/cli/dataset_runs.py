@@ -9,13 +9,20 @@ from pathlib import Path
 from rich.table import Table
 
 from ai_psychiatrist.agents.prompts.tasks import TASKS
-from ai_psychiatrist.cli.batch_options import BatchFlags
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, say, status_of
+from ai_psychiatrist.cli.console import (
+    ExitCode,
+    console_of,
+    fail,
+    plain,
+    require,
+    say,
+    status_of,
+)
+from ai_psychiatrist.cli.dataset_options import BatchFlags
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Cost, Dataset
 from ai_psychiatrist.evaluation.pricing.plan import (
     ASSUMED,
@@ -174,8 +181,7 @@ async def _assess_all(settings: Settings, wanted: WantedRuns) -> set[ExitCode]:
     flags = wanted.batch or BatchFlags(batch=False)
     batch = flags.options(settings, common.folder.path, is_resumed=common.start.is_resumed)
     async with bootstrap(settings, batches=None if batch is None else batch.models) as services:
-        for line in _label_lines(common.dataset):
-            say(line)
+        say(*_label_lines(common.dataset))
         variants = wanted.variants(services)
         if None not in variants:
             _require_folder_of_several(common)
@@ -214,8 +220,7 @@ def _require_folder_of_several(common: DatasetRun) -> None:
         problem = "holds runs already; add --resume to go on with them"
     elif is_resumed and not there:
         problem = "holds no run to go on with"
-    if problem is not None:
-        raise InputError(f"{common.folder.path} {problem}", field="--out")
+    require(problem is None, f"{common.folder.path} {problem}", field="--out")
     make_private_folder(common.folder.path)
 
 
@@ -232,8 +237,7 @@ def _one_of(common: DatasetRun, variant: Variant) -> DatasetRun:
 
 def conclude(state: RunState) -> ExitCode:
     """Say where a run stands, and return the exit status that this alone gives."""
-    for line in _lines(state):
-        say(line)
+    say(*_lines(state))
     if state.unbalanced_steps:
         steps = ", ".join(state.unbalanced_steps)
         fail(f"the account does not balance at {steps}: keep the folder")

@@ -1,6 +1,5 @@
 """The `evaluate datasets` commands: a dataset checked, made up, and split."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,18 +10,17 @@ from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, console_of
+from ai_psychiatrist.cli.console import ExitCode, console_of, print_json, require
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     KindOption,
     LabelFlags,
     ReadingFlags,
 )
-from ai_psychiatrist.cli.options import with_option_groups
+from ai_psychiatrist.cli.options import JsonOption, with_option_groups
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings import quiet, read_settings
 from ai_psychiatrist.cli.tables import table_of
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, Dataset
 from ai_psychiatrist.evaluation.datasets.names import split_name
 from ai_psychiatrist.evaluation.datasets.selection import Selection
@@ -77,16 +75,13 @@ def check(
     *,
     reading: ReadingFlags,
     scores: LabelFlags,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read a whole dataset and list what is odd about it and what was done."""
     known = quiet(read_settings()).transcript.labels
     with step_progress("reading") as on_progress:
         found = reading.opened(dataset, known, scores, Selection(), on_progress)
-    if as_json:
-        typer.echo(json.dumps(_document(found), indent=2, allow_nan=False))
-    else:
-        _print_table(found)
+    print_json(_document(found)) if as_json else _print_table(found)
     raise typer.Exit(ExitCode.COMPLETE if found.is_whole else ExitCode.PARTIAL)
 
 
@@ -142,11 +137,11 @@ def _sizes(parts: list[str]) -> dict[str, int]:
     for part in parts:
         name, _, size = part.partition("=")
         is_number = size.isascii() and size.isdigit() and 0 < len(size) <= _MOST_DIGITS
-        if split_name(name) is None or not is_number or int(size) == 0 or name in sizes:
-            raise InputError(
-                f"--part {part!r}: write each part once, as NAME=SIZE, such as train=58",
-                field="--part",
-            )
+        require(
+            split_name(name) is not None and is_number and int(size) > 0 and name not in sizes,
+            f"--part {part!r}: write each part once, as NAME=SIZE, such as train=58",
+            field="--part",
+        )
         sizes[name] = int(size)
     return sizes
 

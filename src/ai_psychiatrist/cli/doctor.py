@@ -2,11 +2,10 @@
 
 import asyncio
 import importlib.util
-import json
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import metadata
 from typing import Annotated, Final
 
@@ -21,7 +20,8 @@ from ai_psychiatrist.cli.checkup import (
     has_failed,
     print_findings,
 )
-from ai_psychiatrist.cli.console import ExitCode, require, working
+from ai_psychiatrist.cli.console import ExitCode, print_json, require, working
+from ai_psychiatrist.cli.options import JsonOption
 from ai_psychiatrist.cli.quality import print_quality, quality_as_json, quality_of
 from ai_psychiatrist.cli.settings import ModelOption, choose_model, quiet, read_settings
 from ai_psychiatrist.cli.stores import opened_stores
@@ -95,7 +95,7 @@ _PERMANENT: Final = {
 def doctor(
     *,
     model: ModelOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
+    as_json: JsonOption = False,
     quality: Annotated[
         bool,
         typer.Option("--quality", help="Measure the models on interviews with known answers."),
@@ -139,12 +139,11 @@ def doctor(
     if as_json:
         document: dict[str, object] = {
             "is_fine": not has_failed(findings),
-            "findings": [asdict(finding) for finding in findings],
+            "findings": findings,
         }
         if quality:
             document["quality"] = measured and quality_as_json(measured)
-        # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.
-        typer.echo(json.dumps(document, indent=2, ensure_ascii=True))
+        print_json(document)
     else:
         print_findings(findings)
         if measured is not None:

@@ -5,16 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic_core import to_jsonable_python
 from rich.table import Column
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import console_of, plain, say
+from ai_psychiatrist.cli.console import console_of, plain, print_json, require, say
 from ai_psychiatrist.cli.dataset_options import LabelFlags, LabelledOption, SplitOption
 from ai_psychiatrist.cli.options import (
     JsonOption,
     RunFolderArgument,
-    print_json,
     with_option_groups,
 )
 from ai_psychiatrist.cli.run_source import brought_up_to_date
@@ -22,7 +20,6 @@ from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.distribution.fit import LEAST_PARTICIPANTS
 from ai_psychiatrist.distribution.scores import least_people
 from ai_psychiatrist.domain.drive import DriveVerdict
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.measuring import (
@@ -119,14 +116,12 @@ LabelsOption = Annotated[
 
 def _given(labels: Path | None, scores: LabelFlags) -> FileOfLabels | None:
     options = scores.options()
-    if labels is not None:
-        return FileOfLabels(path=labels, options=options)
-    if options != LabelOptions():
-        raise InputError(
-            "--missing, --label-codes, --label-row and --match-ids are for --labels FILE",
-            field="--labels",
-        )
-    return None
+    require(
+        labels is not None or options == LabelOptions(),
+        "--missing, --label-codes, --label-row and --match-ids are for --labels FILE",
+        field="--labels",
+    )
+    return None if labels is None else FileOfLabels(path=labels, options=options)
 
 
 def _list_metrics(is_wanted: bool) -> None:  # noqa: FBT001  as a callback is called
@@ -174,8 +169,7 @@ def metrics(
 
         print_metrics(measured)
     if measured.labels is not None:
-        for line in (str(measured.labels), *measured.labels.odd):
-            say(plain(line))
+        say(*map(plain, (str(measured.labels), *measured.labels.odd)))
 
 
 @figures_app.command(epilog=COMPARE_EXAMPLES)
@@ -259,14 +253,14 @@ def ablate(run: RunFolderArgument, *, as_json: JsonOption = False) -> None:
     """Show how many scores of a run the evidence drives; the run was made with --ablate."""
     brought_up_to_date(run)
     found = measure_run(run).metrics.part("drive")
-    if not found.part("counts").total:
-        raise InputError(
-            f"{run} has no verdicts; make a run that has them: "
-            "ai-psychiatrist evaluate run DATASET --out NEW --ablate",
-            field="RUN",
-        )
+    require(
+        found.part("counts").total,
+        f"{run} has no verdicts; make a run that has them: "
+        "ai-psychiatrist evaluate run DATASET --out NEW --ablate",
+        field="RUN",
+    )
     if as_json:
-        print_json(to_jsonable_python(found.tree))
+        print_json(found.tree)
         return
     verdicts = (verdict.value.replace("_", " ") for verdict in DriveVerdict)
     headings = (*verdicts, "not driven, of those with a verdict")
@@ -306,16 +300,14 @@ def belief(
     from ai_psychiatrist.evaluation.calibration_fit import fit_distributions  # noqa: PLC0415
 
     found = fit_distributions(runs, level=level, out=out)
-    if as_json:
-        print_json(found.as_json())
-    else:
-        typer.echo("\n".join(_fit_lines(found, out)))
-    if out is not None and found.fit is None:
-        raise InputError(
-            f"{found.participants} labelled participants are fewer than the "
-            f"{LEAST_PARTICIPANTS} that a fit needs; nothing was written",
-            field="RUN",
-        )
+    words = "\n".join(_fit_lines(found, out))
+    print_json(found.as_json()) if as_json else typer.echo(words)
+    require(
+        out is None or found.fit,
+        f"{found.participants} labelled participants are fewer than the "
+        f"{LEAST_PARTICIPANTS} that a fit needs; nothing was written",
+        field="RUN",
+    )
 
 
 def _fit_lines(found: "CalibrationReport", out: Path | None) -> Iterator[str]:

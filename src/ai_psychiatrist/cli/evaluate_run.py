@@ -11,10 +11,10 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from ai_psychiatrist.cli.batch_options import BatchFlags
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ending_on_stop, say
+from ai_psychiatrist.cli.console import ending_on_stop, print_json, require, say
 from ai_psychiatrist.cli.dataset_options import (
+    BatchFlags,
     DatasetArgument,
     LabelFlags,
     LabelledOption,
@@ -22,11 +22,10 @@ from ai_psychiatrist.cli.dataset_options import (
     SplitOption,
 )
 from ai_psychiatrist.cli.dataset_runs import WantedRuns, assess_dataset, planned, print_plan
-from ai_psychiatrist.cli.options import AblateOption, ModeOption, print_json, with_option_groups
+from ai_psychiatrist.cli.options import AblateOption, ModeOption, with_option_groups
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.datasets.splits import drawn_splits, write_splits
 from ai_psychiatrist.evaluation.measuring import ASSESSED_PART, PARTS, write_aggregates
@@ -150,13 +149,13 @@ class CostFlags:
         self, concurrency: int, max_failures: int | None = None, *, retries_failed: bool = False
     ) -> EvaluationOptions:
         """Return the options of a run; raises `InputError` for what means nothing."""
-        if self.max_cost is not None and not isfinite(self.max_cost):
-            raise InputError(
-                "--max-cost is an amount in USD, such as 25; leave it out where there is no bound",
-                field="--max-cost",
-            )
-        if self.as_json and not self.plan:
-            raise InputError("--json is for --plan; a run prints no figures", field="--json")
+        require(
+            self.max_cost is None or isfinite(self.max_cost),
+            "--max-cost is an amount in USD, such as 25; leave it out where there is no bound",
+            field="--max-cost",
+        )
+        is_plain = self.plan or not self.as_json
+        require(is_plain, "--json is for --plan; a run prints no figures", field="--json")
         return EvaluationOptions(
             concurrency=concurrency,
             max_failures=max_failures,
@@ -270,8 +269,7 @@ def run(
         settings = quiet(read_settings(model))
         # What costs nothing to see is said first: reading a dataset may take a while.
         options = cost.options(concurrency, max_failures, retries_failed=retry_failed)
-        if out is None and not cost.plan:
-            raise InputError("the run has no folder; add --out RUN", field="--out")
+        require(out or cost.plan, "the run has no folder; add --out RUN", field="--out")
         start = StartOptions(
             limit=limit,
             shard=None if shard is None else Shard.read(shard),

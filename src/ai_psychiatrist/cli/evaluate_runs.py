@@ -8,9 +8,9 @@ from uuid import UUID
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, say
+from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, print_json, say
 from ai_psychiatrist.cli.dataset_runs import conclude, say_next
-from ai_psychiatrist.cli.options import JsonOption, RunFolderArgument, print_json
+from ai_psychiatrist.cli.options import JsonOption, RunFolderArgument
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.run_source import (
     brought_up_to_date,

@@ -1,13 +1,13 @@
 """The `jobs` commands: look after what is told of jobs."""
 
-import json
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import say
+from ai_psychiatrist.cli.console import print_json, say
+from ai_psychiatrist.cli.options import JsonLinesOption
 from ai_psychiatrist.cli.stores import opened_stores
 
 jobs_app = CommandGroup(
@@ -35,7 +35,7 @@ def webhooks(
     again: Annotated[
         bool, typer.Option("--again", help="Try all of them anew; a server sends them.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Print the webhooks that were given up, the oldest first, without their addresses' paths."""
     with opened_stores() as stores:
@@ -52,7 +52,8 @@ def webhooks(
                 "reason": one.reason,
             }
             words = {**shown, "tries": f"{one.tries} tries", "reason": one.reason or "broken_off"}
-            typer.echo(json.dumps(shown) if as_json else "  ".join(map(str, words.values())))
+            line = "  ".join(map(str, words.values()))
+            print_json(shown, is_line=True) if as_json else typer.echo(line)
         if not found:
             say("no webhook was given up")
         if again:

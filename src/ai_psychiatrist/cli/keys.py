@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Final
 
-import orjson
 import typer
 
 from ai_psychiatrist.access.keys import Key, KeyRequest, KeyStore
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import require, say
+from ai_psychiatrist.cli.console import print_json, require, say
+from ai_psychiatrist.cli.options import JsonOption
 from ai_psychiatrist.cli.settings import quiet, read_settings
 from ai_psychiatrist.cli.stores import audited, opened_stores
 from ai_psychiatrist.domain.access import LOCAL, Scope
@@ -29,8 +29,6 @@ keys_app = CommandGroup(
 
 _DURATION: Final = re.compile(r"([1-9]\d{0,5})([mhd])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @keys_app.command(
@@ -98,7 +96,7 @@ def create(
             made = make()
             changed.record_id = made.key.id
     if is_json:
-        typer.echo(orjson.dumps({**_described(made.key), "key": made.text}))
+        print_json({**_described(made.key), "key": made.text}, is_line=True)
         return
     typer.echo(made.text)
     say(
@@ -124,8 +122,7 @@ def list_keys(*, is_json: JsonOption = False) -> None:
     with _stores() as (_, keys):
         found = keys.all()
     if is_json:
-        described = [_described(key) for key in found]
-        typer.echo(orjson.dumps(described, option=orjson.OPT_INDENT_2))
+        print_json(list(map(_described, found)))
     elif not found:
         say("no key yet: ai-psychiatrist keys create")
     for key in () if is_json else found:
@@ -159,7 +156,8 @@ def revoke(
         tenant = keys.get(key_id).principal.tenant
         with audited(stores, tenant, "key_revoked", key_id, is_required=False):
             key = keys.revoke(key_id)
-            typer.echo(orjson.dumps(_described(key)) if is_json else f"revoked {key.id}")
+            words = f"revoked {key.id}"
+            print_json(_described(key), is_line=True) if is_json else typer.echo(words)
 
 
 @contextmanager

@@ -1,13 +1,12 @@
-"""Options that several commands take, each declared once, and what `--json` prints."""
+"""Options that several commands take, each declared once."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
-import orjson
 import typer
 
 from ai_psychiatrist.domain.assessment import AssessmentMode
@@ -16,7 +15,8 @@ from ai_psychiatrist.domain.errors import InputError
 RunFolderArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="RUN", help="Folder of the run.")
 ]
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+JsonLinesOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON lines.")]
 AblateOption: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -70,8 +70,3 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     vars(called)["__signature__"] = inspect.Signature(parameters)
     return called
-
-
-def print_json(document: Mapping[str, object]) -> None:
-    """Print a document of figures."""
-    typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ai_psychiatrist.cli.batch_options import BatchFlags
 from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, say
+from ai_psychiatrist.cli.dataset_options import BatchFlags
 from ai_psychiatrist.cli.options import with_option_groups
 from ai_psychiatrist.cli.progress import phase_progress
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings

@@ -47,30 +47,9 @@ def unit_progress(what: str, requested: int, done: int) -> Iterator[Callable[[st
 
     `done`: how many units were before.
     """
-    failures: Counter[str] = Counter()
-    with _bars(
-        what,
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        "{task.fields[rate]}",
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        "{task.fields[failures]}",
-    ) as progress:
-        task = progress.add_task("units", total=requested, completed=done, rate="", failures="")
-
-        def on_unit(stage: str | None) -> None:
-            if stage is not None:
-                failures[stage] += 1
-            speed = progress.tasks[task].speed
-            progress.update(
-                task,
-                advance=1,
-                rate="" if speed is None else f"{speed:.2f}/s",
-                failures=_stages(failures),
-            )
-
-        yield on_unit
+    before = StepCounts(requested=requested, valid=done, failed=0, pending=requested - done)
+    with phase_progress({what: before}) as on_step:
+        yield partial(on_step, what)
 
 
 @contextmanager
@@ -87,6 +66,7 @@ def phase_progress(
         "{task.description}",
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
+        "{task.fields[rate]}",
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         "{task.fields[failures]}",
@@ -96,6 +76,7 @@ def phase_progress(
                 step,
                 total=one.requested,
                 completed=one.valid + one.failed,
+                rate="",
                 failures=_stages(failures[step]),
             )
             for step, one in counts.items()
@@ -108,7 +89,13 @@ def phase_progress(
                 failures[step][stage] += 1
             elif after is not None:
                 progress.update(tasks[after], total=(progress.tasks[tasks[after]].total or 0) + 1)
-            progress.update(tasks[step], advance=1, failures=_stages(failures[step]))
+            speed = progress.tasks[tasks[step]].speed
+            progress.update(
+                tasks[step],
+                advance=1,
+                rate="" if speed is None else f"{speed:.2f}/s",
+                failures=_stages(failures[step]),
+            )
 
         yield on_step
 
@@ -126,10 +113,9 @@ def line_progress(size: int | None, *, is_shown: bool) -> Iterator[Callable[[int
         task = progress.add_task("validating", total=size, units=0, rate=0.0)
 
         def on_progress(taken: int, count: int) -> None:
-            lines = progress.tasks[0].fields["units"] + count
-            spent = progress.tasks[0].elapsed
-            rate = lines / spent if spent else 0.0
-            progress.update(task, advance=taken, units=lines, rate=rate)
+            seen = progress.tasks[task]
+            lines = seen.fields["units"] + count
+            progress.update(task, advance=taken, units=lines, rate=lines / (seen.elapsed or 1.0))
 
         yield on_progress
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.cli.console import console_of, plain
 from ai_psychiatrist.cli.progress import unit_progress
+from ai_psychiatrist.cli.settings import overridden
 from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.config import Settings, with_model
 from ai_psychiatrist.domain.assessment import AssessmentStatus
@@ -54,8 +55,7 @@ async def quality_of(
         names = dict.fromkeys(name for chain in chains for name in chain)
         found = [await _counted(app, ", ".join(names), interviews)]
     if set(names) != {BASELINE}:
-        models = settings.model.model_copy(update={"fallbacks": ()})
-        alone = with_model(settings.model_copy(update={"model": models}), BASELINE)
+        alone = with_model(overridden(settings, "model", fallbacks=()), BASELINE)
         async with open_application(alone) as app:
             found.append(await _counted(app, BASELINE, interviews))
     return found

@@ -1,6 +1,5 @@
 """The `records` commands: look after the assessments that are stored."""
 
-import json
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,8 @@ from ai_psychiatrist.cli.checkup import (
     print_findings,
 )
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, fail, say
+from ai_psychiatrist.cli.console import ExitCode, fail, print_json, require, say
+from ai_psychiatrist.cli.options import JsonLinesOption
 from ai_psychiatrist.cli.settings import quiet, read_settings
 from ai_psychiatrist.cli.stores import (
     TenantOption,
@@ -71,7 +71,7 @@ log, which takes none; 2 bad input or settings.
 def list_records(
     *,
     tenant: TenantOption = LOCAL.tenant,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Print the assessments that are stored, the latest first, without words or scores."""
     with opened_stores() as stores:
@@ -81,23 +81,21 @@ def list_records(
             cursor, is_last = page.next, page.next is None
             for line in page.records:
                 one, danger = line.summary, line.summary.figures.danger
-                if as_json:
-                    shown = {
-                        "assessment_id": one.id,
-                        "subject_id": one.subject_id,
-                        "created_at": one.created_at.isoformat(timespec="milliseconds"),
-                        "state": one.state.value,
-                        "reason": one.reason,
-                        "danger": danger,
-                        "raters": one.raters,
-                    }
-                    typer.echo(json.dumps(shown))
-                    continue
+                shown = {
+                    "assessment_id": one.id,
+                    "subject_id": one.subject_id,
+                    "created_at": one.created_at.isoformat(timespec="milliseconds"),
+                    "state": one.state.value,
+                    "reason": one.reason,
+                    "danger": danger,
+                    "raters": one.raters,
+                }
                 moment = one.created_at.isoformat(timespec="seconds")
-                typer.echo(
+                words = (
                     f"{one.id}  {one.subject_id}  {moment}  {one.state.value:<8}  "
                     f"{'' if danger is None else danger.value:<12}  {one.raters} raters"
                 )
+                print_json(shown, is_line=True) if as_json else typer.echo(words)
 
 
 @records_app.command()
@@ -116,8 +114,11 @@ def erase(
 
     Where the audit log takes no row it erases all the same, says so, and ends with status 1.
     """
-    if (assessment_id is None) == (subject is None):
-        fail("name either an assessment or, with --subject, a subject")
+    require(
+        (assessment_id is None) is not (subject is None),
+        "name either an assessment or, with --subject, a subject",
+        field="--subject",
+    )
     settings = quiet(read_settings())
     with using_reserve(settings.data.state_folder), opened_stores(settings) as stores:
         removal = known_store(stores, tenant).removal
@@ -184,17 +185,16 @@ def undelete(
 
     What was erased because somebody asked for it is gone.
     """
-    if (given is None) == (since is None):
-        fail("name either what to bring back or, with --since, a moment")
+    require(
+        (given is None) is not (since is None),
+        "name either what to bring back or, with --since, a moment",
+        field="--since",
+    )
     moment = None if since is None else _moment(since)
     with opened_stores() as stores:
         removal = known_store(stores, tenant).removal
-        with audited(stores, tenant, "records_undeleted") as changed:
-            changed.record_id = given or ""
-            if moment is None:
-                count = removal.undelete(given or "")
-            else:
-                count = removal.undelete_since(moment)
+        with audited(stores, tenant, "records_undeleted", given or ""):
+            count = removal.undelete_since(moment) if moment else removal.undelete(given or "")
     typer.echo(f"brought back {count}")
 
 
@@ -225,8 +225,7 @@ def backup(
     settings = quiet(read_settings())
     with opened_stores(settings) as stores:
         tenants = stores.tenants()
-        if not tenants:
-            fail("nothing is stored yet")
+        require(tenants, "nothing is stored yet", field="DATA_STATE_DIR")
         with ExitStack() as rows:
             for tenant in tenants:
                 rows.enter_context(audited(stores, tenant, "records_backed_up"))
@@ -255,8 +254,8 @@ def restore(
         findings = [damage, *check_words(copies.stores, opens_all=True)]
         tenants = copies.stores.tenants()
         print_findings(findings)
-        if damage.level is CheckLevel.FAIL:
-            fail("the backup is damaged; nothing was restored")
+        is_sound = damage.level is not CheckLevel.FAIL
+        require(is_sound, "the backup is damaged; nothing was restored", field="FROM")
         copies.place()
     with opened_stores(settings) as stores:
         note_restored(stores)
@@ -306,8 +305,8 @@ def export(
         store = known_store(stores, tenant)
         with audited(stores, tenant, "records_exported"), writing_to(out, field="--out"):
             written = write_export(out, tenant, store)
-    for record_id in written.unreadable:
-        say(f"{record_id} cannot be read: its key is gone, or it is damaged")
+    why = "cannot be read: its key is gone, or it is damaged"
+    say(*(f"{record_id} {why}" for record_id in written.unreadable))
     typer.echo(f"assessments: {written.assessments}, interviews: {written.interviews}")
     raise typer.Exit(ExitCode.PARTIAL if written.unreadable else ExitCode.COMPLETE)
 

@@ -4,9 +4,7 @@ They print counts and digests, no words of an interview.
 """
 
 import asyncio
-import json
 from collections.abc import Coroutine, Iterator
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
@@ -14,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, fail, say, status_of
+from ai_psychiatrist.cli.console import (
+    ExitCode,
+    ending_on_stop,
+    fail,
+    print_json,
+    say,
+    status_of,
+)
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     LabelFlags,
@@ -22,9 +27,9 @@ from ai_psychiatrist.cli.dataset_options import (
     ReadingFlags,
     SplitOption,
 )
-from ai_psychiatrist.cli.options import with_option_groups
+from ai_psychiatrist.cli.options import JsonOption, with_option_groups
 from ai_psychiatrist.cli.progress import index_progress, unit_progress
-from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
+from ai_psychiatrist.cli.settings import ModelOption, overridden, quiet, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -164,7 +169,7 @@ async def _score(settings: Settings, by: str, concurrency: int) -> ExitCode:
 def check(
     references: FolderArgument = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what references hold, and whether few-shot scoring can use them as it is set up."""
     settings = _settings(references)
@@ -189,12 +194,9 @@ async def _check(settings: Settings, *, as_json: bool) -> ExitCode:
             embedder=embedder_of(options.embedder, services.connections),
             prompts=scoring_prompts(),
         )
-    if as_json:
-        items = {item.value: asdict(one) for item, one in artefact.account().items()}
-        found = {"items": items, "problems": problems}
-        typer.echo(json.dumps(artefact.manifest.model_dump(mode="json") | found, indent=2))
-    else:
-        typer.echo("\n".join(_lines(artefact, problems)))
+    found = {"items": artefact.account(), "problems": problems}
+    words = "\n".join(_lines(artefact, problems))
+    print_json(artefact.manifest.model_dump() | found) if as_json else typer.echo(words)
     return ExitCode.PARTIAL if problems else ExitCode.COMPLETE
 
 
@@ -231,14 +233,8 @@ def _settings(references: Path | None = None, model: str | None = None) -> Setti
     Raises `ConfigurationError` where a package is missing; what is imported next needs it.
     """
     refuse_missing_packages()
-    settings = quiet(read_settings(model))
-    named = {} if references is None else {"dir": references}
-    return settings.model_copy(
-        update={
-            "features": settings.features.model_copy(update={"enable_few_shot": False}),
-            "references": settings.references.model_copy(update=named),
-        }
-    )
+    settings = overridden(quiet(read_settings(model)), "features", enable_few_shot=False)
+    return overridden(settings, "references", dir=references)
 
 
 def _run(work: Coroutine[None, None, ExitCode]) -> NoReturn:

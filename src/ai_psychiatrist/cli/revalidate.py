@@ -8,7 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.console import ExitCode
+from ai_psychiatrist.cli.console import ExitCode, print_json
+from ai_psychiatrist.cli.options import JsonOption
 from ai_psychiatrist.cli.run_source import open_run
 from ai_psychiatrist.evaluation.measuring import measure_run, report_run
 from ai_psychiatrist.evaluation.runs.reply_checkers import checkers_for
@@ -54,7 +55,7 @@ def revalidate(
         bool,
         typer.Option("--demote", help="Make valid units that are now rejected failures."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Apply rules again to the answers that a run keeps; no model is asked.
 
@@ -79,11 +80,8 @@ def revalidate(
         )
         changed = 0 if is_dry_run else _write_results(ledger)
         accounts = ledger.counts_by_step()
-    if as_json:
-        typer.echo(json.dumps(_document(changes, accounts, changed), indent=2))
-    else:
-        for line in _lines(changes, accounts, changed, done="would be " if is_dry_run else ""):
-            typer.echo(line)
+    words = "\n".join(_lines(changes, accounts, changed, done="would be " if is_dry_run else ""))
+    print_json(_document(changes, accounts, changed)) if as_json else typer.echo(words)
     if not all(account.balances for account in accounts.values()):
         raise typer.Exit(ExitCode.PARTIAL)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from ai_psychiatrist.cli.console import say
 from ai_psychiatrist.cli.settings import read_settings
 from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.errors import ConfigurationError, InputError
+from ai_psychiatrist.domain.errors import ConfigurationError, require
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.pipelines.intake import Intake
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun, StepChecks
@@ -21,8 +21,7 @@ from ai_psychiatrist.store.run_places import DatabaseRuns, run_in_database
 from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
-from ai_psychiatrist.validation.jsonl.run import Earlier
-from ai_psychiatrist.validation.jsonl.unit import OnUnit
+from ai_psychiatrist.validation.jsonl.run import ValidationOptions
 from ai_psychiatrist.wiring.records import database_runs, stores_of
 
 if TYPE_CHECKING:
@@ -96,36 +95,36 @@ def open_or_create_run(folder: Path, config: Path | None) -> RunStore:
     return create_pipeline_run(folder, pipeline, cipher=run_cipher())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
-    """A run that takes the outcomes of one step."""
-
-    take: OnUnit
-    earlier: Earlier
-    """Gives what the run's earlier steps know of a unit."""
-
-
 @contextmanager
 def recording(
-    run: Path, config: Path, validator: StepValidator, *, is_told: bool
-) -> Iterator[Recording]:
-    """Yield a run for every outcome; all of them are recorded when the block ends, or none.
+    run: Path,
+    config: Path,
+    validator: StepValidator,
+    options: ValidationOptions,
+    *,
+    is_told: bool,
+) -> Iterator[ValidationOptions]:
+    """Yield options by which a run takes every outcome; all are recorded in the end, or none.
 
-    `is_told`: whether the account is printed on standard error. Raises `InputError` when another
-    process works on the run, or it was made with another pipeline.
+    A unit is then known by what the run's earlier steps know of it. `is_told`: whether the account
+    is printed on standard error. Raises `InputError` when another process works on the run, or it
+    was made with another pipeline.
     """
     with open_or_create_run(run, config) as ledger, ledger.lock():
         recorded = PipelineRun.of(ledger)
         intake = Intake(run=recorded, step=validator.name, checks=StepChecks.of(validator))
         with ledger.transaction():
-            yield Recording(
-                take=intake.take, earlier=lambda key: recorded.before(key, validator.name)
+            yield replace(
+                options,
+                on_unit=intake.take,
+                earlier=lambda key: recorded.before(key, validator.name),
             )
         account = ledger.counts(intake.step)
-        if not account.balances:
-            raise InputError(
-                "units of the run are unaccounted for: its ledger is damaged", field="--run"
-            )
+        require(
+            account.balances,
+            "units of the run are unaccounted for: its ledger is damaged",
+            field="--run",
+        )
         if is_told:
             say(
                 f"run: {intake.recorded:,} attempts recorded, {intake.known:,} answers known "

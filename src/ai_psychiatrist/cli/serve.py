@@ -13,7 +13,7 @@ from ai_psychiatrist.api.lifespan import is_open_to_anybody, refuse_open_address
 from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.api.server import BoundedConfig, BoundedServer
 from ai_psychiatrist.cli.console import fail, say
-from ai_psychiatrist.cli.settings import ModelOption, read_settings
+from ai_psychiatrist.cli.settings import ModelOption, overridden, read_settings
 from ai_psychiatrist.cli.stores import opened_stores
 from ai_psychiatrist.config import Settings
 
@@ -56,11 +56,8 @@ def serve(
     model: ModelOption = None,
 ) -> None:
     """Serve the HTTP API."""
-    settings = read_settings(model)
-    given = {"host": host, "port": port}
-    named = {name: value for name, value in given.items() if value is not None}
-    api = settings.api.model_copy(update=named)
-    settings = settings.model_copy(update={"api": api})
+    settings = overridden(read_settings(model), "api", host=host, port=port)
+    api = settings.api
     refuse_open_address(settings)
     with _listen(api.host, api.port) as listener, suppress(KeyboardInterrupt):
         BoundedServer(

@@ -47,6 +47,12 @@ def choose_model(settings: Settings, model: str | None) -> Settings:
     return config.with_model(settings, model)
 
 
+def overridden(settings: Settings, group: str, **values: object) -> Settings:
+    """Return the settings with these of a group as an option names them; `None`: as they are."""
+    named = {name: value for name, value in values.items() if value is not None}
+    return settings.model_copy(update={group: getattr(settings, group).model_copy(update=named)})
+
+
 def quiet(settings: Settings) -> Settings:
     """Log errors alone unless a level was asked for: a person reads what is printed."""
     quieted = config.quiet(settings)

@@ -1,4 +1,4 @@
-"""The command `validate`: one step's checks over a file of units."""
+"""The commands that check answers of a step, and the files that say how."""
 
 import os
 import sys
@@ -12,19 +12,21 @@ from typing import Annotated, Final
 import orjson
 import typer
 
-from ai_psychiatrist.cli.console import ExitCode, drop_output, fail, require, say
+from ai_psychiatrist.cli.command_app import CommandApp
+from ai_psychiatrist.cli.console import ExitCode, drop_output, fail, print_json, require, say
 from ai_psychiatrist.cli.progress import line_progress
 from ai_psychiatrist.infrastructure.logging import setup_logging
+from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol
 from ai_psychiatrist.validation.checks.step_config import finder_of
 from ai_psychiatrist.validation.checks.step_validator import MAX_DEPTH, StepValidator
-from ai_psychiatrist.validation.config.pipeline import load_pipeline, step_of_schema
+from ai_psychiatrist.validation.config.pipeline import lint_pipeline, load_pipeline, step_of_schema
 from ai_psychiatrist.validation.jsonl.lines import source_lines
 from ai_psychiatrist.validation.jsonl.outputs import Outputs, output_file
 from ai_psychiatrist.validation.jsonl.run import ValidationOptions, validate_lines
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.reply.limits import ParseLimits
 
-EXAMPLES: Final = """
+_EXAMPLES: Final = """
 Examples:
 
   ai-psychiatrist validate --schema schema.json answers.jsonl > valid.jsonl
@@ -47,6 +49,13 @@ _KEYS: Final = ("stage", "field", "rule", "count", "first_line")
 _MOST_ROWS: Final = 40
 
 
+class LintFormat(StrEnum):
+    """How problems are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class DuplicateKeys(StrEnum):
     """What becomes of an object that gives a key twice."""
 
@@ -54,6 +63,10 @@ class DuplicateKeys(StrEnum):
     LAST = "last"
 
 
+validate_app = CommandApp()
+
+
+@validate_app.command(epilog=_EXAMPLES)
 def validate(
     source: Annotated[
         Path,
@@ -172,10 +185,10 @@ def validate(
                     # With the ledger, which only recorded answers need.
                     from ai_psychiatrist.cli.run_source import recording  # noqa: PLC0415
 
-                    recorded = stack.enter_context(
-                        recording(run, config, validator, is_told=failures is not None)
+                    is_told = failures is not None
+                    options = stack.enter_context(
+                        recording(run, config, validator, options, is_told=is_told)
                     )
-                    options = replace(options, on_unit=recorded.take, earlier=recorded.earlier)
                 # Where the failures go, nothing else is written; opening a run sets up its own log.
                 setup_logging("INFO" if config and failures else "CRITICAL")
                 found = validate_lines(
@@ -190,9 +203,7 @@ def validate(
             outputs.valid.flush()
             outputs.failures.flush()
     if config is None or failures is not None:
-        for warning in validator.warnings:
-            say(f"warning: {warning}")
-        _print_account(found)
+        say(*(f"warning: {warning}" for warning in validator.warnings), *_account(found))
     raise typer.Exit(ExitCode.COMPLETE if found.is_all_valid else ExitCode.PARTIAL)
 
 
@@ -226,22 +237,22 @@ def _bytes_of(source: Path | None) -> int | None:
     return source.stat().st_size
 
 
-def _print_account(found: Summary) -> None:
-    """Print the account on standard error, which has to be free of failure records."""
-    say(
+def _account(found: Summary) -> Iterator[str]:
+    """Yield the account, for a standard error that is free of failure records."""
+    yield (
         f"{found.step}: {found.requested:,} requested = {found.valid:,} valid"
         f" + {found.failed:,} failed + {found.pending:,} pending"
     )
-    say(
+    yield (
         f"lines: {found.lines:,} read = {found.blank_lines:,} blank + {found.objects:,} objects"
         f" + {found.unreadable_lines:,} that are no one object"
     )
     if stages := ", ".join(f"{stage} {count:,}" for stage, count in found.by_stage.items()):
-        say(f"failures: {stages}")
+        yield f"failures: {stages}"
     warnings = sum(found.warnings.values())
-    say(f"coercions: {found.coercions:,}, repaired: {found.repaired:,}, warnings: {warnings:,}")
+    yield f"coercions: {found.coercions:,}, repaired: {found.repaired:,}, warnings: {warnings:,}"
     seconds = ", ".join(f"{phase} {spent:.1f} s" for phase, spent in found.seconds.items())
-    say(f"time: {seconds}")
+    yield f"time: {seconds}"
     # Which kinds of error there were, the most frequent first.
     shown = found.by_field[:_MOST_ROWS]
     cells = [["–" if row[key] is None else str(row[key]) for key in _KEYS] for row in shown]
@@ -249,10 +260,67 @@ def _print_account(found: Summary) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        say(f"  {line}".rstrip())
+        yield f"  {line}".rstrip()
     if len(found.by_field) > len(shown):
-        say(f"  and {len(found.by_field) - len(shown)} kinds more: --summary")
+        yield f"  and {len(found.by_field) - len(shown)} kinds more: --summary"
     if not found.is_balanced:
-        say("error: accounting: the lines and units do not add up")
+        yield "error: accounting: the lines and units do not add up"
     if found.is_nothing_valid:
-        say("no unit is valid: stop here")
+        yield "no unit is valid: stop here"
+
+
+@validate_app.command("validate-config")
+@validate_app.command(
+    "lint-config",
+    epilog="""
+Examples:
+
+  ai-psychiatrist lint-config pipeline.yaml
+
+  ai-psychiatrist lint-config examples/protocol
+
+  ai-psychiatrist lint-config --format json */pipeline.yaml > problems.json
+
+Exit status: 0 no errors (there may be warnings), 2 errors.
+""",
+)
+def lint_config(
+    configs: Annotated[
+        list[Path],
+        typer.Argument(metavar="CONFIG...", help="Pipeline files, or folders of protocols."),
+    ],
+    *,
+    output_format: Annotated[
+        LintFormat, typer.Option("--format", help="Print lines of text or one JSON array.")
+    ] = LintFormat.TEXT,
+) -> None:
+    """Check pipelines or protocols with all their files and rules; nothing is run."""
+    found = {
+        config: lint_protocol(config) if is_protocol(config) else lint_pipeline(config)
+        for config in configs
+    }
+    if output_format is LintFormat.JSON:
+        print_json(
+            [
+                {
+                    "file": config,
+                    "level": problem.level,
+                    "code": problem.code,
+                    "where": problem.where,
+                    "line": problem.line,
+                    "column": problem.column,
+                    "message": problem.message,
+                }
+                for config, problems in found.items()
+                for problem in problems
+            ]
+        )
+    for config, problems in () if output_format is LintFormat.JSON else found.items():
+        for problem in problems:
+            where = f" {problem.where}" if problem.where else ""
+            place = problem.place_in(str(config))
+            typer.echo(f"{place} {problem.level} {problem.code}{where}: {problem.message}")
+        errors = sum(problem.is_error for problem in problems)
+        say(f"{config}: errors {errors}, warnings {len(problems) - errors}")
+    if any(problem.is_error for problems in found.values() for problem in problems):
+        raise typer.Exit(ExitCode.BAD_INPUT)

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from ai_psychiatrist.cli.console import say
-from ai_psychiatrist.cli.settings import ModelOption, read_settings
+from ai_psychiatrist.cli.settings import ModelOption, overridden, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import StoreUnusable
 
@@ -57,10 +57,7 @@ def worker(
     model: ModelOption = None,
 ) -> None:
     """Do the jobs that servers take in, and the units of `evaluate run --database`."""
-    settings = read_settings(model)
-    if concurrency is not None:
-        jobs = settings.jobs.model_copy(update={"concurrency": concurrency})
-        settings = settings.model_copy(update={"jobs": jobs})
+    settings = overridden(read_settings(model), "jobs", concurrency=concurrency)
     try:
         status = asyncio.run(_worked(settings, health_file))
     finally:
