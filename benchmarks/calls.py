@@ -41,7 +41,7 @@ async def measure_calls() -> CallUse:
     async with ModelServer(delay_seconds=DELAY_SECONDS) as server:
         with_danger = environment(server.url) | {"DANGER_MODEL": ""}
         async with bootstrap(load_settings(with_danger, None)) as services:
-            transcript = parse_transcript(interview(0), services.labels)
+            transcript = parse_transcript(interview(0), services.settings.transcript.labels)
             await services.assessor.assess(transcript)
             for _ in range(ROUNDS):
                 server.reset()

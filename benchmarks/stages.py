@@ -135,7 +135,7 @@ async def layer_rows(url: str) -> list[tuple[str, float]]:
                 await model.request([*request], None, ModelRequestParameters())
 
         skeleton = Skeleton(model)
-        transcript = parse_transcript(text, services.labels)
+        transcript = parse_transcript(text, services.settings.transcript.labels)
         layers: dict[str, Callable[[], Awaitable[object]]] = {
             "bare aiohttp": lambda: assess_bare_http(session, url, text),
             "our connections and Pydantic AI's model": calls,

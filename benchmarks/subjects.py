@@ -80,7 +80,7 @@ async def ours(url: str) -> AsyncIterator[Subject]:
     async with bootstrap(load_settings(environment(url), None)) as services:
 
         async def assess(number: int) -> None:
-            transcript = parse_transcript(interview(number), services.labels)
+            transcript = parse_transcript(interview(number), services.settings.transcript.labels)
             assessment = await services.assessor.assess(transcript)
             assert assessment.status is AssessmentStatus.COMPLETE
 

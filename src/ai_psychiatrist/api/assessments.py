@@ -199,7 +199,7 @@ async def reading(
     _require_length(content, limit)
     field = "transcript_text" if body.participant_id is None else "participant_id"
     roles = (*given_roles(body.speakers or {}, field="speakers"), *named)
-    labels = replace(services.labels, given=roles)
+    labels = replace(services.settings.transcript.labels, given=roles)
     async with holding_text(request.scope, len(content)):
         read = partial(read_with_risk, name=given.name, field=field, most_characters=limit)
         try:
@@ -328,4 +328,6 @@ async def preview_of(
     limit = services.settings.api.max_transcript_chars
     _require_length(content, limit)
     read = partial(preview, name=name, most_characters=limit)
-    return await work_on_text(content, read, content, replace(services.labels, given=roles))
+    return await work_on_text(
+        content, read, content, replace(services.settings.transcript.labels, given=roles)
+    )

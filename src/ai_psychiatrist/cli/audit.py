@@ -8,10 +8,9 @@ import typer
 from rich.table import Column
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail, print_json
+from ai_psychiatrist.cli.console import ExitCode, console_of, fail, print_json, table_of
 from ai_psychiatrist.cli.options import JsonLinesOption
 from ai_psychiatrist.cli.stores import opened_stores
-from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.store.audit import AuditLog, noted_head
 from ai_psychiatrist.wiring.records import audit_logs_of

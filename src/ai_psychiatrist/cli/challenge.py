@@ -11,11 +11,18 @@ from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, plain, print_json, say, status_of
+from ai_psychiatrist.cli.console import (
+    ExitCode,
+    ending_on_stop,
+    plain,
+    print_json,
+    say,
+    status_of,
+    table_of,
+)
 from ai_psychiatrist.cli.options import JsonOption
 from ai_psychiatrist.cli.progress import step_progress, unit_progress
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
-from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import AssessmentMode
 from ai_psychiatrist.evaluation.challenge.folder import (

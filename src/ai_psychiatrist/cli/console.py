@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
@@ -17,6 +17,7 @@ from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
     ConfigurationError,
     InputError,
+    ModelCallFailed,
     SpeakersUnknown,
     StoreUnusable,
     require,
@@ -26,8 +27,12 @@ __all__ = ["require"]
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
 
 _OF_THE_DISK: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EROFS})
+WIDE: Final = 160
+"""Columns of a wide table where there is no terminal."""
 
 
 class ExitCode(IntEnum):
@@ -80,6 +85,28 @@ def console_of(
     return console
 
 
+def numbers(*names: str) -> list["Column"]:
+    """Return columns of figures, none of which is broken."""
+    from rich.table import Column  # noqa: PLC0415  as above
+
+    return [Column(name, justify="right", no_wrap=True) for name in names]
+
+
+def table_of(
+    columns: "Iterable[str | Column]",
+    rows: "Iterable[Sequence[str | Text]]",
+    *,
+    header_style: str | None = None,
+) -> "Table":
+    """Return a table without lines; an empty row parts what stands above and below it."""
+    from rich.table import Table  # noqa: PLC0415  as above
+
+    table = Table(*columns, box=None, pad_edge=False, header_style=header_style)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def working(*, is_long: bool = True) -> AbstractContextManager[object]:
     """Show on a terminal that something is being worked on; `is_long`: a model may be asked."""
     console = console_of(0, is_error_stream=True)
@@ -115,19 +142,19 @@ def status_of(done: int, wanted: int) -> ExitCode:
 
 
 @contextmanager
-def ending_on_stop(words: str) -> Iterator[None]:
+def ending_on_stop(*words: str) -> Iterator[None]:
     """End the command when it is stopped by Ctrl-C, and say what becomes of what was done."""
     try:
         yield
     except KeyboardInterrupt:
-        say(words)
+        say(*words)
         raise typer.Exit(ExitCode.STOPPED) from None
 
 
 @contextmanager
 def telling_what_cannot_be_written() -> Iterator[None]:
     """End the program with a line where its output meets a full disk, silently without a reader."""
-    stdout = sys.stdout
+    stdout, stderr = sys.stdout, sys.stderr
     try:
         try:
             yield
@@ -137,17 +164,17 @@ def telling_what_cannot_be_written() -> Iterator[None]:
         # Typer ends with 1 where nobody reads, and leaves another stream in this place.
         if isinstance(end, SystemExit) and sys.stdout is stdout:
             raise
-        drop_output(stdout)
+        _drop_output(stdout, stderr)
         sys.exit(ExitCode.BROKEN_PIPE)
     except OSError as error:
         if error.errno not in _OF_THE_DISK:
             raise
-        drop_output(stdout)
+        _drop_output(stdout)
         say(f"error: the output cannot be written: {error.strerror}")
         sys.exit(ExitCode.BAD_INPUT)
 
 
-def drop_output(*streams: TextIO) -> None:
+def _drop_output(*streams: TextIO) -> None:
     """Let what is left in the buffers go nowhere, or it is tried again when the process ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
@@ -164,3 +191,6 @@ def telling_errors() -> Iterator[None]:
         if isinstance(error, SpeakersUnknown):
             say(*(f"  label: {plain(label)}" for label in error.labels))
         fail(str(error))
+    except ModelCallFailed as failure:
+        # Agents tell of theirs themselves.
+        fail(f"the embedder gave no vectors: {failure.code.value}; is its server there?")

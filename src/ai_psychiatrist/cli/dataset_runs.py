@@ -10,17 +10,19 @@ from rich.table import Table
 
 from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.cli.console import (
+    WIDE,
     ExitCode,
     console_of,
     fail,
+    numbers,
     plain,
     require,
     say,
     status_of,
+    table_of,
 )
 from ai_psychiatrist.cli.dataset_options import BatchFlags
 from ai_psychiatrist.cli.progress import unit_progress
-from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
 from ai_psychiatrist.evaluation.datasets.dataset import Cost, Dataset

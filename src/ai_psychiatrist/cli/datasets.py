@@ -10,7 +10,7 @@ from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.cli.command_app import CommandGroup
-from ai_psychiatrist.cli.console import ExitCode, console_of, print_json, require
+from ai_psychiatrist.cli.console import ExitCode, console_of, print_json, require, table_of
 from ai_psychiatrist.cli.dataset_options import (
     DatasetArgument,
     KindOption,
@@ -20,7 +20,6 @@ from ai_psychiatrist.cli.dataset_options import (
 from ai_psychiatrist.cli.options import JsonOption, with_option_groups
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings import quiet, read_settings
-from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, Dataset
 from ai_psychiatrist.evaluation.datasets.names import split_name
 from ai_psychiatrist.evaluation.datasets.selection import Selection

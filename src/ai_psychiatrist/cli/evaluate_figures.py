@@ -8,7 +8,16 @@ import typer
 from rich.table import Column
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import console_of, plain, print_json, require, say
+from ai_psychiatrist.cli.console import (
+    WIDE,
+    console_of,
+    numbers,
+    plain,
+    print_json,
+    require,
+    say,
+    table_of,
+)
 from ai_psychiatrist.cli.dataset_options import LabelFlags, LabelledOption, SplitOption
 from ai_psychiatrist.cli.options import (
     JsonOption,
@@ -16,7 +25,6 @@ from ai_psychiatrist.cli.options import (
     with_option_groups,
 )
 from ai_psychiatrist.cli.run_source import brought_up_to_date
-from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.distribution.fit import LEAST_PARTICIPANTS
 from ai_psychiatrist.distribution.scores import least_people
 from ai_psychiatrist.domain.drive import DriveVerdict

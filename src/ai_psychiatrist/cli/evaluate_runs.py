@@ -8,7 +8,17 @@ from uuid import UUID
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ExitCode, console_of, fail, plain, print_json, say
+from ai_psychiatrist.cli.console import (
+    WIDE,
+    ExitCode,
+    console_of,
+    fail,
+    numbers,
+    plain,
+    print_json,
+    say,
+    table_of,
+)
 from ai_psychiatrist.cli.dataset_runs import conclude, say_next
 from ai_psychiatrist.cli.options import JsonOption, RunFolderArgument
 from ai_psychiatrist.cli.progress import step_progress
@@ -21,7 +31,6 @@ from ai_psychiatrist.cli.run_source import (
 )
 from ai_psychiatrist.cli.settings import read_settings
 from ai_psychiatrist.cli.stores import audited
-from ai_psychiatrist.cli.tables import WIDE, numbers, table_of
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.evaluation.report.unit_table import write_table
 from ai_psychiatrist.evaluation.runs.run import RunState, state_of

@@ -15,11 +15,10 @@ from ai_psychiatrist.cli.console import ExitCode, require, say
 from ai_psychiatrist.cli.files import check_place, write_file
 from ai_psychiatrist.cli.run_source import open_or_create_run, open_run
 from ai_psychiatrist.domain.assessment import Assessment
-from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.evaluation.report.unit_table import prediction_item_rows, prediction_row
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.scores.prediction_lines import read_predictions
-from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import read_regular, reading_from
 from ai_psychiatrist.pipelines.export import export_run
 from ai_psychiatrist.pipelines.intake import Intake, read_outcomes
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
@@ -254,12 +253,8 @@ def _results(path: Path) -> Iterator[Assessment]:
     )
     known: dict[str, Path] = {}
     for one in paths:
-        try:
+        with reading_from(f"{one}: the file", field="PATH"):
             content = read_regular(one, most_bytes=_MOST_BYTES)
-        except OSError as error:
-            raise InputError(
-                f"{one}: the file cannot be read: {reason_of(error)}", field="PATH"
-            ) from None
         result = result_of(content, field=str(one))
         first = known.setdefault(result.assessment_id, one)
         require(
@@ -287,11 +282,14 @@ def _export_steps(
             retries_failed=retries_failed,
         )
         accounts = ledger.counts_by_step()
-    for name, exported in exports.items():
-        account = accounts[name]
-        counts = f"{account.valid} valid, {account.failed} failed, {exported.queued} queued"
-        say(f"{name}: {counts}")
-    say(f"written to {folder}")
+    say(
+        *(
+            f"{name}: {accounts[name].valid} valid, {accounts[name].failed} failed, "
+            f"{exported.queued} queued"
+            for name, exported in exports.items()
+        ),
+        f"written to {folder}",
+    )
     if not all(account.balances for account in accounts.values()):
         say("error: units are unaccounted for: the ledger is damaged")
         raise typer.Exit(ExitCode.PARTIAL)

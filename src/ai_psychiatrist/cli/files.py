@@ -12,9 +12,9 @@ import typer
 
 from ai_psychiatrist.cli.console import plain, require, say
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.errors import InputError, SpeakersUnknown
+from ai_psychiatrist.domain.errors import SpeakersUnknown
 from ai_psychiatrist.domain.transcript import Speaker, Transcript
-from ai_psychiatrist.infrastructure.given_files import read_at_most, reason_of
+from ai_psychiatrist.infrastructure.given_files import read_at_most, reading_from
 from ai_psychiatrist.infrastructure.private_files import is_device, write_whole, writing_to
 from ai_psychiatrist.interface.given import MOST_BYTES, named_roles
 from ai_psychiatrist.services.transcripts.speaker_labels import Roles
@@ -62,22 +62,17 @@ def given_transcript(file: str, settings: Settings, roles: Roles, *, field: str)
 
 
 def _content(file: str, field: str) -> bytes:
-    try:
+    with reading_from("the transcript", field=field):
         if file == "-":
             return read_at_most(sys.stdin.buffer, MOST_BYTES)
         # A pipe is what `<(…)` gives, so it is waited for here as a person asked.
         with Path(file).open("rb") as stream:
             return read_at_most(stream, MOST_BYTES)
-    except OSError as error:
-        raise InputError(
-            f"the transcript cannot be read: {reason_of(error)}", field=field
-        ) from None
 
 
 def _asked(labels: Sequence[str]) -> int:
     say("Whose words are the participant's? The transcript has these labels:")
-    for number, label in enumerate(labels, start=1):
-        say(f"  {number}  {plain(label)}")
+    say(*(f"  {number}  {plain(label)}" for number, label in enumerate(labels, start=1)))
     while True:
         choice: int = typer.prompt("Number", type=int, err=True)
         if 1 <= choice <= len(labels):

@@ -7,8 +7,7 @@ from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
-from ai_psychiatrist.cli.console import console_of, plain
-from ai_psychiatrist.cli.tables import numbers, table_of
+from ai_psychiatrist.cli.console import console_of, numbers, plain, table_of
 from ai_psychiatrist.evaluation.measuring import ComparedRuns, Measured
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics, Scale
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words

@@ -17,7 +17,7 @@ from ai_psychiatrist.cli.settings import read_settings
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
-from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
+from ai_psychiatrist.infrastructure.given_files import read_regular, reading_from, reason_of
 from ai_psychiatrist.infrastructure.private_files import make_folder
 from ai_psychiatrist.interface.given import MOST_BYTES
 from ai_psychiatrist.results.page.pages import index_html, index_row, sheet_html
@@ -91,21 +91,15 @@ def pages(
             )
             on_unit(None)
     _write(out / INDEX, index_html(rows))
-    for complaint in complaints:
-        say(plain(complaint))
-    say(f"written to {out / INDEX}")
+    say(*map(plain, complaints), f"written to {out / INDEX}")
     if complaints:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
 def _results_in(folder: Path) -> Sequence[Path]:
     """Return the results of a folder in the order of their names; raises `InputError` for none."""
-    try:
+    with reading_from("FOLDER: the folder", field="FOLDER"):
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
-    except OSError as error:
-        raise InputError(
-            f"FOLDER: the folder cannot be read: {reason_of(error)}", field="FOLDER"
-        ) from None
     require(
         not (folder / "predictions.jsonl").exists(),
         "FOLDER: this is the folder of a run, which keeps figures and no whole results; for "

@@ -10,10 +10,9 @@ from rich.table import Column
 from rich.text import Text
 
 from ai_psychiatrist.agents.baseline import BASELINE
-from ai_psychiatrist.cli.console import console_of, plain
+from ai_psychiatrist.cli.console import console_of, plain, table_of
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.cli.settings import overridden
-from ai_psychiatrist.cli.tables import table_of
 from ai_psychiatrist.config import Settings, with_model
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.failures import Attempt, AttemptOutcome

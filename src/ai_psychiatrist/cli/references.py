@@ -4,10 +4,10 @@ They print counts and digests, no words of an interview.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,7 +15,6 @@ from ai_psychiatrist.cli.command_app import CommandGroup
 from ai_psychiatrist.cli.console import (
     ExitCode,
     ending_on_stop,
-    fail,
     print_json,
     say,
     status_of,
@@ -31,7 +30,7 @@ from ai_psychiatrist.cli.options import JsonOption, with_option_groups
 from ai_psychiatrist.cli.progress import index_progress, unit_progress
 from ai_psychiatrist.cli.settings import ModelOption, overridden, quiet, read_settings
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.errors import ConfigurationError, ModelCallFailed
+from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.wiring import bootstrap
@@ -104,7 +103,7 @@ def build(
     settings = _settings()
     selection = Selection(split=split, has_items=labelled)
     opened = reading.opened(dataset, settings.transcript.labels, scores, selection)
-    _run(_build(settings, opened, out))
+    raise typer.Exit(asyncio.run(_build(settings, opened, out)))
 
 
 async def _build(settings: Settings, dataset: Dataset, out: Path) -> ExitCode:
@@ -141,7 +140,7 @@ def score(
     kept = "stopped; what has finished is kept: the same command goes on"
     with ending_on_stop(kept):
         settings = _settings(references, model)
-        _run(_score(settings, by, concurrency))
+        raise typer.Exit(asyncio.run(_score(settings, by, concurrency)))
 
 
 async def _score(settings: Settings, by: str, concurrency: int) -> ExitCode:
@@ -173,7 +172,7 @@ def check(
 ) -> None:
     """Say what references hold, and whether few-shot scoring can use them as it is set up."""
     settings = _settings(references)
-    _run(_check(settings, as_json=as_json))
+    raise typer.Exit(asyncio.run(_check(settings, as_json=as_json)))
 
 
 async def _check(settings: Settings, *, as_json: bool) -> ExitCode:
@@ -235,11 +234,3 @@ def _settings(references: Path | None = None, model: str | None = None) -> Setti
     refuse_missing_packages()
     settings = overridden(quiet(read_settings(model)), "features", enable_few_shot=False)
     return overridden(settings, "references", dir=references)
-
-
-def _run(work: Coroutine[None, None, ExitCode]) -> NoReturn:
-    """Do the work, and end the command with its status."""
-    try:
-        raise typer.Exit(asyncio.run(work))
-    except ModelCallFailed as failure:
-        fail(f"the embedder gave no vectors: {failure.code.value}; is its server there?")

@@ -52,8 +52,7 @@ def noting_read_words(folder: Path) -> Iterator[None]:
     if run is None:
         yield
         return
-    with audited(stores_of(read_settings()), LOCAL.tenant, "run_words_read") as changed:
-        changed.record_id = run
+    with audited(stores_of(read_settings()), LOCAL.tenant, "run_words_read", run):
         yield
 
 

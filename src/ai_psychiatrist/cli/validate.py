@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +13,7 @@ import orjson
 import typer
 
 from ai_psychiatrist.cli.command_app import CommandApp
-from ai_psychiatrist.cli.console import ExitCode, drop_output, fail, print_json, require, say
+from ai_psychiatrist.cli.console import ExitCode, ending_on_stop, print_json, require, say
 from ai_psychiatrist.cli.progress import line_progress
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.interview.protocol import is_protocol, lint_protocol
@@ -132,7 +132,7 @@ def validate(
         "--next": following,
     }
     lines = None if source == STANDARD else source
-    with _ending_quietly():
+    with ending_on_stop():
         require(
             (schema is None) is not (config is None),
             "name either a pipeline file with --config, or a schema alone with --schema",
@@ -205,20 +205,6 @@ def validate(
     if config is None or failures is not None:
         say(*(f"warning: {warning}" for warning in validator.warnings), *_account(found))
     raise typer.Exit(ExitCode.COMPLETE if found.is_all_valid else ExitCode.PARTIAL)
-
-
-@contextmanager
-def _ending_quietly() -> Iterator[None]:
-    """End the command without a traceback when it is stopped or a stream cannot be written."""
-    try:
-        yield
-    except BrokenPipeError:
-        drop_output(sys.stdout, sys.stderr)
-        raise typer.Exit(ExitCode.BROKEN_PIPE) from None
-    except OSError as error:
-        fail(f"a file cannot be written: {error.strerror}")
-    except KeyboardInterrupt:
-        raise typer.Exit(ExitCode.STOPPED) from None
 
 
 def _refuse_the_same_twice(places: Mapping[str, Path | None]) -> None:

@@ -195,7 +195,7 @@ class Application:
         )
         with forgetting_causes(), services.active():
             opened = await asyncio.to_thread(
-                open_dataset, path, labels=services.labels, scores=scores
+                open_dataset, path, labels=services.settings.transcript.labels, scores=scores
             )
             run = DatasetRun(
                 dataset=selected(opened, Selection(split=split)),
@@ -218,7 +218,7 @@ class Application:
             most_characters=self.settings.api.max_transcript_chars,
         )
         return await work_on_text(
-            content, read, content, replace(self._services.labels, given=roles)
+            content, read, content, replace(self.settings.transcript.labels, given=roles)
         )
 
 

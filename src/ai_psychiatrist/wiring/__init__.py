@@ -34,7 +34,6 @@ from ai_psychiatrist.llm.connections import ModelConnections
 from ai_psychiatrist.llm.endpoints import EndpointOptions, FallbackChain
 from ai_psychiatrist.proof.signing import Signer, signer_of
 from ai_psychiatrist.services.language.memory import forget_clauses
-from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 from ai_psychiatrist.store.cipher import load_key
 from ai_psychiatrist.wiring.assessor import (
@@ -86,11 +85,6 @@ class Services:
     """Of the digests of patient text."""
     log: EventLog = field(repr=False)
     telemetry: Telemetry = field(default_factory=Telemetry, repr=False)
-
-    @property
-    def labels(self) -> SpeakerLabels:
-        """The labels of speakers that the settings name."""
-        return self.settings.transcript.labels
 
     @property
     def agent_models(self) -> Mapping[str, tuple[str, ...]]:
