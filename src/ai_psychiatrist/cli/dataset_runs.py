@@ -21,7 +21,6 @@ from ai_psychiatrist.cli.console import (
     status_of,
     table_of,
 )
-from ai_psychiatrist.cli.dataset_options import BatchFlags
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import WantedScoring
@@ -64,8 +63,6 @@ class WantedRuns:
     prompts: Sequence[str] = ()
     """As `NAME=FILE` or `shipped`."""
     repeats: int | None = None
-    batch: BatchFlags | None = None
-    """`None`: models are asked live."""
 
     def variants(self, services: Services) -> Sequence[Variant | None]:
         """Return the runs of a folder of several, `None` for one that is alone.
@@ -180,9 +177,8 @@ def say_next(codes: set[ExitCode], out: Path, *, is_several: bool) -> ExitCode:
 
 async def _assess_all(settings: Settings, wanted: WantedRuns) -> set[ExitCode]:
     codes, tally, common = set[ExitCode](), RunTally(), wanted.run
-    flags = wanted.batch or BatchFlags(batch=False)
-    batch = flags.options(settings, common.folder.path, is_resumed=common.start.is_resumed)
-    async with bootstrap(settings, batches=None if batch is None else batch.models) as services:
+    batches = None if common.batch is None else common.batch.models
+    async with bootstrap(settings, batches=batches) as services:
         say(*_label_lines(common.dataset))
         variants = wanted.variants(services)
         if None not in variants:
@@ -191,7 +187,7 @@ async def _assess_all(settings: Settings, wanted: WantedRuns) -> set[ExitCode]:
             if tally.has_reached(common.options.max_failures):
                 say("no further run is begun: too many units have failed")
                 return codes | {ExitCode.PARTIAL}
-            run = replace(common if variant is None else _one_of(common, variant), batch=batch)
+            run = common if variant is None else _one_of(common, variant)
             watch = partial(unit_progress, f"assessing {run.folder.path.name}")
             state = await make_run(services, run, tally=tally, watch=watch)
             if variant is not None:

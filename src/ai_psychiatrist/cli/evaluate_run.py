@@ -1,7 +1,7 @@
 """The commands that take a dataset through the agents: `evaluate run` and `evaluate replicate`."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from math import isfinite
@@ -290,9 +290,10 @@ def run(
             is_in_database=database,
             is_detached=detach,
         )
-        wanted = WantedRuns(run=run, prompts=prompts or (), repeats=repeats, batch=batch)
+        wanted = WantedRuns(run=run, prompts=prompts or (), repeats=repeats)
         cost.tell_plan(settings, wanted, out)
-        code = assess_dataset(settings, wanted)
+        batches = batch.options(settings, run.folder.path, is_resumed=resume)
+        code = assess_dataset(settings, replace(wanted, run=replace(run, batch=batches)))
         figures = (run.folder.metrics, run.folder.report)
         before = [one.name for one in figures if one.exists()]
         if before:

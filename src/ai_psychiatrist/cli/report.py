@@ -24,7 +24,7 @@ from ai_psychiatrist.domain.risk import (
     RiskSource,
 )
 from ai_psychiatrist.llm.reasons import Reason
-from ai_psychiatrist.results.page.sentences import band_words, total_words
+from ai_psychiatrist.results.page.sentences import band_words, believed_total, total_words
 from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.results.wording import (
     danger_headline,
@@ -40,14 +40,7 @@ _PIPE_WIDTH: Final = 100
 _ITEM_WIDTH: Final = 13
 _SCORE_WIDTH: Final = 12
 """As long as the longest words of the two columns."""
-_CHANGES: Final = {
-    Change.ERASED: "struck out",
-    Change.ALONE: "alone",
-    Change.REVERSED: "reversed",
-    Change.TEN_YEARS_BACK: "10 years back",
-    Change.REWORDED: "asked otherwise",
-    Change.SILENT: "nothing said",
-}
+
 _VERDICT_STYLES: Final = {
     DriveVerdict.EVIDENCE_DRIVEN: "green",
     DriveVerdict.OVER_DETERMINED: "green",
@@ -98,17 +91,8 @@ def _heading(result: Assessment) -> Iterator[str | Text]:
             f"Total: between {scores.total_score_min} and {scores.total_score_max} of 24 "
             f"({scores.na_count} items unknown), {band}"
         )
-    interval = None if scores is None else scores.total_interval
-    if scores is not None and interval is not None:
-        beliefs = [item.belief for item in scores.items.values() if item.belief is not None]
-        sources = dict.fromkeys(source.value for belief in beliefs for source in belief.sources)
-        is_calibrated = all(belief.calibrated for belief in beliefs)
-        kind = "recalibrated" if is_calibrated else "uncalibrated"
-        yield Text(
-            f"Believed: {interval.low} to {interval.high} at {interval.level:.0%}, mean "
-            f"{interval.mean:.1f} ({kind}, from {', '.join(sources)})",
-            style="dim",
-        )
+    if believed := believed_total(result):
+        yield Text(believed, style="dim")
 
 
 def _transcript(result: Assessment) -> Iterator[str | Text]:
@@ -123,7 +107,7 @@ def _transcript(result: Assessment) -> Iterator[str | Text]:
         )
         yield Text(f"Speakers (turns): {', '.join(speakers)}")
     notes = (
-        f"{_in_words(note.code)} ({note.count})"
+        f"{words(note.code)} ({note.count})"
         for note in read.notes
         if note.code != "speakers_assumed"
     )
@@ -178,17 +162,12 @@ def _score(result: Assessment, item: ItemAssessment) -> Text:
 
 def _drive(drive: ItemDrive) -> Text:
     """Return the verdict, its reason, and the score under each change."""
-    lines = [f"{_in_words(drive.verdict)}: {_in_words(drive.reason)}"]
-    for change, name in _CHANGES.items():
+    lines = [f"{words(drive.verdict)}: {words(drive.reason)}"]
+    for change in Change:
         found = drive.scores[change]
         code = "" if found.code is None else f" ({found.code.value})"
-        ends = {
-            ScoringEnd.SCORED: str(found.score),
-            ScoringEnd.NOT_DETERMINABLE: "no score",
-            ScoringEnd.NOT_MADE: "not made",
-            ScoringEnd.FAILED: f"failed{code}",
-        }
-        lines.append(f"{name}: {ends[found.end]}")
+        end = str(found.score) if found.end is ScoringEnd.SCORED else words(found.end)
+        lines.append(f"{words(change)}: {end}{code}")
     return Text("\n".join(lines), style=_VERDICT_STYLES[drive.verdict])
 
 
@@ -204,7 +183,7 @@ def _evidence(item: ItemAssessment, turn_seconds: Sequence[float | None]) -> Tex
             parts.append(line.append(f"[turn {turn + 1}{_at(turn_seconds, turn)}]", style="dim"))
     lines = Text("\n").join(parts)
     for quote in item.unverified_quotes:
-        reason = _in_words(quote.reason.value) if quote.reason else "not checked"
+        reason = words(quote.reason) if quote.reason else "not checked"
         lines.append(f"\nunverified ({reason}): {plain(quote.text)}", style="red")
     return lines
 
@@ -216,7 +195,7 @@ def _quote(quote: Quote, turn_seconds: Sequence[float | None]) -> Text:
     )
     facts = [quote.polarity.value]
     if quote.frequency is not Frequency.UNSTATED:
-        facts.append(_in_words(quote.frequency.value))
+        facts.append(words(quote.frequency))
     if quote.timeframe is not Timeframe.UNSTATED:
         facts.append(quote.timeframe.value)
     shown = Text(f"“{plain(quote.text)}” ")
@@ -229,10 +208,6 @@ def _at(turn_seconds: Sequence[float | None], turn: int) -> str:
         return ""
     minutes, rest = divmod(int(seconds), 60)
     return f" at {minutes}:{rest:02}"
-
-
-def _in_words(code: str) -> str:
-    return code.replace("_", " ")
 
 
 def _sections(result: Assessment) -> Iterator[tuple[str, str]]:
