@@ -150,7 +150,11 @@ def measure_run(
     groups = None
     if by is not None:
         # Before the other figures, so that a column that is not there is named at once.
-        splits = {one.unit_id: one.split for one in files.units.values() if one.split is not None}
+        splits = {
+            unit_id: one.split
+            for unit_id, one in files.units.items()
+            if one.split is not None and (files.wanted is None or unit_id in files.wanted)
+        }
         groups = subgroups(predictions, labels, by, splits=splits, participants=participants)
     metrics = compute_metrics(predictions, labels, participants=participants)
     if selection == WHOLE and given is None:
