@@ -184,6 +184,51 @@ def test_agreement_of_two_raters_is_shown_beside_the_program(site: Site) -> None
     second.axe()
 
 
+def test_by_keyboard_alone_an_adjudicator_decides_where_two_raters_differ(site: Site) -> None:
+    first, second = site.person().named("Ada"), site.person().named("Bo")
+    path = first.assess()
+    first.rate(path, "uu3uuuu1")
+    second.rate(path, "uu1uuuu1")
+    third = site.person().named("Cy")
+    page, press = third.open(path), third.page.keyboard.press
+    for way in ("?show=result", "/adjudicate"):
+        _tab_to(third, f"a[href$='{way}']")
+        with page.expect_navigation():
+            press("Enter")
+    sleep = page.locator("fieldset.rate", has_text="Sleep")
+    assert page.locator("fieldset.rate:has(.differs)").count() == 1
+    assert sleep.locator("li").all_inner_texts() == ["ada: 3", "bo: 1"]
+    third.axe()
+    _tab_to(third, "#save")
+    press("Enter")
+    page.wait_for_selector("#failed:has-text('PHQ8_Sleep')")
+    _tab_to(third, "fieldset[data-item='PHQ8_Sleep'] select")
+    press("2")
+    press("Tab")
+    page.keyboard.type("nearly every night, and she says why")
+    with page.expect_navigation():
+        press("Enter")
+    assert sleep.locator("select").input_value() == "2"
+    assert sleep.locator("input").input_value() == "nearly every night, and she says why"
+    third.axe()
+    (gold,) = (row["gold"] for row in _rows(third, path) if row["kind"] == "gold")
+    assert (gold["PHQ8_Sleep"]["score"], gold["PHQ8_Sleep"]["reason"]) == (
+        2,
+        "nearly every night, and she says why",
+    )
+    assert (gold["PHQ8_Moving"]["score"], gold["PHQ8_Tired"]["score"]) == (1, None)
+
+
+def _tab_to(person: Person, selector: str) -> None:
+    """Press the Tab key until an element has the focus."""
+    is_there = "(selector) => document.activeElement.matches(selector)"
+    for _ in range(200):
+        person.page.keyboard.press("Tab")
+        if person.page.evaluate(is_there, selector):
+            return
+    pytest.fail(f"no Tab leads to {selector}")
+
+
 def test_erasing_asks_for_the_word_and_leaves_nothing(site: Site) -> None:
     person = site.person()
     path = person.assess()

@@ -100,6 +100,17 @@ def test_name_that_would_act_on_a_terminal_is_escaped(tmp_path: Path) -> None:
     assert "\x1b" not in checked.stdout
 
 
+def test_a_folder_with_a_table_of_interviews_alone_is_told_first_how_to_read_it(
+    tmp_path: Path,
+) -> None:
+    labels = "id,transcript,phq8_total,odd\n1,Patient: hm,-99,5\n"
+    (tmp_path / "labels.csv").write_text(labels, encoding="utf-8")
+    checked = run("check", tmp_path)
+    _, _, hints = checked.stdout.partition("what to do:\n")
+    assert hints.lstrip().startswith("texts_in_table in labels.csv: where each row is an interview")
+    assert "--missing=-99" in hints
+
+
 @pytest.fixture
 def first_names(tmp_path: Path) -> Path:
     """A folder of two files, of which one has labels that nobody knows, and of a document."""

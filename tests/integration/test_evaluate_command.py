@@ -617,6 +617,11 @@ def test_runs_over_other_texts_or_labels_are_not_compared(tmp_path: Path) -> Non
             assert ("their datasets differ" in err) == (name == "texts")
             other = "texts" if name == "labels" else "labels"
             assert f"the {other} of" not in err
+            said = " ".join(err.split())
+            cure = "ai-psychiatrist evaluate metrics plain --compare labels --labels FILE"
+            assert (cure in said) == (name == "labels")
+    named = ("metrics", "plain", "--compare", "labels", "--labels", "one/labels.csv")
+    assert evaluate(tmp_path, *named).code == 0
     speakers = ("run", made["plain"], "--out", "alone", "--speakers", "participant-only")
     evaluate(tmp_path, *speakers)
     assert "participant-only" in evaluate(tmp_path, "compare", "plain", "alone").err

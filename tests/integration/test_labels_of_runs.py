@@ -96,6 +96,24 @@ def test_labels_that_are_gone_are_not_forgotten_in_silence(talks: Path) -> None:
     assert lines(run / "labels.jsonl") == []
 
 
+@pytest.mark.parametrize(("kept", "code"), [(0, 2), (1, 0)], ids=["killed", "stopped"])
+def test_a_run_that_is_not_done_is_told_the_command_that_goes_on(
+    talks: Path, kept: int, code: int
+) -> None:
+    predictions = begun(talks) / "predictions.jsonl"
+    written = predictions.read_text("utf-8").splitlines(keepends=True)
+    predictions.write_text("".join(written[:kept]), "utf-8")
+    if not kept:
+        predictions.unlink()
+    ended = evaluate(talks.parent, "metrics", "run")
+    assert ended.code == code
+    said = " ".join(ended.err.split())
+    assert ("2 of 3 units are not assessed yet" in said) == bool(kept)
+    command = said.partition("go on with it: ai-psychiatrist evaluate ")[2].partition(",")[0]
+    assert evaluate(talks.parent, *command.split()).code == 0
+    assert "go on with it" not in evaluate(talks.parent, "metrics", "run").err
+
+
 def test_figures_of_before_are_named_when_a_run_goes_on(talks: Path) -> None:
     begun(talks)
     assert evaluate(talks.parent, "metrics", "run").code == 0

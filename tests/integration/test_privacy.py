@@ -147,6 +147,7 @@ COMMANDS = {
     "records export",
     "records import",
     "reviews import",
+    "reviews agreement",
     "reviews adjudicate",
     "reviews labels",
     "jobs webhooks",

@@ -40,6 +40,7 @@ class Kept:
             transcript=parse_transcript(TEXT),
             result=json.dumps({"quantitative": None}).encode(),
             figures=Figures(status="complete"),
+            subject="S-17",
         )
         opened.add(record)
 
@@ -121,6 +122,25 @@ def test_scores_of_a_table_are_ratings_of_each_rater_and_a_second_import_changes
     assert (changed.code, "never changed" in changed.err) == (2, True)
 
 
+WIDE = ",".join(f"PHQ8 {number}" for number in range(1, 9))
+SPELT = {
+    "a row an item": table(*scores()).replace("assessment_id,rater,item", "Record ID,Rater,Item"),
+    "items by numbers": "assessment_id,rater,item,score\n"
+    + "".join(f"{RECORD},ann,phq8_{number},1\n" for number in range(1, 9)),
+    "items by words": table(*scores()).replace(SLEEP, "Trouble falling asleep"),
+    "a row a rater": f"record_id;Rater ID;{WIDE.replace(',', ';')}\n{RECORD};ann{';1' * 8}\n",
+    "by the participant": f"participant,rater,{WIDE}\nS-17,ann{',1' * 8}\n",
+}
+
+
+@pytest.mark.parametrize("content", SPELT.values(), ids=SPELT)
+def test_columns_and_items_are_known_by_the_names_that_files_of_labels_have(
+    kept: Kept, content: str
+) -> None:
+    assert kept.take(content).out == "ratings stored: 1, there already: 0\n"
+    assert [one.score for one in kept.ratings()["import:ann"].items] == [1] * 8
+
+
 def test_raters_who_had_seen_the_scores_count_as_such(kept: Kept) -> None:
     assert kept.take(table(*scores()), "--seen").code == 0
     assert kept.ratings()["import:ann"].phase is ReviewPhase.SEEN
@@ -196,6 +216,12 @@ REFUSED = {
     "not JSON": ("{", "inception", "no valid JSON"),
     "no user": (document(documentId=""), "inception", "1-60 characters"),
     "other record": (document(documentTitle="x"), "inception", "no assessment is stored"),
+    "other subject": (
+        SPELT["by the participant"].replace("S-17", "S-18"),
+        "csv",
+        "line 2: no assessment is stored under its id, nor a subject",
+    ),
+    "a column twice": ("rater,Rater ID\n", "csv", "mean the same"),
     "seven items": (table(*scores()[1:]), "csv", "PHQ8_NoInterest are missing"),
     "score four": (table(*scores(changed={SLEEP: 4})), "csv", "line 4: a score is 0 to 3"),
     "two scores": (table(*scores(), scores()[2] | {"score": 2}), "csv", "line 10"),

@@ -1,5 +1,6 @@
 """Runs in the database, through the real commands: done here, by workers, stopped, erased."""
 
+import gc
 import json
 import secrets
 import signal
@@ -13,6 +14,7 @@ from psycopg import sql
 
 from tests.fakes.model_server import FAULTS, ModelServerThread, Reply, Request, good_replies
 from tests.integration.command import COMMAND, Finished, environment_of, run
+from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 from tests.integration.started import Started, start
 from tests.jobs.places import Place, own_database, server_address
@@ -55,7 +57,10 @@ def place(address: str, tmp_path: Path) -> Place:
 
 
 def evaluated(place: Place, *arguments: str, **settings: str) -> Finished:
-    return run(["evaluate", *arguments], place.folder, place.settings | settings)
+    """Run a command here, where a connection that it leaves open is a warning, and so an error."""
+    done = run_here(["evaluate", *arguments], place.folder, place.settings | settings)
+    gc.collect()
+    return done
 
 
 def begun(place: Place, *arguments: str, **settings: str) -> Finished:

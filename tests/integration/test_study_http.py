@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import re
 import threading
 import uuid
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.reviews import agreed
 from ai_psychiatrist.store.store import Store
+from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.stored import rate, store
 
@@ -26,9 +29,16 @@ FALLING = RISING[::-1]
 class Study:
     """A server, and the store behind it."""
 
-    def __init__(self, client: httpx.Client, store: Store) -> None:
+    def __init__(self, client: httpx.Client, folder: Path, store: Store) -> None:
         self.client = client
+        self.folder = folder
         self.store = store
+
+    def printed(self, *options: str) -> str:
+        command = ["reviews", "agreement", *options]
+        done = run_here(command, self.folder, {"DATA_STATE_DIR": str(self.folder)})
+        assert (done.code, done.err) == (0, "")
+        return done.out
 
     def agreement(self) -> dict[str, object]:
         response = self.client.get("/v1/agreement")
@@ -47,7 +57,7 @@ class Study:
 def study(tmp_path: Path) -> Iterator[Study]:
     app = create_app(settings_with(tmp_path))
     with client_of(app) as client:
-        yield Study(client, app.state.services.stores.open(LOCAL.tenant))
+        yield Study(client, tmp_path, app.state.services.stores.open(LOCAL.tenant))
 
 
 def at(found: object, path: str) -> object:
@@ -120,6 +130,11 @@ def test_a_table_has_a_row_for_each_figure_and_names_raters_to_admins(study: Stu
     ]
     assert (pair["first"], pair["second"], pair["n"]) == ("local:ann", "local:ben", "12")
     found = study.agreement()
+    assert study.printed("--csv").splitlines() == answer.text.splitlines()
+    assert json.loads(study.printed("--json")) == found
+    assert re.search(
+        r"blind +raters +local:ann +local:ben +limits +0\.000 +0\.000", study.printed()
+    )
     (kappa,) = [
         row
         for row in rows

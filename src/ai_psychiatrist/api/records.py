@@ -312,7 +312,7 @@ async def read_subject(subject_id: SubjectId, records: RecordsOf) -> Response:
     """Return what a subject was called, and how many assessments of it are stored."""
 
     def read(store: Store) -> SubjectResult:
-        name, count = store.keys.name(subject_id), store.lists.of_subject(subject_id)
+        name, count = store.keys.name(subject_id), len(store.lists.of_subject(subject_id))
         if not count:
             raise NotFound("subject_not_found")
         return SubjectResult(subject_id=subject_id, subject=name, assessments=count)

@@ -81,7 +81,7 @@ COMMANDS: Final = {
     ),
     "reviews": LazyCommand(
         place="reviews:reviews_app",
-        help="Take in ratings, decide gold scores, and make labels of them.",
+        help="Take in ratings, measure agreement, decide gold scores, and make labels of them.",
     ),
     "jobs": LazyCommand(place="jobs:jobs_app", help="Look after what is told of jobs."),
     "audit": LazyCommand(

@@ -20,7 +20,7 @@ from ai_psychiatrist.cli.dataset_options import (
 from ai_psychiatrist.cli.options import JsonOption, with_option_groups
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings import quiet, read_settings
-from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, Dataset
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, Dataset, IssueCode
 from ai_psychiatrist.evaluation.datasets.names import split_name
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.datasets.splits import drawn_splits, write_splits
@@ -223,10 +223,15 @@ def _print_table(dataset: Dataset) -> None:
 
 
 def _hint_lines(dataset: Dataset) -> Iterator[str]:
-    """Yield what to do, each sentence once."""
+    """Yield what to do, each sentence once; where no text is read, first where texts may lie."""
+    has_texts = len(dataset.unreadable) < len(dataset.units)
+    ordered = sorted(
+        dataset.issues_by_code.items(),
+        key=lambda one: has_texts or one[0] is not IssueCode.TEXTS_IN_TABLE,
+    )
     hints = dict.fromkeys(
         f"{code}: {place.hint}" if len(places) > 1 else f"{code} in {_at(place)}: {place.hint}"
-        for code, places in dataset.issues_by_code.items()
+        for code, places in ordered
         for place in places
         if place.hint
     )

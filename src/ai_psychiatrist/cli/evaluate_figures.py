@@ -176,6 +176,8 @@ def metrics(
         from ai_psychiatrist.cli.metrics_table import print_metrics  # noqa: PLC0415
 
         print_metrics(measured)
+    if measured.unfinished:
+        say(plain(measured.unfinished))
     if measured.labels is not None:
         say(*map(plain, (str(measured.labels), *measured.labels.odd)))
 

@@ -24,13 +24,13 @@ from ai_psychiatrist.cli.options import JsonOption, RunFolderArgument
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.run_source import (
     brought_up_to_date,
-    database,
     noting_read_words,
     open_run,
+    opened_database,
     run_cipher,
 )
 from ai_psychiatrist.cli.settings import read_settings
-from ai_psychiatrist.cli.stores import audited
+from ai_psychiatrist.cli.stores import audited, opened_stores
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.evaluation.report.unit_table import write_table
 from ai_psychiatrist.evaluation.runs.run import RunState, state_of
@@ -40,7 +40,7 @@ from ai_psychiatrist.evaluation.runs.served_models import served_in
 from ai_psychiatrist.evaluation.runs.shards import merge_shards
 from ai_psychiatrist.evaluation.runs.unit_words import write_unit
 from ai_psychiatrist.store.run_places import run_in_database, write_pointer
-from ai_psychiatrist.wiring.records import database_runs, stores_of
+from ai_psychiatrist.wiring.records import database_runs
 
 runs_app = CommandApp()
 
@@ -110,9 +110,9 @@ def _show_here(folder: RunFolder, run_id: str) -> None:
     """Make a folder of a run; raises `InputError` where there is no such run."""
     if folder.run.exists():
         fail(f"{folder.path} holds a run already: leave out --run, or name another folder")
-    runs = database().runs
-    runs.open(run_id, folder.path)
-    folder.restore(runs.files(run_id))
+    with opened_database() as place:
+        place.runs.open(run_id, folder.path)
+        folder.restore(place.runs.files(run_id))
     write_pointer(folder.path, run_id)
 
 
@@ -131,7 +131,8 @@ def stop(run: RunFolderArgument) -> None:
     What is under way comes to its end. `evaluate run --resume` goes on.
     """
     run_id = _in_database(run)
-    count = database().runs.withdraw(run_id)
+    with opened_database() as place:
+        count = place.runs.withdraw(run_id)
     typer.echo(f"{count} units wait no more; go on with --resume")
 
 
@@ -146,13 +147,14 @@ def erase(
     Texts, prompts, replies and outcomes are gone, here and in backups. What lies in the folder
     stays: figures and results, which hold no words.
     """
-    run_id, stores = _in_database(run), stores_of(read_settings())
-    runs = database_runs(stores).runs
-    if not yes:
-        typer.confirm(f"Erase the run {run_id} for good?", abort=True, err=True)
-    with audited(stores, LOCAL.tenant, "run_erased", run_id, is_required=False):
-        is_known = runs.erase(run_id)
-        typer.echo("erased" if is_known else "there was nothing left of it")
+    run_id = _in_database(run)
+    with opened_stores(read_settings()) as stores:
+        runs = database_runs(stores).runs
+        if not yes:
+            typer.confirm(f"Erase the run {run_id} for good?", abort=True, err=True)
+        with audited(stores, LOCAL.tenant, "run_erased", run_id, is_required=False):
+            is_known = runs.erase(run_id)
+            typer.echo("erased" if is_known else "there was nothing left of it")
 
 
 def _in_database(folder: Path) -> str:

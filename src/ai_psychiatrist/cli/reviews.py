@@ -1,33 +1,45 @@
-"""The `reviews` commands: ratings of other programs, gold scores, and labels made of both."""
+"""The `reviews` commands: ratings of other programs, agreement, gold scores, and labels."""
 
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
 from ai_psychiatrist.access.sessions import local_rater
 from ai_psychiatrist.cli.command_app import CommandGroup
+from ai_psychiatrist.cli.console import WIDE, console_of, numbers, plain, print_json, table_of
+from ai_psychiatrist.cli.options import JsonOption
 from ai_psychiatrist.cli.stores import TenantOption, audited, known_store, opened_stores
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.evaluation.measuring import require_extra
 from ai_psychiatrist.infrastructure.private_files import write_new, writing_to
-from ai_psychiatrist.results.tables import TableFormat, written
+from ai_psychiatrist.results.tables import Cell, TableFormat, written
 from ai_psychiatrist.reviews.adjudication import adjudicate
+from ai_psychiatrist.reviews.agreed import agreed
+from ai_psychiatrist.reviews.agreement_result import AGREEMENT_COLUMNS, agreement_rows
 from ai_psychiatrist.reviews.labels import LABEL_COLUMNS, LabelSource, labels_of
 from ai_psychiatrist.reviews.rating_files import RatingFormat, read_decisions, read_ratings
 from ai_psychiatrist.reviews.rating_import import import_ratings
 
+_SHOWN_TEXTS: Final = ("section", "compared", "first", "second", "figure")
+_SHOWN_NUMBERS: Final = ("value", "low", "high", "n")
+_SHOWN: Final = (*_SHOWN_TEXTS, *_SHOWN_NUMBERS, "reason")
+
 reviews_app = CommandGroup(
-    help="Take in ratings, decide gold scores, and make labels of them.",
+    help="Take in ratings, measure agreement, decide gold scores, and make labels of them.",
     epilog="""
 Examples:
 
   ai-psychiatrist reviews import ratings.csv
 
   ai-psychiatrist reviews import spans.json --format label-studio --scores scores.csv
+
+  ai-psychiatrist reviews agreement --csv > agreement.csv
 
   ai-psychiatrist reviews adjudicate decisions.csv --by senior-rater
 
@@ -67,6 +79,50 @@ def import_reviews(
         with audited(stores, tenant, "ratings_imported"):
             found = import_ratings(store, entries, phase=phase)
     typer.echo(f"ratings stored: {found.stored}, there already: {found.were_there}")
+
+
+@reviews_app.command("agreement")
+def show_agreement(
+    *,
+    as_json: JsonOption = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a row for each figure.")] = False,
+    tenant: TenantOption = LOCAL.tenant,
+) -> None:
+    """Show how far raters agree with one another and with the program, as /v1/agreement does.
+
+    The table has the figures over all items; --json and --csv have those of each item as well.
+    """
+    if as_json and as_csv:
+        raise InputError("choose one of --json and --csv", field="--csv")
+    require_extra()
+    with opened_stores() as stores:
+        store = known_store(stores, tenant)
+        with audited(stores, tenant, "agreement_seen"):
+            found = agreed(store, replace(LOCAL, tenant=tenant))
+    if as_json:
+        print_json(found.figures.model_dump(mode="json"))
+        return
+    rows = list(agreement_rows(found.figures, found.names))
+    if as_csv:
+        for line in written(rows, AGREEMENT_COLUMNS, TableFormat.CSV):
+            typer.echo(line, nl=False)
+        return
+    shown = (row for row in rows if row["item"] == "all" and row["n"])
+    cells = ([_shown(row[name]) for name in _SHOWN] for row in shown)
+    console_of(WIDE).print(
+        table_of([*_SHOWN_TEXTS, *numbers(*_SHOWN_NUMBERS), "reason"], cells, header_style="dim")
+    )
+    typer.echo(f"rated cases: {found.figures.cases}")
+    if found.figures.withheld:
+        typer.echo(
+            f"left out until you have committed your ratings of them: {found.figures.withheld}"
+        )
+
+
+def _shown(cell: Cell) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return "" if cell is None else plain(str(cell))
 
 
 @reviews_app.command("adjudicate")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ai_psychiatrist.cli.console import say
 from ai_psychiatrist.cli.settings import read_settings
-from ai_psychiatrist.cli.stores import audited
+from ai_psychiatrist.cli.stores import audited, opened_stores
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import ConfigurationError, require
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
@@ -22,7 +22,7 @@ from ai_psychiatrist.store.runs import RunStore
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.config.pipeline import load_pipeline
 from ai_psychiatrist.validation.jsonl.run import ValidationOptions
-from ai_psychiatrist.wiring.records import database_runs, stores_of
+from ai_psychiatrist.wiring.records import database_runs
 
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.runs.run import RunState
@@ -33,16 +33,22 @@ def run_cipher() -> Cipher | None:
     return cipher_of(read_settings().data.key_file)
 
 
-def database() -> DatabaseRuns:
-    """Return the runs in the database; raises as `database_runs` does."""
-    return database_runs(stores_of(read_settings()))
+@contextmanager
+def opened_database() -> Iterator[DatabaseRuns]:
+    """Open the runs in the database for a block; raises as `database_runs` does."""
+    with opened_stores(read_settings()) as stores:
+        yield database_runs(stores)
 
 
-def open_run(folder: Path, *, is_read_only: bool = False) -> RunStore:
-    """Return the ledger of a run; raises `InputError` when there is none."""
+@contextmanager
+def open_run(folder: Path, *, is_read_only: bool = False) -> Iterator[RunStore]:
+    """Open the ledger of a run for a block; raises `InputError` when there is none."""
     if run_in_database(folder) is not None:
-        return database().open(folder)
-    return RunStore.open(folder, cipher=run_cipher(), is_read_only=is_read_only)
+        with opened_database() as runs, runs.open(folder) as ledger:
+            yield ledger
+        return
+    with RunStore.open(folder, cipher=run_cipher(), is_read_only=is_read_only) as ledger:
+        yield ledger
 
 
 @contextmanager
@@ -52,7 +58,10 @@ def noting_read_words(folder: Path) -> Iterator[None]:
     if run is None:
         yield
         return
-    with audited(stores_of(read_settings()), LOCAL.tenant, "run_words_read", run):
+    with (
+        opened_stores(read_settings()) as stores,
+        audited(stores, LOCAL.tenant, "run_words_read", run),
+    ):
         yield
 
 
@@ -72,8 +81,8 @@ def brought_up_to_date(*folders: Path) -> list["RunState"]:
     # What it imports is for runs in the database alone.
     from ai_psychiatrist.interface.shared_run import collected  # noqa: PLC0415
 
-    place = database()
-    return [collected(place.runs, place.open(run.path), run) for run in shared]
+    with opened_database() as place:
+        return [collected(place.runs, place.open(run.path), run) for run in shared]
 
 
 def open_or_create_run(folder: Path, config: Path | None) -> RunStore:

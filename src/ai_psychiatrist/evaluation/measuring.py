@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import to_jsonable_python
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.given_labels import GivenLabels, read_given_labels
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
@@ -19,7 +19,12 @@ from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
 from ai_psychiatrist.evaluation.runs.provenance import made_otherwise
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
-from ai_psychiatrist.evaluation.runs.run_list import RunName, name_of, refuse_incomparable
+from ai_psychiatrist.evaluation.runs.run_list import (
+    RunName,
+    name_of,
+    refuse_incomparable,
+    resume_sentence,
+)
 from ai_psychiatrist.evaluation.runs.units_file import (
     RunUnit,
     participants_of,
@@ -107,6 +112,9 @@ class Measured:
     labels: GivenLabels | None = None
     """Those that were given; `None` for those that the run keeps."""
 
+    unfinished: str = ""
+    """How many units have no prediction yet, and which command goes on; empty when all have."""
+
     def as_json(self) -> dict[str, object]:
         """Return all figures."""
         compared = [comparison.as_json() for comparison in self.comparisons]
@@ -150,7 +158,11 @@ def measure_run(
     groups = None
     if by is not None:
         # Before the other figures, so that a column that is not there is named at once.
-        splits = {one.unit_id: one.split for one in files.units.values() if one.split is not None}
+        splits = {
+            unit_id: one.split
+            for unit_id, one in files.units.items()
+            if one.split is not None and (files.wanted is None or unit_id in files.wanted)
+        }
         groups = subgroups(predictions, labels, by, splits=splits, participants=participants)
     metrics = compute_metrics(predictions, labels, participants=participants)
     if selection == WHOLE and given is None:
@@ -167,6 +179,17 @@ def measure_run(
         comparisons=comparisons,
         subgroups=groups,
         labels=files.given,
+        unfinished=_unfinished(files),
+    )
+
+
+def _unfinished(files: _RunFiles) -> str:
+    pending = files.requested - len(files.predictions)
+    if pending <= 0:
+        return ""
+    return (
+        f"{pending} of {files.requested} units are not assessed yet, and count as failed where "
+        f"they have labels; {resume_sentence(files.folder)}"
     )
 
 
@@ -219,9 +242,19 @@ def _read(folder: RunFolder, selection: Selection, given: FileOfLabels | None = 
 def _refuse_incomparable(
     first: RunFolder, others: Sequence[Path], given: FileOfLabels | None
 ) -> None:
+    _require_predictions(first)
     for other in map(RunFolder, others):
+        _require_predictions(other)
         require_kept_labels(other)
         refuse_incomparable(first, other, has_own_labels=given is None)
+
+
+def _require_predictions(folder: RunFolder) -> None:
+    """Raise `InputError` for a run that was killed before it wrote any."""
+    how_to_go_on = resume_sentence(folder)
+    if not folder.predictions.exists():
+        msg = f"{folder.path}: the run was stopped before its end; {how_to_go_on}"
+        raise InputError(msg, field="RUN")
 
 
 def _compared(first: _RunFiles, other: RunFolder) -> ComparedRuns:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,12 +12,24 @@ from typing import Any, Final
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import GoldRating
+from ai_psychiatrist.evaluation.datasets.label_columns import (
+    FILE_ID,
+    PERSON_ID,
+    column_meanings,
+    plain_name,
+    same_meaning,
+)
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.reviews.ratings import MOST_REASON
 
 FIELD: Final = "FILE"
 _MOST_BYTES: Final = 1 << 28
-_PREFIX: Final = "phq8"
+_ASSESSMENT: Final = "assessment_id"
+_COLUMNS: Final = (
+    *(_ASSESSMENT, "rater", "item", "kind", "score", "cannot_tell", "reason"),
+    *("start", "end", "text"),
+)
+_RATERS: Final = ("raterid", "annotator", "annotatorid", "clinician", "reviewer")
 _CANNOT_TELL: Final = frozenset({"cannottell", "unknown", "u"})
 _SPANS: Final = frozenset({"labels", "hypertextlabels"})
 _SCORES: Final = ("choices", "number", "rating")
@@ -41,6 +53,7 @@ class RatingEntry:
     place: str
     """Where in the file, such as `line 7`."""
     assessment_id: str
+    """Or what the subject of the only assessment is called."""
     rater: str
     item: Item | None = None
     """`None`: the rater looked for evidence, and this entry marks none."""
@@ -108,10 +121,15 @@ def _text_of(path: Path) -> str:
 
 
 def read_rows(text: str, columns: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield each row of a CSV with its place; raises `InputError` where a column is missing."""
+    """Yield each row of a CSV with its place; raises `InputError` where a column is missing.
+
+    Columns have the names of `_COLUMNS`, and items their keys, however the file spells them.
+    """
     first = text.partition("\n")[0]
     table = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
-    missing = [name for name in columns if name not in (table.fieldnames or ())]
+    table.fieldnames = names = _named(table.fieldnames or ())
+    has_items = not {*Item}.isdisjoint(names)
+    missing = [name for name in columns if name not in names and not (name == "item" and has_items)]
     if missing:
         raise InputError(f"line 1: the columns {', '.join(missing)} are missing", field=FIELD)
     try:
@@ -125,12 +143,33 @@ def read_rows(text: str, columns: tuple[str, ...]) -> Iterator[tuple[str, Mappin
         raise InputError(msg, field=FIELD) from None
 
 
+def _named(header: Sequence[str]) -> list[str]:
+    """Return what each column is: one of `_COLUMNS`, an item, or else as it is written.
+
+    Assessments are named by their ids, or by what files of labels call an interview or a person.
+    Raises `InputError` for two columns that mean the same.
+    """
+    own = {plain_name(name): name for name in _COLUMNS} | dict.fromkeys(_RATERS, "rater")
+    meanings = column_meanings(header)
+    names = [
+        own.get(plain_name(name), meaning if meaning in [*Item] else name)
+        for name, meaning in zip(header, meanings, strict=True)
+    ]
+    if _ASSESSMENT not in names:
+        identifiers = [meanings.index(one) for one in (FILE_ID, PERSON_ID) if one in meanings]
+        for at in identifiers[:1]:
+            names[at] = _ASSESSMENT
+    for at, name in enumerate(names):
+        if name in names[:at] and name in [*_COLUMNS, *Item]:
+            raise same_meaning("line 1", header[names.index(name)], header[at])
+    return names
+
+
 def item_named(name: object, place: str) -> Item:
-    """Return an item by its key or label, whatever the case and punctuation."""
-    plain = _plain(name)
+    """Return an item by its key, its label, or any name that files of labels have for it."""
+    (meaning,) = column_meanings([str(name)], are_items=True)
     for item in Item:
-        key = _plain(item.value)
-        if plain in {key, key.removeprefix(_PREFIX), _plain(item.label)}:
+        if item == meaning or plain_name(str(name)) == plain_name(item.label):
             return item
     msg = f"{place}: it names no item; the items are {', '.join(Item)}"
     raise InputError(msg, field=FIELD)
@@ -139,7 +178,7 @@ def item_named(name: object, place: str) -> Item:
 def score_in(given: object, place: str) -> int | None:
     """Return a score that may be followed by words, `None` where the rater cannot tell."""
     text = str(given).strip()
-    if _plain(text) in _CANNOT_TELL:
+    if plain_name(text) in _CANNOT_TELL:
         return None
     number = text.partition(" ")[0].removesuffix(".0")
     if number not in {"0", "1", "2", "3"}:
@@ -147,17 +186,19 @@ def score_in(given: object, place: str) -> int | None:
     return int(number)
 
 
-def _plain(name: object) -> str:
-    return "".join(one for one in str(name).casefold() if one.isalnum())
-
-
 def _of_table(text: str) -> Iterator[RatingEntry]:
-    for place, row in read_rows(text, ("assessment_id", "rater", "item")):
+    for place, row in read_rows(text, (_ASSESSMENT, "rater", "item")):
         if not row.get("kind", "committed").startswith("committed"):
+            continue
+        if "item" not in row:
+            whose = RatingEntry(place=place, assessment_id=row[_ASSESSMENT], rater=row["rater"])
+            for item in [one for one in Item if row.get(one)]:
+                given = score_in(row[item], place)
+                yield replace(whose, item=item, is_scored=True, score=given)
             continue
         said = RatingEntry(
             place=place,
-            assessment_id=row["assessment_id"],
+            assessment_id=row[_ASSESSMENT],
             rater=row["rater"],
             item=item_named(row["item"], place),
         )

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -36,21 +37,26 @@ def import_ratings(
     is stored.
     """
     ordered = sorted(entries, key=_whose)
-    prepared = [
-        (*whose, _committed(list(said), store, phase=phase))
-        for whose, said in groupby(ordered, key=_whose)
-    ]
+    prepared: dict[tuple[str, str], Committed] = {}
+    for (_, rater), group in groupby(ordered, key=_whose):
+        said = list(group)
+        record = _record(said[0], store)
+        whose = record.summary.id, rater
+        if whose in prepared:
+            msg = f"{said[0].place}: {rater!r} rates this assessment under another name as well"
+            raise InputError(msg, field=FIELD)
+        prepared[whose] = _committed(said, record, phase=phase)
     stored = 0
     with store.database.writing():
-        for record_id, rater, said in prepared:
+        for (record_id, rater), committed in prepared.items():
             known = committed_of(store.reviews.of(record_id)).get(rater)
             if known is None:
                 if phase is ReviewPhase.SEEN:
                     store.reviews.note_shown(rater, (record_id,))
                 store.reviews.begin(record_id, rater)
-                store.reviews.append(record_id, rater, said)
+                store.reviews.append(record_id, rater, committed)
                 stored += 1
-            elif known != said:
+            elif known != committed:
                 msg = f"{record_id}: other ratings of {rater!r} are stored, and never changed"
                 raise InputError(msg, field=FIELD)
     return ImportedRatings(stored=stored, were_there=len(prepared) - stored)
@@ -64,14 +70,23 @@ def _whose(entry: RatingEntry) -> tuple[str, str]:
     return entry.assessment_id, f"import:{name}"
 
 
-def _committed(entries: Sequence[RatingEntry], store: Store, *, phase: ReviewPhase) -> Committed:
+def _record(entry: RatingEntry, store: Store) -> Record:
+    """Return the assessment of an id, or the only one of a subject who is called so."""
+    with suppress(NotFound):
+        return store.get(entry.assessment_id)
+    subject = store.keys.find(entry.assessment_id)
+    found = () if subject is None else store.lists.of_subject(subject)
+    if len(found) == 1:
+        return store.get(found[0])
+    told = (
+        f"{len(found)} under its subject: name one by assessment_id" if found else "nor a subject"
+    )
+    raise InputError(f"{entry.place}: no assessment is stored under its id, {told}", field=FIELD)
+
+
+def _committed(entries: Sequence[RatingEntry], record: Record, *, phase: ReviewPhase) -> Committed:
     """Return all that one rater says of an assessment, checked against what is stored of it."""
     first = entries[0].place
-    try:
-        record = store.get(entries[0].assessment_id)
-    except NotFound:
-        msg = f"{first}: no assessment is stored under its id"
-        raise InputError(msg, field=FIELD) from None
     scores = _scores(entries)
     missing = [item.value for item in Item if item not in scores]
     if scores and missing:

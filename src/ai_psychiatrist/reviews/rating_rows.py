@@ -1,7 +1,6 @@
 """What people said as rows of a table: one for each score, stretch of words, verdict, statement."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement
@@ -15,120 +14,74 @@ from ai_psychiatrist.domain.review import (
     ReviewRow,
     SpanRating,
 )
-from ai_psychiatrist.results.tables import Row
+from ai_psychiatrist.results.tables import Cell, Row, as_row
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingRow:
-    """One thing that a rater said; empty cells do not belong to its kind."""
-
-    assessment_id: str
-    number: int
-    """The same in all rows that were said at once."""
-    rater: str
-    at: str
-    kind: str = ""
-    """`committed` and `committed_evidence`, or what the API calls it: `evidence`, `missed`,
-    `score`, `gold`."""
-    phase: str | None = None
-    item: str = ""
-    score: int | None = None
-    cannot_tell: bool | None = None
-    start: int | None = None
-    end: int | None = None
-    evidence: int | None = None
-    verdict: str | None = None
-    reason: str | None = None
-
-
-RATING_COLUMNS: Final = tuple(field.name for field in fields(RatingRow))
+RATING_COLUMNS: Final = (
+    *("assessment_id", "number", "rater", "at", "kind", "phase", "item", "score", "cannot_tell"),
+    *("start", "end", "evidence", "verdict", "reason"),
+)
+"""`number` is the same in all rows that were said at once. `kind` is `committed` or
+`committed_evidence`, or what the API calls it: `evidence`, `missed`, `score`, `gold`; cells that do
+not belong to it are empty."""
+ACKNOWLEDGEMENT_COLUMNS: Final = (
+    *("assessment_id", "number", "reader", "at", "start", "end", "note"),
+)
+"""A row says that one person has read one statement; `number` as above."""
+_Cells = Mapping[str, Cell]
 
 
 def rating_rows(assessment_id: str, rows: Iterable[ReviewRow]) -> Iterator[Row]:
     """Yield the rows of one assessment in the order in which all was said."""
     for row in rows:
-        about = RatingRow(
-            assessment_id=assessment_id,
-            number=row.number,
-            rater=row.rater,
-            at=row.at.isoformat(),
-        )
-        yield from map(asdict, _said(about, row))
+        about: _Cells = {"assessment_id": assessment_id, "number": row.number, "rater": row.rater}
+        for cells in _said(row):
+            yield as_row(RATING_COLUMNS, **about, at=row.at.isoformat(), **cells)
 
 
-def _said(about: RatingRow, row: ReviewRow) -> Iterator[RatingRow]:
+def _said(row: ReviewRow) -> Iterator[_Cells]:
     match row.said:
         case Committed(items=items, phase=phase, has_scores=has_scores):
-            of_phase = replace(about, phase=phase.value)
             for rating in items:
-                yield from _committed(of_phase, rating, has_scores=has_scores)
+                for cells in _committed(rating, has_scores=has_scores):
+                    yield {"phase": phase, **cells}
         case Adjudicated(items=gold):
             for one in gold:
-                of_item = replace(about, kind="gold", item=one.item.value)
-                yield replace(_scored(of_item, one.score), reason=one.reason or None)
+                reason = one.reason or None
+                yield {"kind": "gold", "item": one.item, "reason": reason, **_scored(one.score)}
         case ChangedScore(item=item, score=score):
-            yield _scored(replace(about, kind="score", item=item.value), score)
+            yield {"kind": "score", "item": item, **_scored(score)}
         case MissedEvidence(item=item, span=span):
-            yield _spanned(replace(about, kind="missed", item=item.value), span)
-        case EvidenceVerdict() as said:
-            yield replace(
-                about,
-                kind="evidence",
-                item=said.item.value,
-                evidence=said.evidence,
-                verdict=said.verdict.value,
-                reason=None if said.reason is None else said.reason.value,
-            )
+            yield {"kind": "missed", "item": item, **_spanned(span)}
+        case EvidenceVerdict(item=item, evidence=evidence, verdict=verdict, reason=why):
+            judged: _Cells = {"evidence": evidence, "verdict": verdict, "reason": why}
+            yield {"kind": "evidence", "item": item, **judged}
 
 
-def _committed(about: RatingRow, rating: ItemRating, *, has_scores: bool) -> Iterator[RatingRow]:
-    item = rating.item.value
+def _committed(rating: ItemRating, *, has_scores: bool) -> Iterator[_Cells]:
     if has_scores:
-        yield _scored(replace(about, kind="committed", item=item), rating.score)
+        yield {"kind": "committed", "item": rating.item, **_scored(rating.score)}
     for span in rating.evidence:
-        yield _spanned(replace(about, kind="committed_evidence", item=item), span)
+        yield {"kind": "committed_evidence", "item": rating.item, **_spanned(span)}
 
 
-def _scored(about: RatingRow, score: int | None) -> RatingRow:
-    return replace(about, score=score, cannot_tell=score is None)
+def _scored(score: int | None) -> _Cells:
+    return {"score": score, "cannot_tell": score is None}
 
 
-def _spanned(about: RatingRow, span: SpanRating) -> RatingRow:
-    return replace(about, start=span.start, end=span.end)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcknowledgementRow:
-    """That one person has read one statement of danger."""
-
-    assessment_id: str
-    number: int
-    """The same for all statements that were confirmed at once."""
-    reader: str
-    at: str
-    start: int
-    end: int
-    note: str | None
-    """Empty unless words are asked for."""
-
-
-ACKNOWLEDGEMENT_COLUMNS: Final = tuple(field.name for field in fields(AcknowledgementRow))
+def _spanned(span: SpanRating) -> _Cells:
+    return {"start": span.start, "end": span.end}
 
 
 def acknowledgement_rows(
     assessment_id: str, rows: Iterable[Acknowledgement], *, with_words: bool
 ) -> Iterator[Row]:
-    """Yield the rows of one assessment in the order in which all was confirmed."""
+    """Yield the rows of one assessment in the order in which all was confirmed.
+
+    `with_words`: whether what readers noted is among them.
+    """
     for row in rows:
-        for statement in row.said.statements:
-            yield asdict(
-                AcknowledgementRow(
-                    assessment_id=assessment_id,
-                    number=row.number,
-                    reader=row.reader,
-                    at=row.at.isoformat(),
-                    start=statement.start,
-                    end=statement.end,
-                    note=row.said.note if with_words else None,
-                )
-            )
+        about: _Cells = {"assessment_id": assessment_id, "number": row.number, "reader": row.reader}
+        note = row.said.note if with_words else None
+        for one in row.said.statements:
+            cells: _Cells = {"start": one.start, "end": one.end, "note": note}
+            yield as_row(ACKNOWLEDGEMENT_COLUMNS, **about, at=row.at.isoformat(), **cells)

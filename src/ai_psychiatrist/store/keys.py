@@ -147,14 +147,19 @@ class TenantKeys:
                 "created_at": database.now(),
             }
             if name is not None:
-                digest = tenant.digest(name)
-                named = select(subjects.c.id).where(own(subjects, name_digest=digest))
-                if (found := database.one(named)) is not None:
-                    return str(found.id)
+                if (known := self.find(name)) is not None:
+                    return known
                 sealed = self._seal(key).put(name.encode(), subject_id, "name")
-                row |= {"name_digest": digest, "sealed_name": sealed}
+                row |= {"name_digest": tenant.digest(name), "sealed_name": sealed}
             database.add(subjects, row)
         return subject_id
+
+    def find(self, name: str) -> str | None:
+        """Return the id of the subject of a name, `None` where there is none."""
+        digest = self._tenant_key(self._database.all(_STATE)).digest(name)
+        named = select(subjects.c.id).where(own(subjects, name_digest=digest))
+        found = self._database.one(named)
+        return None if found is None else str(found.id)
 
     def seal(self, subject_id: str) -> Seal:
         """Return what seals for a subject; raises `ArtifactMismatch` where its key is gone."""

@@ -193,10 +193,10 @@ class RecordLists:
         rows = self.database.all(listed.order_by(_SEEN.c.seq), of_rater=rater)
         return tuple(map(_record, rows))
 
-    def of_subject(self, subject_id: str) -> int:
-        """Return how many records of a subject are listed."""
+    def of_subject(self, subject_id: str) -> tuple[str, ...]:
+        """Return the ids of all records of a subject that are listed."""
         of_subject = select(records.c.id).where(IS_OWN, records.c.subject_id == subject_id)
-        return self.database.count(of_subject)
+        return tuple(str(row.id) for row in self.database.all(of_subject))
 
 
 def _is_hidden(wanted: PageWanted) -> ColumnElement[bool]:

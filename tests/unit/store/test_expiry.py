@@ -87,7 +87,7 @@ def test_what_is_hidden_counts_as_gone_everywhere(store: OpenedStore, clock: Clo
         store.interviews.load("talk")
     assert (listed(store), store.lists.finished("one"), store.opened.ids()) == ([], (), ())
     assert (store.interviews.list(), store.reviews.sealed()) == ((), [])
-    assert store.lists.of_subject(old.subject_id) == 0
+    assert store.lists.of_subject(old.subject_id) == ()
     assert waiting(store) == []
     assert store.reviews.mark() != mark
     assert store.removal.hidden() == 3

@@ -136,6 +136,13 @@ class IssueCode(StrEnum):
     NO_LABELS = "no_labels", "units kept without labels: there is no label file"
     LABEL_MISSING = _no_label("label_missing", "in no label file")
     COLUMNS_UNKNOWN = "columns_unknown", "columns of label files that are not used"
+    FIELDS_UNKNOWN = "fields_unknown", "fields of lines that are not used"
+    SUMMARY_ROWS = "summary_rows", "rows of figures below the participants left out"
+    NONE_AMONG_WORDS = (
+        "none_among_words",
+        "`None` among answers in words read as no answer",
+        Cost.LABEL,
+    )
     SCORES_UNKNOWN = "scores_unknown", "file not used: no column of scores is known", Cost.LABEL
     IDENTIFIER_MISSING = (
         "identifier_missing",

@@ -25,23 +25,30 @@ from ai_psychiatrist.evaluation.datasets.label_columns import (
     SECOND_ITEMS,
     SPLIT,
     TRAIT,
+    UNKNOWN,
     column_meanings,
     column_places,
     item_scores,
 )
 from ai_psychiatrist.evaluation.datasets.label_files import CODES_HINT, missing_hint
-from ai_psychiatrist.evaluation.datasets.labels import are_codes_unclear, checked_labels
+from ai_psychiatrist.evaluation.datasets.label_tables import unused
+from ai_psychiatrist.evaluation.datasets.labels import (
+    are_codes_unclear,
+    checked_labels,
+    none_among_words,
+)
 from ai_psychiatrist.evaluation.datasets.names import identifier_of, split_name
 from ai_psychiatrist.evaluation.datasets.options import ReadingOptions
 from ai_psychiatrist.evaluation.datasets.texts import MOST_BYTES, Texts, TextSource, check_of
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge, open_regular, reason_of
-from ai_psychiatrist.services.transcripts.formats.chat_json import is_turn
+from ai_psychiatrist.services.transcripts.formats.chat_json import DIALOGUES, is_turn
 from ai_psychiatrist.services.transcripts.utterances import FileFault
 
 _ID_FIELDS: Final = ("unit_id", "id", "sample_id")
 _PERSON: Final = "participant_id"
 _ITEM_FIELDS: Final = ("items", "phq8_items")
 _LABEL_FIELDS: Final = frozenset({*_ITEM_FIELDS, "second_items"})
+_OF_INTERVIEWS: Final = frozenset({*DIALOGUES, "text"})
 _NO_SCORES: Final[Mapping[str, object]] = dict.fromkeys(Item, ())
 """Scores in a form that is not known: unreadable, not absent."""
 _NO_INTERVIEW: Final = frozenset(
@@ -94,6 +101,8 @@ def _with_labels(path: Path, found: list[_LabelledUnit], texts: Texts) -> list[D
             )
         )
         return [one.unit for one in found]
+    if issue := none_among_words([one.scores for one in found], where=path.name):
+        texts.issues.append(issue)
     hint = missing_hint((one.scores for one in found), options)
     read = [(one, *checked_labels(one.scores, options)) for one in found]
     has_none = all(labels is None for _, labels, _ in read)
@@ -119,6 +128,7 @@ def _with_labels(path: Path, found: list[_LabelledUnit], texts: Texts) -> list[D
 
 def _labelled_units(path: Path, texts: Texts) -> Iterator[_LabelledUnit]:
     size, start = path.stat().st_size, 0
+    unknown: dict[str, int] = {}
     with open_regular(path) as file:
         for number, line in enumerate(iter(lambda: _line(file), b""), start=1):
             fields = _fields(line)
@@ -129,15 +139,28 @@ def _labelled_units(path: Path, texts: Texts) -> Iterator[_LabelledUnit]:
             meanings = _meanings(fields or {})
             unit = _unit(fields, meanings, number, source, texts) if line.strip() else None
             if unit is not None:
+                unknown = dict.fromkeys(_unknown_fields(meanings), number) | unknown
                 yield unit
             _add_digests(fields, meanings, number, line, texts)
             start += len(line)
             texts.options.on_progress(start, size)
+    if unknown:
+        code, names = IssueCode.FIELDS_UNKNOWN, sorted(unknown, key=unknown.__getitem__)
+        found = unused(code, names, where=path.name, line=unknown[names[0]])
+        texts.issues.append(found)
 
 
 def _meanings(fields: Mapping[str, object]) -> dict[str, str]:
     """Return what each field of a line means."""
     return dict(zip(fields, column_meanings(list(fields)), strict=True))
+
+
+def _unknown_fields(meanings: Mapping[str, str]) -> list[str]:
+    """Return the fields whose meaning is not known; what a recogniser writes is its own affair."""
+    if _OF_INTERVIEWS.isdisjoint(meanings):
+        return []
+    known = {*_OF_INTERVIEWS, *_ID_FIELDS, *_LABEL_FIELDS, "speakers"}
+    return [name for name, what in meanings.items() if what == UNKNOWN and name not in known]
 
 
 def _unit(

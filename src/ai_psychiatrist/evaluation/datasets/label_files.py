@@ -19,6 +19,7 @@ from ai_psychiatrist.evaluation.datasets.labels import (
     is_readable,
     merged,
     missing_codes,
+    none_among_words,
     unclear_binary,
     unclear_totals,
 )
@@ -53,6 +54,10 @@ class LabelFiles:
         self._options = options
         self._set_aside: set[str] = set()
         tables = of_wanted_rows(tables, options.rows)
+        self.issues += filter(
+            None,
+            (none_among_words([row.scores for row in one.rows], where=one.where) for one in tables),
+        )
         everybody = _by_unit(row for table in tables for row in table.rows)
         is_unclear = options.codes is None and are_codes_unclear(everybody)
         tables = [self._of_known_codes(table, is_unclear=is_unclear) for table in tables]

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import dropwhile, islice
+from itertools import dropwhile, islice, takewhile
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
@@ -39,6 +39,12 @@ _IMPORT_ROW: Final = '{"ImportId"'
 _MOST_HEADER_ROWS: Final = 5
 _LEAST_COLUMNS: Final = 2
 _NO_IDENTIFIERS: Final = frozenset({"nan", "null", "none", "#null!", "na", "n/a"})
+_SUMMARIES: Final = re.compile(
+    r"(?:mean|average|avg|mittel(?:wert)?|durchschnitt|median|mode)(?:sd)?|sd|se|sem|std(?:dev)?|"
+    r"(?:standard|std)(?:deviation|error|abweichung)|var(?:iance)?|n|count|anzahl|(?:grand)?total|"
+    r"gesamt|sum(?:me)?|min(?:imum)?|max(?:imum)?|range"
+)
+_PERCENTILE: Final = re.compile(r"\d{1,2}\s?%")
 _SPLIT: Final = re.compile(r"train|dev|test")
 _LETTER: Final = re.compile(r"[^\W\d]")
 _LONGEST_NAME: Final = 60
@@ -190,8 +196,20 @@ def read_label_table(
     places = {**named, **column_places(header.names, header.meanings, where=where)}
     rows: list[LabelRow] = []
     nameless: list[int] = []
-    for line, cells in lines:
-        written = unquoted(cells[named[FILE_ID]]) if named[FILE_ID] < len(cells) else ""
+    place = named[FILE_ID]
+    identified = [
+        (line, cells, unquoted(cells[place]) if place < len(cells) else "") for line, cells in lines
+    ]
+    summaries = [
+        *takewhile(
+            lambda row: _is_summary(row[2]) and not is_unit(unit_id(row[2])), reversed(identified)
+        )
+    ][::-1]
+    if summaries:
+        code, hint = IssueCode.SUMMARY_ROWS, f"named {_listed([name for *_, name in summaries])}"
+        line, count = summaries[0][0], len(summaries)
+        issues.append(DataIssue(where=where, code=code, line=line, count=count, hint=hint))
+    for line, cells, written in identified[: len(identified) - len(summaries)]:
         identifier = identifier_of(unit_id(written))
         if identifier is None or written.casefold() in _NO_IDENTIFIERS:
             nameless.append(line)
@@ -205,6 +223,12 @@ def read_label_table(
     return LabelTable(where=where, header=header, rows=rows, issues=issues, traits=traits)
 
 
+def _is_summary(name: str) -> bool:
+    """Tell a row of figures of the participants above, which is no participant."""
+    is_figure = _SUMMARIES.fullmatch(plain_name(name)) or _PERCENTILE.fullmatch(name)
+    return is_figure is not None
+
+
 def _column_issues(header: Header, where: str) -> Iterator[DataIssue]:
     words = [name for name in header.names if meaning_of(name) is Meaning.WORDS]
     if words:
@@ -213,9 +237,15 @@ def _column_issues(header: Header, where: str) -> Iterator[DataIssue]:
     both = zip(header.names, header.meanings, strict=True)
     unknown = [name for name, what in both if what == UNKNOWN and name.strip() not in ("", *words)]
     if unknown:
-        hint = f"not used as scores: {_listed(unknown)}; wanted are {WANTED_COLUMNS}"
-        code = IssueCode.COLUMNS_UNKNOWN
-        yield DataIssue(where=where, code=code, count=len(unknown), hint=hint)
+        yield unused(IssueCode.COLUMNS_UNKNOWN, unknown, where=where)
+
+
+def unused(
+    code: IssueCode, names: Sequence[str], *, where: str, line: int | None = None
+) -> DataIssue:
+    """Return the issue that names columns or fields whose meaning is not known."""
+    hint = f"not used as scores: {_listed(names)}; wanted are {WANTED_COLUMNS}"
+    return DataIssue(where=where, code=code, line=line, count=len(names), hint=hint)
 
 
 def _decoded(content: bytes, where: str) -> tuple[str, list[DataIssue]]:

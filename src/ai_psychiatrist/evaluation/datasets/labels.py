@@ -6,7 +6,7 @@ from string import ascii_lowercase
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, MAX_TOTAL_SCORE, Item
-from ai_psychiatrist.evaluation.datasets.dataset import IssueCode, Labels
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, IssueCode, Labels
 from ai_psychiatrist.evaluation.datasets.label_columns import (
     BINARY,
     SECOND_ITEMS,
@@ -18,6 +18,7 @@ from ai_psychiatrist.evaluation.datasets.options import LabelCodes, LabelOptions
 CUT_OFF: Final = 10
 """A total from which the binary label is 1. Source: Kroenke et al. 2009, J Affect Disord 114."""
 
+_NONE_HINT: Final = "write `Not at all` where it means that, and NA where there is no answer"
 _MOST_CODE: Final = 9_999
 _LEAST_PEOPLE: Final = 5
 """Fewer may all be unwell, or hold a slip of the pen."""
@@ -70,6 +71,8 @@ _CODED: Final = re.compile(r"[+-]?[0-9]{1,9}\s*(?:[-–:=]\s*)?(.*)", re.DOTALL)
 """A code with what it stands for."""
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(?:[.,]0*)?")
 _CODE: Final = re.compile(r"\d+")
+_LETTER_CODE: Final = re.compile(r"ao?0*([0-9])", re.IGNORECASE)
+"""An answer by its code in LimeSurvey, such as A1 or AO01, which counts from wherever one likes."""
 _QUOTED: Final = re.compile(r"=\"(.*)\"|'(.*)")
 """How spreadsheets keep a number from being changed."""
 
@@ -183,6 +186,7 @@ def _item(value: object, options: LabelOptions) -> int | None:
     answer = _in_words(value)
     if answer is not None:
         return answer
+    value = _without_letter(value)
     if options.codes is LabelCodes.FROM_1:
         number = _number(value, range(1, MAX_ITEM_SCORE + 2), options)
         return None if number is None else number - 1
@@ -270,7 +274,13 @@ def is_missing_code(cell: str, options: LabelOptions) -> bool:
 
 def item_numbers(given: Mapping[str, object]) -> Iterator[int]:
     """Yield the numbers, whatever they stand for, that are given for items."""
-    yield from numbers_of(given, [*Item, *SECOND_ITEMS.values()])
+    plain = {name: _without_letter(value) for name, value in given.items()}
+    yield from numbers_of(plain, [*Item, *SECOND_ITEMS.values()])
+
+
+def _without_letter(value: object) -> object:
+    found = _LETTER_CODE.fullmatch(unquoted(value)) if isinstance(value, str) else None
+    return value if found is None else found[1]
 
 
 def numbers_of(given: Mapping[str, object], names: Iterable[str]) -> Iterator[int]:
@@ -286,8 +296,8 @@ def numbers_of(given: Mapping[str, object], names: Iterable[str]) -> Iterator[in
 def are_codes_unclear(people: Mapping[str, Sequence[Mapping[str, object]]]) -> bool:
     """Tell items of which nobody can say whether they are coded from 0 or from 1.
 
-    Somebody has a 4; of several people none has a 0; or some answers are words, others numbers, and
-    no number is 0. `people`: identifier → what rows say of them.
+    Somebody has a 4; of several people none has a 0; or no number is 0, and some answers are words
+    or numbers behind a letter. `people`: identifier → what rows say of them.
     """
     numbers = {
         who: {number for row in rows for number in item_numbers(row) if 0 <= number <= 4}
@@ -298,13 +308,32 @@ def are_codes_unclear(people: Mapping[str, Sequence[Mapping[str, object]]]) -> b
     if 0 in every or not every:
         # No coding has both; of few people it is a slip of the pen.
         return MAX_ITEM_SCORE + 1 in every and len(given) >= _LEAST_PEOPLE
-    has_words = any(map(_has_words, (row for rows in people.values() for row in rows)))
-    return MAX_ITEM_SCORE + 1 in every or len(given) >= _LEAST_PEOPLE or has_words
+    is_mixed = any(map(_is_mixed, (row for rows in people.values() for row in rows)))
+    return MAX_ITEM_SCORE + 1 in every or len(given) >= _LEAST_PEOPLE or is_mixed
+
+
+def _is_mixed(row: Mapping[str, object]) -> bool:
+    """Tell answers that are not plain numbers alone: words, or codes of a letter and a number."""
+    answers = [row.get(item) for item in Item]
+    return _has_words(row) or any(_without_letter(one) is not one for one in answers)
 
 
 def _has_words(row: Mapping[str, object]) -> bool:
     answers = (row.get(item) for item in Item)
     return any(isinstance(one, str) and plain_name(one) in _ANSWERS for one in answers)
+
+
+def none_among_words(rows: Sequence[Mapping[str, object]], *, where: str) -> DataIssue | None:
+    """Return the issue of items that are `None` where others are answered in words.
+
+    The word may mean "not at all", or be what a program writes for an empty cell.
+    """
+    cells = [one for row in rows for item in Item if isinstance(one := row.get(item), str)]
+    count = sum(one.strip().casefold() == "none" for one in cells)
+    if not count or not any(map(_has_words, rows)):
+        return None
+    code = IssueCode.NONE_AMONG_WORDS
+    return DataIssue(where=where, code=code, count=count, hint=_NONE_HINT)
 
 
 def unclear_totals(rows: Sequence[Mapping[str, object]], options: LabelOptions) -> bool:

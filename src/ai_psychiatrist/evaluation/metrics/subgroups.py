@@ -1,5 +1,6 @@
 """Figures of groups of people, such as those of each site, and how the groups differ."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -60,6 +61,11 @@ class Group:
 
     value: str
     units: int
+    without_scores: int
+    """Those among them whose assessment failed or was not made: their items count as unknown."""
+    left_out: int
+    """Further units of this value, in no figure: without a label where others have one, and where
+    none has one without an assessment."""
     figures: Mapping[str, Figure]
     reason: str | None
     """Why there are no figures."""
@@ -154,7 +160,9 @@ def subgroups(
     members: dict[str, set[str]] = {}
     for unit in sorted(every & {*values}):
         members.setdefault(values[unit], set()).add(unit)
+    left_out = Counter(value for unit, value in values.items() if unit not in every)
     ordered = sorted(members, key=lambda value: (-len(members[value]), value))
+    scored = {*np.array(predictions.unit_ids)[predictions.rows["has_items"]].tolist()}
 
     def measured(units: set[str], seed: int) -> "_Measured":
         return _measured(predictions, labels, units, participants, resamples, seed)
@@ -188,11 +196,13 @@ def subgroups(
         groups=[
             Group(
                 value=value,
-                units=len(members[value]),
+                units=len(units := members.get(value, set())),
+                without_scores=len(units - scored),
+                left_out=left_out[value],
                 figures=_figures(found[value]) if value in found else {},
                 reason=None if value in found else _too_few("the group has"),
             )
-            for value in ordered
+            for value in (*ordered, *sorted(left_out.keys() - members))
         ],
         differences=differences,
     )

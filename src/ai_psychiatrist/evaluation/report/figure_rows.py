@@ -13,7 +13,7 @@ from ai_psychiatrist.evaluation.metrics.metric import shown_on
 from ai_psychiatrist.evaluation.metrics.outcomes import EvidenceFound, Outcomes
 from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Part, Scale
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
-from ai_psychiatrist.evaluation.metrics.subgroups import SHOWN, Subgroups
+from ai_psychiatrist.evaluation.metrics.subgroups import SHOWN, Group, Subgroups
 from ai_psychiatrist.evaluation.metrics.tree import Path
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, span
 from ai_psychiatrist.statistics.figure import Figure
@@ -258,7 +258,7 @@ def group_tables(found: Subgroups) -> GroupTables:
         ),
         figures=tuple(
             RowGroup(
-                f"{one.value}: {grouped(one.units)} units",
+                _group_title(one),
                 tuple(
                     _figure_row(figure, SHOWN[path], _key(path))
                     for path, figure in one.figures.items()
@@ -279,6 +279,15 @@ def group_tables(found: Subgroups) -> GroupTables:
             for one in found.differences
         ),
     )
+
+
+def _group_title(group: Group) -> str:
+    counts = [f"{grouped(group.units)} units"]
+    if group.without_scores:
+        counts.append(f"{grouped(group.without_scores)} of them failed or not assessed")
+    if group.left_out:
+        counts.append(f"{grouped(group.left_out)} more left out, without labels or not assessed")
+    return f"{group.value}: {', '.join(counts)}"
 
 
 def _key(path: str) -> str:

@@ -1,5 +1,6 @@
 """Runs beside others: what each is called, how far it is, and whether two may be compared."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +120,18 @@ def _listed(run: RunFolder) -> ListedRun:
     )
 
 
+def resume_sentence(folder: RunFolder) -> str:
+    """Say which command goes on with a run; where its dataset lies is not recorded."""
+    record = folder.require_run()
+    dataset = shlex.quote(str(part_of(record, "dataset").get("name", "DATASET")))
+    is_one_of_several = "variant" in record or "repeat" in record
+    out = shlex.quote(str(folder.path.parent if is_one_of_several else folder.path))
+    return (
+        f"go on with it: ai-psychiatrist evaluate run {dataset} --out {out} --resume, with the "
+        "options that it was begun with"
+    )
+
+
 def refuse_incomparable(
     first: RunFolder, second: RunFolder, *, has_own_labels: bool = True
 ) -> None:
@@ -177,4 +190,8 @@ def _units(first: RunFolder, second: RunFolder, *, has_own_labels: bool) -> Iter
         yield f"the texts of {texts} of {len(shared)} shared units differ"
     differing = sum(labels.get(unit) != other_labels.get(unit) for unit in shared)
     if differing and has_own_labels:
-        yield f"the labels of {differing} of {len(shared)} shared units differ"
+        both = " --compare ".join(shlex.quote(str(one.path)) for one in (first, second))
+        yield (
+            f"the labels of {differing} of {len(shared)} shared units differ; take the same for "
+            f"both: ai-psychiatrist evaluate metrics {both} --labels FILE"
+        )

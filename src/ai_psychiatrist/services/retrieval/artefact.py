@@ -29,8 +29,6 @@ SESSIONS_FILE: Final = "sessions.jsonl"
 OFFSETS_FILE: Final = "offsets.npy"
 SESSION_OF_FILE: Final = "session_of.npy"
 READINGS_FILE: Final = "readings.npy"
-PASSAGES_FILE: Final = "passages.npy"
-PASSAGE_SESSIONS_FILE: Final = "passage_sessions.npy"
 WORDS_FILE: Final = "bm25_words.json"
 WEIGHTS_FILE: Final = "bm25_weights.npy"
 WORD_CHUNKS_FILE: Final = "bm25_chunks.npy"
@@ -84,7 +82,7 @@ class ScoringRecord(_Record):
 class Manifest(_Record):
     """What an artefact was made with, and what is in it."""
 
-    format: Literal[2] = 2
+    format: Literal[3] = 3
     program: str
     """The version that made it."""
     dataset: str
@@ -202,12 +200,9 @@ def open_artefact(folder: Path, manifest: Manifest) -> Artefact:
             raise ArtifactMismatch(msg)
     arrays = {name: _read_array(folder / name, kind) for name, kind in kinds.items()}
     lines = np.memmap(folder / CHUNKS_FILE, dtype=np.uint8, mode="r")
-    people = _read_people(folder, arrays)
-    if not (
-        len(people.identities) == manifest.sessions
-        and len(people.passages) == len(people.passage_sessions)
-        and arrays[OFFSETS_FILE][-1] == len(lines)
-    ):
+    people = _read_people(folder)
+    fits = len(people.identities) == manifest.sessions and arrays[OFFSETS_FILE][-1] == len(lines)
+    if not fits:
         raise _unfitting(folder)
     unscored = np.full((manifest.chunks, len(Item)), NOT_SCORED, dtype=np.int8)
     return Artefact(
@@ -245,8 +240,6 @@ def _kinds(manifest: Manifest) -> dict[str, _Kind]:
         OFFSETS_FILE: _Kind(np.int64, (chunks + 1,), (1, _MOST_BYTES), is_starts=True),
         SESSION_OF_FILE: _Kind(np.int32, (chunks,), sessions),
         READINGS_FILE: _Kind(np.uint8, by_item, readings),
-        PASSAGES_FILE: _Kind(np.uint64, (None,)),
-        PASSAGE_SESSIONS_FILE: _Kind(np.int32, (None,), sessions),
     }
     if manifest.scoring is not None:
         kinds[manifest.scoring.file] = _Kind(np.int8, by_item, (NOT_SCORED, 3))
@@ -282,7 +275,7 @@ def _read_array(path: Path, kind: _Kind) -> npt.NDArray[Any]:
     return array
 
 
-def _read_people(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> People:
+def _read_people(folder: Path) -> People:
     try:
         content = read_regular(folder / SESSIONS_FILE, most_bytes=_MOST_BYTES)
         values = [orjson.loads(line) for line in content.splitlines()]
@@ -290,15 +283,13 @@ def _read_people(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> People
             {Item(key): int(score) for key, score in value.pop("labels").items()}
             for value in values
         ]
-        identities = [Identity(**value) for value in values]
+        identities = [
+            Identity(passages=frozenset(map(int, value.pop("passages"))), **value)
+            for value in values
+        ]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise _unusable(folder / SESSIONS_FILE, "is damaged") from None
-    return People(
-        identities=identities,
-        labels=labels,
-        passages=arrays[PASSAGES_FILE],
-        passage_sessions=arrays[PASSAGE_SESSIONS_FILE],
-    )
+    return People(identities=identities, labels=labels)
 
 
 def _read_index(

@@ -32,8 +32,6 @@ from ai_psychiatrist.services.retrieval.artefact import (
     MANIFEST_FILE,
     NOT_SCORED,
     OFFSETS_FILE,
-    PASSAGE_SESSIONS_FILE,
-    PASSAGES_FILE,
     READINGS_FILE,
     SCALES_FILE,
     SESSION_OF_FILE,
@@ -60,7 +58,6 @@ from ai_psychiatrist.services.retrieval.index import (
     dense_index,
     lexical_index,
 )
-from ai_psychiatrist.services.retrieval.people import passage_arrays
 from ai_psychiatrist.services.retrieval.settings import LEXICAL
 
 _BATCH: Final = 64
@@ -142,15 +139,12 @@ def _contents(sessions: Sequence[Session]) -> dict[str, _Content]:
         for number, chunk in cut
     ]
     readings = [[chunk.readings.get(item, Reading.NOTHING) for item in Item] for _, chunk in cut]
-    passages, passage_sessions = passage_arrays([session.identity for session in sessions])
     return {
         CHUNKS_FILE: lines,
         SESSIONS_FILE: [_session_line(session) for session in sessions],
         OFFSETS_FILE: np.cumsum([0, *map(len, lines)], dtype=np.int64),
         SESSION_OF_FILE: np.array([number for number, _ in cut], dtype=np.int32),
         READINGS_FILE: np.array(readings, dtype=np.uint8),
-        PASSAGES_FILE: passages,
-        PASSAGE_SESSIONS_FILE: passage_sessions,
     }
 
 
@@ -181,7 +175,8 @@ async def _dense(
 
 def _session_line(session: Session) -> bytes:
     labels = {item.value: score for item, score in session.labels.items() if score is not None}
-    return _line(**{name: getattr(session.identity, name) for name in DIGESTS}, labels=labels)
+    digests = {name: getattr(session.identity, name) for name in DIGESTS}
+    return _line(**digests, passages=sorted(session.identity.passages), labels=labels)
 
 
 def _line(**values: object) -> bytes:

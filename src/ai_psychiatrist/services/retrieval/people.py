@@ -3,7 +3,7 @@
 Resemblance by shared sequences of words: Broder 1997, Compression and Complexity of Sequences.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -29,13 +29,8 @@ class People:
     """The sessions of an artefact, by their numbers."""
 
     identities: Sequence[Identity] = field(repr=False)
-    """Without passages: these stand in the two arrays."""
     labels: Sequence[Mapping[Item, int]] = field(repr=False)
     """Each participant's own item scores, where they are known."""
-    passages: npt.NDArray[np.uint64] = field(repr=False)
-    """(passages,), ascending."""
-    passage_sessions: npt.NDArray[np.int32] = field(repr=False)
-    """(passages,): the session of each."""
 
     def person_of(self, session: int) -> int:
         """Return the number of a session's person: the first session that may be of the same."""
@@ -57,20 +52,14 @@ class People:
         named = {self._person_of[one] for one in other.digests if one in self._person_of}
         return named.union(self._persons[self._copies_of(other.passages)].tolist())
 
-    def _copies_of(self, passages: Collection[int]) -> npt.NDArray[np.intp]:
-        wanted = np.sort(np.fromiter(passages, np.uint64, len(passages)))
-        first = np.searchsorted(self.passages, wanted)
-        counts = np.searchsorted(self.passages, wanted, side="right") - first
-        # The rows first[i], first[i] + 1, … of each passage, one after another.
-        rows = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
-        sessions = len(self._passages_of)
-        shared = np.bincount(self.passage_sessions[rows], minlength=sessions)
-        least = _SHARE * np.minimum(self._passages_of, len(wanted))
-        return np.flatnonzero((shared >= _LEAST_SHARED) & (shared >= least))
-
-    @cached_property
-    def _passages_of(self) -> npt.NDArray[np.intp]:
-        return np.bincount(self.passage_sessions, minlength=len(self.identities))
+    def _copies_of(self, passages: frozenset[int]) -> list[int]:
+        """Return the sessions that share so many passages that one is a copy of the other."""
+        counts = [(len(passages & one.passages), len(one.passages)) for one in self.identities]
+        return [
+            session
+            for session, (shared, own) in enumerate(counts)
+            if shared >= max(_LEAST_SHARED, _SHARE * min(own, len(passages)))
+        ]
 
     @cached_property
     def _persons(self) -> npt.NDArray[np.intp]:
@@ -92,16 +81,3 @@ class People:
                 }
             person_of |= dict.fromkeys(identity.digests, person)
         return person_of
-
-
-def passage_arrays(
-    identities: Sequence[Identity],
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
-    """Return every passage, ascending, and the session of each."""
-    counts = [len(one.passages) for one in identities]
-    passages = np.fromiter(
-        (passage for one in identities for passage in one.passages), np.uint64, sum(counts)
-    )
-    sessions = np.repeat(np.arange(len(identities), dtype=np.int32), counts)
-    order = np.lexsort((sessions, passages))
-    return passages[order], sessions[order]

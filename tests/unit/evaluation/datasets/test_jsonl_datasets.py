@@ -195,6 +195,12 @@ def test_line_break_in_words_starts_no_turn(tmp_path: Path) -> None:
             "b",
             id="no_participant",
         ),
+        pytest.param(
+            json.dumps({"id": "b", "text": TALK, "depr": 2, "speakers": None}),
+            IssueCode.FIELDS_UNKNOWN,
+            "talks.jsonl",
+            id="unknown_field",
+        ),
         pytest.param('{"id": "b", "turns": []}', IssueCode.NO_WORDS, "b", id="no_turns"),
         pytest.param('{"id": "b", "text": " "}', IssueCode.NO_WORDS, "b", id="blank_text"),
         pytest.param(
@@ -261,6 +267,7 @@ def test_public_conversations_are_all_accounted_for(public_data: Path) -> None:
     dataset = open_dataset(public_data / "transcripts" / "conversations.jsonl")
     assert len(dataset.units) == 422
     assert set(found(dataset)) == {
+        IssueCode.FIELDS_UNKNOWN,
         IssueCode.NO_LABELS,
         IssueCode.SPEAKER_OTHER,
         IssueCode.SPEAKERS_UNKNOWN,
@@ -274,6 +281,7 @@ def test_public_conversations_are_all_accounted_for(public_data: Path) -> None:
 
 def test_public_interviews_with_scores_are_whole(public_data: Path) -> None:
     dataset = open_dataset(public_data / "scores" / "synthetic_interviews_phq8.jsonl")
-    assert dataset.issues == ()
+    assert set(found(dataset)) == {IssueCode.FIELDS_UNKNOWN}
+    assert dataset.is_whole
     totals = [unit.labels.total for unit in dataset.units if unit.labels]
     assert (len(totals), totals[0], totals[-1]) == (10, 0, 24)

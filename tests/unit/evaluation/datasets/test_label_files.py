@@ -1,6 +1,7 @@
 """Label files as REDCap, Qualtrics, SPSS and spreadsheets of several languages write them."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,12 @@ NAMED_BY_ASKING = ",".join(f"Q5_{at}" for at in range(1, 9))
             f"\nExport of 2024,,,,,,,,\n\nPatient ID,{SERIES}\n{rows('1', '2', '3')}",
             id="title_above",
         ),
+        pytest.param(
+            "below.csv",
+            f"ID,{SERIES}\n{rows('1', '2', '3')}Mean{',1.5' * 8}\nStd. Dev.{',1.1' * 8}\n"
+            f"25%{',1' * 8}\nn{',3' * 8}\n",
+            id="figures_below",
+        ),
         pytest.param("notes.txt", f"record_id,{SERIES}\n{rows('1', '2', '3')}", id="txt"),
         pytest.param(
             "two_ids.csv",
@@ -208,6 +215,18 @@ def test_file_is_used_as_meant(tmp_path: Path, name: str, labels: str | bytes) -
             id="leading_zeros",
         ),
         pytest.param(
+            f"record_id,{SERIES}\n{rows('1', '2', '3')}Mean{',1.5' * 8}\nTotal{',3' * 8}\n",
+            IssueCode.SUMMARY_ROWS,
+            "'Mean', 'Total'",
+            id="figures_below",
+        ),
+        pytest.param(
+            f"record_id,{SERIES}\n1{',Several days' * 7},None\n",
+            IssueCode.NONE_AMONG_WORDS,
+            "`Not at all`",
+            id="none_among_words",
+        ),
+        pytest.param(
             f"record_id,transcript,{SERIES}\n1,x,{','.join(ITEMS['1'])}\n",
             IssueCode.TEXTS_IN_TABLE,
             "--text-column 'transcript'",
@@ -242,8 +261,10 @@ def test_file_that_may_be_coded_from_1_is_not_used_until_that_is_said(
     assert IssueCode.CODES_UNCLEAR not in found(told)
 
 
-def test_labels_coded_from_1_are_those_from_0(tmp_path: Path) -> None:
-    dataset = opened(tmp_path, f"record_id,{SERIES}\n{CODED_FROM_1}", label_codes="1-4")
+@pytest.mark.parametrize("letters", ["", "A", "AO0"])
+def test_labels_coded_from_1_are_those_from_0(tmp_path: Path, letters: str) -> None:
+    coded = re.sub(r",(\d)", rf",{letters}\1", CODED_FROM_1)
+    dataset = opened(tmp_path, f"record_id,{SERIES}\n{coded}", label_codes="1-4")
     assert items_of(dataset) == ITEMS
 
 
@@ -379,6 +400,11 @@ def test_columns_of_which_nobody_can_tell_the_items_are_refused(
             table(f"id,{SERIES}", ["Not at all", "2", "3", "Nearly every day"] * 2, *"??"),
             "--label-codes 1-4",
             id="words_at_the_ends",
+        ),
+        pytest.param(
+            table(f"id,{SERIES}", *([f"A{at}"] * 8 for at in "123")),
+            "--label-codes 1-4",
+            id="letters",
         ),
         pytest.param(table("id,phq8_binary", "2", "1", "1"), "0, no, or 1, yes", id="binary_of_2"),
     ],

@@ -116,10 +116,20 @@ def test_a_small_group_has_its_n_and_a_sentence_and_no_figure() -> None:
     )
 
 
-def test_units_without_a_value_are_counted() -> None:
+def test_units_without_a_value_or_a_score_are_counted() -> None:
+    """Those that failed, were not assessed, or have no label stand beside those with figures."""
     predictions, known = random_run(50, seed=3)
     known = at_sites(known, "a", "b", "", "a", "b")
     assert grouped(predictions, known).unknown == 10
+    splits = dict.fromkeys(known, "dev") | {"extra 1": "dev", "extra 2": "test"}
+    (dev, test) = grouped(predictions[:-3], known, "split", splits=splits).groups
+    assert (dev.units, dev.without_scores, dev.left_out) == (50, 3, 1)
+    assert (test.units, test.left_out, test.figures) == (0, 1, {})
+    unlabelled = grouped(predictions[:-3], {}, "split", splits=splits).groups
+    assert [(one.units, one.without_scores, one.left_out) for one in unlabelled] == [
+        (47, 0, 4),
+        (0, 0, 1),
+    ]
 
 
 def test_numbers_make_two_groups_about_their_median() -> None:

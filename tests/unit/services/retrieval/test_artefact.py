@@ -164,8 +164,6 @@ FILES = (
     "bm25_words.json",
     "chunks.jsonl",
     "offsets.npy",
-    "passage_sessions.npy",
-    "passages.npy",
     "readings.npy",
     SCORES,
     "session_of.npy",
@@ -217,7 +215,6 @@ def test_a_record_that_leaves_out_a_file_is_refused(tmp_path: Path, name: str) -
     [
         ("session_of.npy", -1),
         ("session_of.npy", 3),
-        ("passage_sessions.npy", 3),
         ("readings.npy", 8),
         ("offsets.npy", 0),
         ("bm25_chunks.npy", 6),
