@@ -5,7 +5,6 @@ import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 from zlib import crc32
 
 import pytest
@@ -20,8 +19,6 @@ from tests.integration.started import start
 from tests.integration.test_evaluate_command import TIRED, write_interviews
 from tests.patience import wait_until
 from tests.sweeps import BATCH_KILLS, BATCH_PROVIDERS
-
-T = TypeVar("T")
 
 MODELS = ("anthropic:claude-fake", "openai:gpt-fake")
 _PORT = re.compile(rb"(?<=127\.0\.0\.1:)\d+")
@@ -39,17 +36,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Try a test by one of the providers, and by both in the whole of the sweep."""
     is_whole = metafunc.config.getoption("whole")
     if "killed_at" in metafunc.fixturenames:
-        cases = taken(KILLED, BATCH_KILLS.size(is_whole=is_whole))
+        cases = BATCH_KILLS.of(KILLED, is_whole=is_whole)
         metafunc.parametrize(("model", "killed_at"), cases)
     elif "any_model" in metafunc.fixturenames:
-        models = taken(MODELS, BATCH_PROVIDERS.size(is_whole=is_whole))
+        models = BATCH_PROVIDERS.of(MODELS, is_whole=is_whole)
         first = crc32(metafunc.function.__name__.encode()) % 2
         metafunc.parametrize("any_model", models if is_whole else [MODELS[first]])
-
-
-def taken(cases: Sequence[T], count: int) -> Sequence[T]:
-    """Return so many of the cases, spread over all."""
-    return cases[:: len(cases) // count]
 
 
 def evaluate(folder: Path, server: BatchServer, model: str, *options: str, **more: str) -> Finished:
