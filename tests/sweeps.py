@@ -4,8 +4,11 @@ A sweep looks for what nobody thought of, so that more of it finds more. Its sli
 to meet every kind of case once and runs with every commit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,10 @@ class Sweep:
     def size(self, *, is_whole: bool) -> int:
         """Return how much is to be done."""
         return self.whole if is_whole else self.slice
+
+    def of(self, cases: Sequence[T], *, is_whole: bool) -> Sequence[T]:
+        """Return at least so many of the cases, spread over all, or all where there are fewer."""
+        return cases[:: max(1, len(cases) // self.size(is_whole=is_whole))]
 
 
 FUZZED_ASSESSMENTS: Final = Sweep(slice=50, whole=20_000)
@@ -68,6 +75,14 @@ BATCH_UNITS: Final = Sweep(slice=12, whole=40)
 """Units of a pipeline by batches; more than there are under way at a time."""
 BATCH_KILLS: Final = Sweep(slice=2, whole=8)
 """Calls to batch interfaces at which a run is killed."""
+COSTLY_REPLIES_READ: Final = Sweep(slice=16, whole=1_000_000)
+"""Replies made to be costly whose reading is counted; the whole is all that there are."""
+COSTLIEST_REPLIES_READ: Final = Sweep(slice=2, whole=1_000_000)
+"""The costliest of them, whose memory is measured."""
+HOSTILE_SHAPES: Final = Sweep(slice=16, whole=1_000_000)
+"""Texts made to be costly whose work is counted at two lengths; the whole is all."""
+STORE_KINDS: Final = Sweep(slice=1, whole=2)
+"""Kinds of store that jobs in several processes are tried with where both say the same."""
 ASSESSMENTS_OF_COSTLY_REPLIES: Final = Sweep(slice=16, whole=64)
 """Assessments at once whose model replies what costs most to read."""
 CONVERSATIONS: Final = Sweep(slice=20, whole=1_000_000)

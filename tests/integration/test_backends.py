@@ -48,6 +48,8 @@ INTERVIEW = (
 ALL_TASKS = {"qualitative", "evidence", "scoring", "meta_review", "danger", *JUDGE_TASKS}
 WIRES: tuple[Wire, ...] = ("openai", "ollama")
 both_wires = pytest.mark.parametrize("wire", WIRES)
+both_ways = pytest.mark.parametrize(("wire", "enabled"), [("openai", "true"), ("ollama", "false")])
+"""Through Pydantic AI and by plain calls; every wire both ways is tried by `nine_calls`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -132,10 +134,19 @@ def test_an_assessment_is_nine_calls(assess: Assess, wire: Wire, enabled: str) -
     assert len(run.result["attempts"]) == 9
     assert run.max_in_flight <= 6
     assert_sound(run.result, INTERVIEW)
+    assert {request.wire for request in run.requests} == {wire}
+    if enabled == "true":
+        assert paths(run) == {"agent"}
+        sampling = [request.body.get("options", request.body) for request in run.requests]
+        assert {(one["temperature"]) for one in sampling} == {0}  # type: ignore[index]
+        assert_all_begin_alike(run)
+    else:
+        assert paths(run) == {"plain"}
+        assert not any("format" in request.body for request in run.requests)
+        assert all(request.body["model"] == "fake-model" for request in run.requests)
 
 
-@both_wires
-@pytest.mark.parametrize("enabled", ["true", "false"])
+@both_ways
 @pytest.mark.parametrize(
     ("hanging", "in_flight"),
     [
@@ -169,9 +180,8 @@ def _all_asked(server: ModelServer, tasks: set[str]) -> bool:
     return tasks <= {request.task for request in server.requests}
 
 
-@both_wires
-def test_all_prompts_of_an_assessment_begin_with_the_same_bytes(assess: Assess, wire: Wire) -> None:
-    run = assess(wire=wire)
+def assert_all_begin_alike(run: Run) -> None:
+    """The interview comes first, so that a server reads it once."""
     prompts = ["\n".join(part.content for part in one.messages) for one in run.requests]
     shared = prompts[0][: common_prefix_length(prompts)]
     assert INTERVIEW.strip() in shared
@@ -184,24 +194,6 @@ def test_all_prompts_of_an_assessment_begin_with_the_same_bytes(assess: Assess, 
 def common_prefix_length(texts: list[str]) -> int:
     columns = enumerate(zip(*texts, strict=False))
     return next(at for at, characters in columns if len(set(characters)) > 1)
-
-
-@both_wires
-def test_the_agent_path_is_taken_by_default(assess: Assess, wire: Wire) -> None:
-    run = assess(wire=wire)
-    assert paths(run) == {"agent"}
-    assert {request.wire for request in run.requests} == {wire}
-    sampling = [request.body.get("options", request.body) for request in run.requests]
-    assert {(one["temperature"]) for one in sampling} == {0}  # type: ignore[index]
-
-
-@both_wires
-def test_without_pydantic_ai_only_plain_calls_are_made(assess: Assess, wire: Wire) -> None:
-    run = assess(wire=wire, PYDANTIC_AI_ENABLED="false")
-    assert paths(run) == {"plain"}
-    assert {request.wire for request in run.requests} == {wire}
-    assert not any("format" in request.body for request in run.requests)
-    assert all(request.body["model"] == "fake-model" for request in run.requests)
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
@@ -217,8 +209,7 @@ def test_the_context_window_is_asked_for_and_a_filled_one_is_a_failure(
     assert set(codes(full)) == {"context_truncated"}
 
 
-@both_wires
-@pytest.mark.parametrize("enabled", ["true", "false"])
+@both_ways
 def test_a_prompt_that_the_server_cut_is_no_result(
     state_dir: Path, wire: Wire, enabled: str
 ) -> None:
@@ -284,8 +275,7 @@ def test_spent_retries_end_in_one_plain_call(assess: Assess, wire: Wire) -> None
     assert [one.wire for one in run.requests if one.task == "evidence"][-1] == wire
 
 
-@both_wires
-@pytest.mark.parametrize("enabled", ["true", "false"])
+@both_ways
 def test_a_dead_server_is_asked_once_for_each_agent(
     assess: Assess, wire: Wire, enabled: str
 ) -> None:
@@ -296,8 +286,7 @@ def test_a_dead_server_is_asked_once_for_each_agent(
     assert run.requests == []
 
 
-@both_wires
-@pytest.mark.parametrize("enabled", ["true", "false"])
+@both_ways
 def test_a_dead_server_is_replaced_by_the_fallback(
     assess: Assess, wire: Wire, enabled: str
 ) -> None:
@@ -395,8 +384,7 @@ def test_a_budget_that_ends_in_the_feedback_loop_keeps_what_was_judged(assess: A
     assert "call_budget_spent" in {failure["code"] for failure in run.result["failures"]}
 
 
-@both_wires
-@pytest.mark.parametrize("enabled", ["true", "false"])
+@both_ways
 def test_no_more_calls_are_under_way_than_a_backend_allows(
     assess: Assess, wire: Wire, enabled: str
 ) -> None:
@@ -455,10 +443,6 @@ def test_weak_findings_are_refined_and_the_best_round_is_kept(assess: Assess) ->
     assert evaluation["average_score"] == 3
     assert run.result["qualitative"]["overall"] == "Second findings."
     assert run.result["status"] == "complete"
-
-
-def test_the_kept_round_is_what_the_meta_review_reads(assess: Assess) -> None:
-    run = assess(improving, FEEDBACK_MAX_ITERATIONS="3")
     review = next(one for one in run.requests if one.task == "meta_review")
     assert "Second findings." in review.messages[-1].content
     assert "Third findings." not in review.messages[-1].content
@@ -481,10 +465,6 @@ def test_refinements_are_bounded(
     assert run.count("qualitative_refine") == refinements
     assert len(run.result["evaluation"]["rounds"]) == refinements + 1
     assert run.result["evaluation"]["iteration"] == refinements
-
-
-def test_good_findings_are_not_refined(assess: Assess) -> None:
-    assert assess().count("qualitative_refine") == 0
 
 
 def test_a_failed_refinement_keeps_the_findings_before_it(assess: Assess) -> None:
@@ -538,8 +518,7 @@ def test_a_fallback_that_is_up_is_enough_to_be_ready(state_dir: Path) -> None:
     assert health["status"] == "degraded"
 
 
-@both_wires
-@pytest.mark.parametrize("enabled", ["true", "false"])
+@both_ways
 def test_a_redirect_takes_the_transcript_nowhere(state_dir: Path, wire: Wire, enabled: str) -> None:
     with ModelServerThread(good_replies()) as elsewhere:
         moved = Reply(

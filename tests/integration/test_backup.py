@@ -40,13 +40,21 @@ def ids_in(folder: Path) -> list[str]:
     return [json.loads(line)["assessment_id"] for line in lines]
 
 
-def stored(folder: Path, count: int = 3) -> list[str]:
-    """Store assessments through a server."""
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The state of a server that stored eight assessments."""
+    folder = tmp_path_factory.mktemp("served")
     with Serving(folder, MODEL) as serving, client_at(serving.url) as client:
-        for number in range(count):
+        for number in range(8):
             body = BODY | {"subject": f"{CANARY} {number}"}
             assert client.post("/v1/assessments", json=body).status_code == 201
         serving.stop()
+    return folder / "state"
+
+
+def stored(folder: Path, served: Path) -> list[str]:
+    """Store the assessments in a folder; returns their ids."""
+    shutil.copytree(served, folder / "state", dirs_exist_ok=True)
     return ids_in(folder)
 
 
@@ -86,8 +94,8 @@ def test_a_backup_made_while_others_write_is_restored_whole(tmp_path: Path) -> N
     assert not list((other / "state").glob(".restore*"))
 
 
-def test_what_is_erased_after_a_backup_is_closed_in_it(tmp_path: Path) -> None:
-    first, *others = stored(tmp_path)
+def test_what_is_erased_after_a_backup_is_closed_in_it(tmp_path: Path, served: Path) -> None:
+    first, *others = stored(tmp_path, served)
     done("records backup --out data", tmp_path)
     done(f"records erase {first}", tmp_path)
     done("records backup --out newer --with-keys keys", tmp_path)
@@ -109,8 +117,8 @@ def test_what_is_erased_after_a_backup_is_closed_in_it(tmp_path: Path) -> None:
     assert_files_silent(tmp_path)
 
 
-def test_the_state_folders_own_keys_open_a_backup(tmp_path: Path) -> None:
-    ids = stored(tmp_path)
+def test_the_state_folders_own_keys_open_a_backup(tmp_path: Path, served: Path) -> None:
+    ids = stored(tmp_path, served)
     done("records backup --out data", tmp_path)
     state = tmp_path / "state"
     for path in state.glob("store.sqlite*"):
@@ -125,9 +133,9 @@ def test_the_state_folders_own_keys_open_a_backup(tmp_path: Path) -> None:
     done("doctor --store --all", tmp_path)
 
 
-def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path) -> None:
+def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path, served: Path) -> None:
     done("records backup --out data", tmp_path, code=2)
-    stored(tmp_path, 1)
+    stored(tmp_path, served)
     done("records backup --out data --with-keys data", tmp_path, code=2)
     assert not (tmp_path / "data").exists()
     done("records backup --out data --with-keys keys", tmp_path)
@@ -166,8 +174,10 @@ def replace(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [cut, scribble, age, replace])
-def test_a_damaged_backup_is_not_restored(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
-    stored(tmp_path, 8)
+def test_a_damaged_backup_is_not_restored(
+    tmp_path: Path, served: Path, spoil: Callable[[Path], None]
+) -> None:
+    stored(tmp_path, served)
     done("records backup --out data --with-keys keys", tmp_path)
     spoil(tmp_path / "data" / "store.sqlite")
     other = emptied(tmp_path)
@@ -223,10 +233,10 @@ def no_audit_head(state: Path) -> str:
 SPOILS = [rights, damage, version, no_keys, one_key, changed, clock, no_audit_head]
 
 
-def test_a_store_that_is_well_has_no_finding(tmp_path: Path) -> None:
+def test_a_store_that_is_well_has_no_finding(tmp_path: Path, served: Path) -> None:
     assert "nothing is stored yet" in done("doctor --store", tmp_path).out
     assert not list((tmp_path / "state").glob("*.sqlite"))
-    stored(tmp_path)
+    stored(tmp_path, served)
     document = json.loads(done("doctor --store --json", tmp_path).out)
     assert document["is_fine"]
     assert {one["check"] for one in document["findings"]} == {
@@ -241,8 +251,10 @@ def test_a_store_that_is_well_has_no_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", SPOILS)
-def test_what_is_wrong_with_a_store_is_found(tmp_path: Path, spoil: Callable[[Path], str]) -> None:
-    stored(tmp_path, 8)
+def test_what_is_wrong_with_a_store_is_found(
+    tmp_path: Path, served: Path, spoil: Callable[[Path], str]
+) -> None:
+    stored(tmp_path, served)
     check = spoil(tmp_path / "state")
     findings = json.loads(done("doctor --store --all --json", tmp_path, code=1).out)["findings"]
     assert check in {one["check"] for one in findings if one["level"] == "fail"}
@@ -284,9 +296,11 @@ def test_what_is_wrong_with_a_store_in_postgresql_is_found(tmp_path: Path) -> No
         assert failed("UPDATE meta SET value = 99") == {"store"}
 
 
-def test_a_clock_that_jumped_removes_nothing_before_an_operator_says_so(tmp_path: Path) -> None:
+def test_a_clock_that_jumped_removes_nothing_before_an_operator_says_so(
+    tmp_path: Path, served: Path
+) -> None:
     """All that is stored is made 400 days older: the clock is 400 days ahead of it."""
-    ids = stored(tmp_path)
+    ids = stored(tmp_path, served)
     with closing(sqlite3.connect(tmp_path / "state" / "store.sqlite")) as file, file:
         for table, column in (("records", "kept_from"), ("tenants", "last_sweep")):
             moved = f"strftime('%Y-%m-%dT%H:%M:%f+00:00', {column}, '-400 days')"
@@ -302,7 +316,7 @@ def test_a_clock_that_jumped_removes_nothing_before_an_operator_says_so(tmp_path
     assert (line["level"], line["name"]) == ("warning", "STORE_SWEEP_AFTER_JUMP")
     assert line["reason"].startswith(ClockFault.AHEAD)
     assert "--after-jump" in done("records sweep", tmp_path, code=1).err
-    assert len(ids_in(tmp_path)) == 4
+    assert len(ids_in(tmp_path)) == 9
     with Serving(tmp_path, MODEL | {"STORE_SWEEP_AFTER_JUMP": "true"}) as serving:
         with client_at(serving.url) as client:
             wait_until(lambda: len(client.get("/v1/assessments").json()["assessments"]) == 1)
@@ -312,11 +326,11 @@ def test_a_clock_that_jumped_removes_nothing_before_an_operator_says_so(tmp_path
     trail = done("audit show --json", tmp_path).out
     rows = [json.loads(line) for line in trail.splitlines()]
     swept = [one["outcome"] for one in rows if one["actor"] == "sweep"]
-    assert sorted(swept) == ["begun", "records_hidden 3"]
+    assert sorted(swept) == ["begun", "records_hidden 8"]
     assert "brought back 1" in done(f"records undelete {ids[0]}", tmp_path).out
-    assert "brought back 2" in done("records undelete --since 2020-01-01", tmp_path).out
+    assert "brought back 7" in done("records undelete --since 2020-01-01", tmp_path).out
     done(f"records undelete {ids[0]}", tmp_path, code=2)
     done("records undelete", tmp_path, code=2)
     assert set(ids) < set(ids_in(tmp_path))
     assert "removed 0" in done("records sweep", tmp_path).out
-    assert len(ids_in(tmp_path)) == 4
+    assert len(ids_in(tmp_path)) == 9

@@ -76,13 +76,13 @@ def test_receiver_is_told_of_a_cancelled_job(tmp_path: Path) -> None:
     jobs: list[dict[str, Any]] = []
 
     def ask(client: httpx.Client, receiver: Receiver) -> None:
-        body = {"requests": [BODY] * 20, "callback_url": receiver.url}
+        body = {"requests": [BODY] * 10, "callback_url": receiver.url}
         begun = client.post("/v1/batches", json=body).json()["jobs"]
         last = f"/v1/jobs/{begun[-1]['job_id']}"
         assert client.delete(last).status_code == 202
         jobs.append(client.get(last).json())
 
-    events = told(tmp_path, ask, 20)
+    events = told(tmp_path, ask, 10)
     (event,) = [one["data"] for one in events if one["type"] == "job.cancelled"]
     (job,) = jobs
     assert event["job_id"] == job["job_id"]

@@ -2,10 +2,11 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from zlib import crc32
 
 import psycopg
 import pytest
@@ -20,10 +21,23 @@ from tests.jobs.places import Place, own_database, place, server_address
 from tests.jobs.worker_process import LOST
 from tests.jobs.workers import Workers, workers_of
 from tests.patience import wait_until
-from tests.sweeps import JOBS_OF_ONE_TENANT
+from tests.sweeps import JOBS_OF_ONE_TENANT, STORE_KINDS
+
+KINDS = ("sqlite", "postgresql")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Try a test with a store of each kind, but a slice of a sweep with one of them."""
+    if "queue" in metafunc.fixturenames:
+        kinds: Sequence[str] = KINDS
+        if metafunc.definition.get_closest_marker("sweep") is not None:
+            is_whole = metafunc.config.getoption("whole")
+            first = crc32(metafunc.function.__name__.encode()) % 2
+            kinds = STORE_KINDS.of([*KINDS[first:], *KINDS[:first]], is_whole=is_whole)
+        metafunc.parametrize("queue", kinds, indirect=True)
+
+
+@pytest.fixture
 def queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A new store of each kind."""
     with place(request.param, tmp_path) as made:
@@ -138,6 +152,7 @@ def _has_ended(queue: Place, job: str) -> bool:
     return job in Account.of(queue.folder).ended
 
 
+@pytest.mark.sweep
 def test_callers_of_one_tenant_take_turns(queue: Place, workers: Workers) -> None:
     # More than can end in the test, however long it takes to hand in the others.
     queue.store_jobs("north", 120, asked_by="many")
@@ -159,6 +174,7 @@ def test_callers_of_one_tenant_take_turns(queue: Place, workers: Workers) -> Non
     assert places[-1] - places[0] - (len(places) - 1) >= 4
 
 
+@pytest.mark.sweep
 def test_no_more_jobs_of_a_tenant_run_at_once_than_are_allowed(
     queue: Place, workers: Workers, stores: Stores
 ) -> None:

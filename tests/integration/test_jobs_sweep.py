@@ -12,10 +12,18 @@ from tests.jobs.fleet import Fleet
 from tests.jobs.own_cluster import own_cluster
 from tests.jobs.places import Place, place
 from tests.patience import wait_until
-from tests.sweeps import JOB_KILLS, JOB_OUTAGE_SECONDS, JOBS_AMONG_KILLS
+from tests.sweeps import JOB_KILLS, JOB_OUTAGE_SECONDS, JOBS_AMONG_KILLS, STORE_KINDS
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Kill with PostgreSQL, and in the whole of the sweep with files as well."""
+    if "queue" in metafunc.fixturenames:
+        is_whole = metafunc.config.getoption("whole")
+        kinds = STORE_KINDS.of(("postgresql", "sqlite"), is_whole=is_whole)
+        metafunc.parametrize("queue", kinds, indirect=True)
+
+
+@pytest.fixture
 def queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A new store of each kind."""
     with place(request.param, tmp_path) as made:

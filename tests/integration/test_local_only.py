@@ -84,12 +84,19 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("address", "hosts", "model"), by_models(ASKED))
-def test_servers_of_this_machine_and_named_hosts_are_asked(
-    address: str, hosts: str, model: str, tmp_path: Path
-) -> None:
-    given = KEYS | {SERVED[model]: address, "MODEL_DEFAULT": model, "MODEL_LOCAL_HOSTS": hosts}
-    start(tmp_path, **given)
+@pytest.mark.parametrize("first", range(3))
+def test_servers_of_this_machine_and_named_hosts_are_asked(first: int, tmp_path: Path) -> None:
+    """Four servers at a time, each by a setting of its own, and none named as another is."""
+    rows = dict(zip(dict.fromkeys(SERVED.values()), ASKED[first::3], strict=False))
+    models = [model for model, setting in SERVED.items() if setting in rows]
+    start(
+        tmp_path,
+        **KEYS,
+        **{setting: address for setting, (address, _) in rows.items()},
+        MODEL_LOCAL_HOSTS=",".join(hosts for _, hosts in rows.values() if hosts),
+        MODEL_DEFAULT=models[0],
+        MODEL_FALLBACKS=",".join(models[1:]),
+    )
 
 
 REFUSED = [

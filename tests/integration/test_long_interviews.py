@@ -31,8 +31,9 @@ SAID = {
 DANGER = "I want to end my life"
 IN_PARTS = {"ASSESS_LONG": "parts", "PYDANTIC_AI_RETRIES": "0"}
 PART_CHARACTERS = 40_000
+IN_SMALL_PARTS = {"ASSESS_PART_CHARACTERS": "6000"}
 PARTS = 7
-"""In so many the long interview is read."""
+"""In so many the long interview is read, and the short one in small parts."""
 TALK = "Interviewer: What else was there?\nParticipant: We drove to the coast, number {}.\n"
 
 
@@ -46,6 +47,10 @@ def long_interview(characters: int = 200_000) -> str:
     for place in range(3, count - 3, 3):
         lines[place] = f"Interviewer: And your mood?\nParticipant: {SAID[MOOD]}, day {place}.\n"
     return "".join(lines)
+
+
+def short_interview() -> str:
+    return long_interview(30_000)
 
 
 def moods_in(transcript: str) -> list[str]:
@@ -134,7 +139,7 @@ def test_a_long_interview_is_read_whole_in_parts_that_fit(tmp_path: Path) -> Non
 
 
 def test_what_follows_the_reading_is_shown_notes_and_quotes_alone(tmp_path: Path) -> None:
-    body, requests = assessed(tmp_path, long_interview(), replies)
+    body, requests = assessed(tmp_path, short_interview(), replies, **IN_SMALL_PARTS)
     later = prompts_of(requests, "scoring", "meta_review", "judge_accuracy")
     narrative = prompts_of(requests, "qualitative")
     notes, written = narrative[:-1], narrative[-1]
@@ -150,8 +155,8 @@ def test_what_follows_the_reading_is_shown_notes_and_quotes_alone(tmp_path: Path
 
 
 def test_what_a_failed_part_may_hold_is_not_told(tmp_path: Path) -> None:
-    text = long_interview()
-    body, _ = assessed(tmp_path, text, failing(PARTS, "evidence"))
+    text = short_interview()
+    body, _ = assessed(tmp_path, text, failing(PARTS, "evidence"), **IN_SMALL_PARTS)
     assert_sound(body, text)
     items = body["quantitative"]["items"]
     assert body["status"] == "partial"
@@ -166,7 +171,7 @@ def test_what_a_failed_part_may_hold_is_not_told(tmp_path: Path) -> None:
 
 
 def test_danger_of_the_other_parts_stands_beside_a_part_that_failed(tmp_path: Path) -> None:
-    body, _ = assessed(tmp_path, long_interview(), failing(1, "danger"))
+    body, _ = assessed(tmp_path, short_interview(), failing(1, "danger"), **IN_SMALL_PARTS)
     model = body["risk"]["model"]
     assert (body["status"], body["risk"]["level"]) == ("complete", "high")
     assert (model["status"], model["code"], model["sign_count"]) == ("failed", "request_refused", 1)
@@ -178,20 +183,20 @@ def test_notes_that_fail_leave_the_scores(tmp_path: Path) -> None:
     def script(request: Request) -> Reply:
         return Reply(status=400) if request.task == "qualitative" else replies(request)
 
-    body, requests = assessed(tmp_path, long_interview(90_000), script)
+    body, requests = assessed(tmp_path, short_interview(), script, **IN_SMALL_PARTS)
     assert (body["status"], body["qualitative"]) == ("partial", None)
     assert body["quantitative"]["items"][SLEEP]["score"] == 3
     assert "There are no notes on this part" in prompts_of(requests, "scoring")[0]
 
 
 def test_calls_are_allowed_for_each_part(tmp_path: Path) -> None:
-    body, _ = assessed(tmp_path, long_interview(), replies, MODEL_MAX_CALLS="9")
+    body, _ = assessed(tmp_path, short_interview(), replies, MODEL_MAX_CALLS="9", **IN_SMALL_PARTS)
     assert "call_budget_spent" not in {one["code"] for one in body["failures"]}
     assert (body["status"], len(body["attempts"])) == ("complete", 3 * PARTS + 7)
 
 
 def test_an_interview_that_fits_is_read_whole(tmp_path: Path) -> None:
-    text = long_interview(30_000)
+    text = short_interview()
     in_parts, _ = assessed(tmp_path, text, replies)
     whole, _ = assessed(tmp_path, text, replies, ASSESS_LONG="whole")
     for body in (in_parts, whole):
@@ -205,10 +210,10 @@ def test_an_interview_that_fits_is_read_whole(tmp_path: Path) -> None:
 
 def test_scores_alone_are_made_from_notes_too(tmp_path: Path) -> None:
     body, requests = assessed(
-        tmp_path, long_interview(90_000), replies, path="/assess/quantitative"
+        tmp_path, short_interview(), replies, path="/assess/quantitative", **IN_SMALL_PARTS
     )
-    assert body["transcript"]["parts"] == 3
-    assert len(prompts_of(requests, "qualitative")) == 3
+    assert body["transcript"]["parts"] == PARTS
+    assert len(prompts_of(requests, "qualitative")) == PARTS
     assert body["items"][TIRED]["score"] == 3
 
 

@@ -2,11 +2,10 @@
 
 import asyncio
 import gc
+import itertools
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import pytest
 
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.services.language.memory import IDLE_SECONDS, remembering_clauses
@@ -19,20 +18,25 @@ from tests.integration.running_app import client_of, model_at, settings_with
 from tests.patience import PATIENCE_SECONDS
 
 SAID = "i wake at four nearly every night because of quillaya and i feel tired"
-TEXTS = {
-    "turns": "".join(f"Interviewer: and {n}?\nParticipant: {SAID} {n}.\n" for n in range(20)),
-    "one turn without stops": f"Participant: {f'{SAID} ' * 40}",
-    "no spaces": f"Participant: {'ich-bin-müde-quillaya' * 400}",
-}
+_LEAST_LENGTH = len(SAID) / 2
+_AT_ONCE = 10_000
+"""Objects whose referents are asked for in one call: it takes seconds to ask for each."""
+TURNS = "".join(f"Interviewer: and {n}?\nParticipant: {SAID} {n}.\n" for n in range(20))
+TEXTS = (
+    TURNS,
+    # One turn without stops, and one without spaces.
+    f"Participant: {f'{SAID} ' * 40}",
+    f"Participant: {'ich-bin-müde-quillaya' * 400}",
+)
 
 
 def held() -> Iterator[object]:
     """Yield what the process holds of a transcript: the object, or the text of some length."""
-    for holder in gc.get_objects():
-        if isinstance(holder, Transcript):
-            yield holder
-        for one in gc.get_referents(holder):
-            if isinstance(one, str) and len(one) > len(SAID) / 2 and "quillaya" in one:
+    holders = gc.get_objects()
+    yield from (one for one in holders if isinstance(one, Transcript))
+    for start in range(0, len(holders), _AT_ONCE):
+        for one in gc.get_referents(*holders[start : start + _AT_ONCE]):
+            if isinstance(one, str) and len(one) > _LEAST_LENGTH and "quillaya" in one:
                 yield one
 
 
@@ -48,29 +52,27 @@ async def held_in_the_end(known: set[int], *, is_collected: bool = True) -> list
             return left
 
 
-async def assess_together(services: Services, text: str) -> None:
-    texts = [f"{text} {number}" for number in range(3)]
+async def assess_together(services: Services) -> None:
+    texts = [f"{text} {number}" for text in TEXTS for number in range(3)]
     await asyncio.gather(*(services.assessor.assess(parse_transcript(one)) for one in texts))
 
 
-@pytest.mark.parametrize("case", TEXTS)
-def test_nothing_that_was_said_stays_in_the_process(tmp_path: Path, case: str) -> None:
+def test_nothing_that_was_said_stays_in_the_process(tmp_path: Path) -> None:
     known = {id(one) for one in held()}
 
     async def left() -> list[object]:
         async with bootstrap(settings_with(tmp_path)) as services:
-            await assess_together(services, TEXTS[case])
+            await assess_together(services)
         return await held_in_the_end(known)
 
     assert asyncio.run(left()) == []
 
 
-@pytest.mark.parametrize("characters", [2_000, 100_000])
-def test_nothing_of_a_refused_reply_waits_for_the_collector(
-    tmp_path: Path, characters: int
-) -> None:
+def test_nothing_of_a_refused_reply_waits_for_the_collector(tmp_path: Path) -> None:
+    lengths = itertools.cycle([2_000, 100_000])
+
     def refused(_: Request) -> Reply:
-        return Reply(text="quillaya " * (characters // 9))
+        return Reply(text="quillaya " * (next(lengths) // 9))
 
     async def left(settings: Mapping[str, str]) -> list[object]:
         async with bootstrap(settings_with(tmp_path, **settings)) as services:
@@ -100,7 +102,7 @@ def test_nothing_of_an_answer_or_a_refused_transcript_stays_in_a_server(tmp_path
         }
         route = f"/v1/interviews/{asked['interview_id']}/answers"
         assert client.post(route, json=answer).status_code == 200
-        refused = {"transcript_text": TEXTS["turns"], "mode": 1}
+        refused = {"transcript_text": TURNS, "mode": 1}
         assert client.post("/full_pipeline", json=refused).status_code == 409
         del answer, refused
         client.get("/healthz")

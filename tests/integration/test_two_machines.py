@@ -112,6 +112,13 @@ def machines_of(folder: Path, settings: dict[str, str]) -> Iterator[Machines]:
         machines.close()
 
 
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL that can be stopped."""
+    with own_cluster() as made:
+        yield made
+
+
 def own_role(cluster: Cluster) -> str:
     """Return the address of a database that belongs to a role which is no superuser."""
     name = f"site_{secrets.token_hex(4)}"
@@ -178,11 +185,13 @@ def read(client: httpx.Client, places: list[str]) -> list[str]:
 
 @pytest.mark.sweep
 @pytest.mark.timeout(3_600)
-def test_every_job_ends_once_and_says_what_one_machine_says(tmp_path: Path, is_whole: bool) -> None:
+def test_every_job_ends_once_and_says_what_one_machine_says(
+    cluster: Cluster, tmp_path: Path, is_whole: bool
+) -> None:
     count = JOBS_ON_MACHINES.size(is_whole=is_whole)
     kills = JOB_KILLS.size(is_whole=is_whole)
     requests, chance = asked(count), random.Random(11)  # noqa: S311  drawn again from the same seed
-    with own_cluster() as cluster, ModelServerThread(delay_seconds=_DELAY_SECONDS) as models:
+    with ModelServerThread(delay_seconds=_DELAY_SECONDS) as models:
         place = Place(url=own_role(cluster), folder=tmp_path)
         settings = model_at(models.url) | place.settings | {"JOBS_REAP_SECONDS": "5"}
         alone = tmp_path / "alone"
@@ -263,11 +272,11 @@ def among_kills(
 @pytest.mark.sweep
 @pytest.mark.timeout(7_200)
 def test_every_unit_of_a_run_ends_once_and_says_what_one_machine_says(
-    tmp_path: Path, is_whole: bool
+    cluster: Cluster, tmp_path: Path, is_whole: bool
 ) -> None:
     count = UNITS_ON_MACHINES.size(is_whole=is_whole)
     interviews = written(tmp_path, count)
-    with own_cluster() as cluster, ModelServerThread(delay_seconds=_DELAY_SECONDS) as models:
+    with ModelServerThread(delay_seconds=_DELAY_SECONDS) as models:
         place = Place(url=own_role(cluster), folder=tmp_path)
         settings = model_at(models.url) | place.settings | {"JOBS_REAP_SECONDS": "5"}
         own = {name: value for name, value in settings.items() if name != "DATABASE_URL"}

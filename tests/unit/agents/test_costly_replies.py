@@ -10,6 +10,7 @@ from tests.attack.costly_replies import COSTLIEST, COSTLY_REPLIES, MOST_BYTES
 from tests.attack.counted_work import calls_of
 from tests.attack.reply_costs import MOST_KEPT_MEGABYTES, MOST_MEGABYTES, READERS, cost_of
 from tests.fakes.scripted import ScriptedModel, response, route
+from tests.sweeps import COSTLIEST_REPLIES_READ, COSTLY_REPLIES_READ
 
 from ai_psychiatrist.agents.extractors import extract_evidence
 from ai_psychiatrist.agents.output_models import EvidenceOutput
@@ -23,20 +24,31 @@ MOST_CALLS = 4 * MOST_BYTES
 """Of functions, for a reply of the largest size: a few for each of its characters."""
 
 
-@pytest.mark.parametrize("name", COSTLY_REPLIES)
-def test_work_is_bounded(name: str) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Read some of the replies, and in the whole of the sweep all."""
+    is_whole = metafunc.config.getoption("whole")
+    if "costly" in metafunc.fixturenames:
+        names = COSTLY_REPLIES_READ.of(list(COSTLY_REPLIES), is_whole=is_whole)
+        metafunc.parametrize("costly", names)
+    elif "costliest" in metafunc.fixturenames:
+        names = COSTLIEST_REPLIES_READ.of(COSTLIEST, is_whole=is_whole)
+        metafunc.parametrize("costliest", names)
+
+
+@pytest.mark.sweep
+def test_work_is_bounded(costly: str) -> None:
     """One that is quadratic somewhere would also take minutes here."""
 
     def work() -> None:
         with suppress(ReplyRejected):
-            extract_evidence(COSTLY_REPLIES[name])
+            extract_evidence(COSTLY_REPLIES[costly])
 
     assert calls_of(work) < MOST_CALLS
 
 
-@pytest.mark.parametrize("name", COSTLIEST)
-def test_memory_is_bounded_and_none_of_it_kept(name: str) -> None:
-    cost = cost_of(READERS["scores"], COSTLY_REPLIES[name])
+@pytest.mark.sweep
+def test_memory_is_bounded_and_none_of_it_kept(costliest: str) -> None:
+    cost = cost_of(READERS["scores"], COSTLY_REPLIES[costliest])
     assert cost.megabytes < MOST_MEGABYTES
     assert cost.kept_megabytes < MOST_KEPT_MEGABYTES
 

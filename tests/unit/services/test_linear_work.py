@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from tests.attack.counted_work import calls_of, characters_given
 from tests.attack.hostile_texts import HOSTILE_TEXTS
+from tests.sweeps import HOSTILE_SHAPES
 
 from ai_psychiatrist.agents.baseline.narrative import narrate
 from ai_psychiatrist.agents.baseline.signals import analyse
@@ -58,13 +59,14 @@ STAGES: dict[str, Callable[[Transcript], object]] = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("stage", STAGES)
-def test_three_times_the_text_is_at_most_four_times_the_work(stage: str) -> None:
+def test_three_times_the_text_is_at_most_four_times_the_work(stage: str, is_whole: bool) -> None:
     work = STAGES[stage]
     # What is read once in a process would make the first small text the dearest.
     work(parse_transcript("Participant: I am tired, and I was sad."))
-    for name, shape in HOSTILE_TEXTS.items():
-        small, large = (calls(work, shape(size)) for size in (SMALL, LARGE))
+    for name in HOSTILE_SHAPES.of(list(HOSTILE_TEXTS), is_whole=is_whole):
+        small, large = (calls(work, HOSTILE_TEXTS[name](size)) for size in (SMALL, LARGE))
 
         assert large <= 4 * small + ANYHOW, (name, small, large)
 

@@ -23,7 +23,7 @@ def started(what: str, folder: Path, times: int) -> Started:
 def test_another_process_reads_and_writes_while_keys_are_wrapped_anew(tmp_path: Path) -> None:
     with closing(open_store(tmp_path)) as store:
         ids = [store.add(new_record(name)).id for name in ("Anna", "Ben", None)]
-        with started("rotate", tmp_path, 40) as process:
+        with started("rotate", tmp_path, 4) as process:
             assert process.stdout.readline() == b"begun\n"
             while process.poll() is None:
                 ids.append(store.add(new_record("Anna")).id)
