@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.damaged_lines import BYTE_ORDER_MARK, LONGEST_LINE, MadeFile, made_file
-from tests.fakes.jsonl_runs import STEP
 from tests.sweeps import DAMAGED_FILES
 
+from ai_psychiatrist.validation.checks.rules import RuleSpec
+from ai_psychiatrist.validation.checks.step_config import RuleBlock, StepConfig
 from ai_psychiatrist.validation.checks.step_validator import StepValidator
 from ai_psychiatrist.validation.jsonl.lines import read_lines
 from ai_psychiatrist.validation.jsonl.outputs import Outputs
@@ -18,6 +19,18 @@ from ai_psychiatrist.validation.jsonl.run import ValidationOptions, validate_lin
 from ai_psychiatrist.validation.jsonl.summary import Summary
 from ai_psychiatrist.validation.jsonl.unit import Unit
 from ai_psychiatrist.validation.reply.limits import ParseLimits
+
+STEP = StepConfig(
+    name="s1",
+    scope="llm",
+    schema={
+        "type": "object",
+        "required": ["score"],
+        "additionalProperties": False,
+        "properties": {"score": {"type": "integer", "minimum": 0, "maximum": 3}, "note": {}},
+    },
+    rules=RuleBlock(rules=(RuleSpec(name="positive", expr="score >= 1", error="score {score}"),)),
+)
 
 VALIDATORS = [
     StepValidator(STEP, limits=ParseLimits(max_depth=200, keeps_last_key=keeps_last))
