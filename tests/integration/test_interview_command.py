@@ -259,7 +259,8 @@ def test_danger_holds_the_interview_and_says_where_to_turn(tmp_path: Path) -> No
     assert not any(word in told for word in ("high", "suicid", "Score", "Total", "RISK_", "Found"))
     again = interview(tmp_path, "--resume", id_in(done))
     assert "Signs of danger: high (suicid" in again.out
-    assert "in answer 2" in again.out
+    assert "answer 2, to “Over the last two weeks" in again.out
+    assert "“I want to kill myself.”" in again.out
     assert "Total: between" in again.out
 
 

@@ -263,7 +263,7 @@ def test_correction_without_a_name_is_asked_about_and_scores_neither_item(
 def test_danger_holds_the_interview_in_the_same_turn(client: httpx.Client) -> None:
     interview = answered(client, begin(client), text="I want to kill myself.")
     assert (interview["state"], interview["question"]) == ("safety_hold", None)
-    assert interview["spoken"].endswith(RESOURCES)
+    assert RESOURCES in interview["spoken"]
     assert "suicid" in "".join(interview["operator"]["danger"]["categories"])
     assert_problem(posted(client, interview, text="nearly every day"), 409, "interview_over")
     report = read(client, interview, "/report")
@@ -467,7 +467,7 @@ REFUSED_REQUESTS: dict[str, tuple[object, int, str, str]] = {
         {"protocol": "phq8", "nonesuch": 1},
         422,
         "invalid_request",
-        "assessment, transcript_text, speakers and participant_id; no others",
+        "transcript_text, speakers, participant_id and callback_url; no others",
     ),
     "incident without a model": (
         {"protocol": "incident", "inputs": INCIDENT},

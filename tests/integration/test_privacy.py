@@ -65,6 +65,7 @@ INTERVIEWS = {
     "/v1/interviews",
     "/v1/interviews/{interview_id}",
     "/v1/interviews/{interview_id}/answers",
+    "/v1/interviews/{interview_id}/reopen",
     "/v1/interviews/{interview_id}/report",
     "/v1/interviews/{interview_id}/retry",
 }

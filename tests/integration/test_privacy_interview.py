@@ -147,6 +147,19 @@ BAD_REQUESTS: dict[str, Send] = {
         content=json.dumps(_answer(text=f"{CANARY} \ud800")).encode(),
         headers=JSON_TYPE,
     ),
+    "address not named": lambda client, _: client.post(
+        "/v1/interviews",
+        json={"protocol": "phq8", "callback_url": f"https://{CANARY}.example/{CANARY}"},
+    ),
+    "unknown list": lambda client, _: client.get(
+        "/v1/interviews", params={"state": CANARY, "cursor": CANARY, CANARY: CANARY}
+    ),
+    "wrong cursor": lambda client, _: client.get("/v1/interviews", params={"cursor": CANARY}),
+    "not held": lambda client, path: client.post(f"{path}/reopen", json={"reason": CANARY}),
+    "no reason": lambda client, path: client.post(f"{path}/reopen", json={"reason": [CANARY]}),
+    "unknown, reopened": lambda client, _: client.post(
+        f"/v1/interviews/{CANARY}/reopen", json={"reason": CANARY}
+    ),
     "unfinished": lambda client, path: client.get(f"{path}/report", params={"q": CANARY}),
     "unfinished, reported": lambda client, path: client.post(
         f"{path}/report", params={"q": CANARY}
@@ -192,6 +205,8 @@ def _driven(client: httpx.Client, scripts: Sequence[str]) -> Iterator[httpx.Resp
     begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
     path = f"/v1/interviews/{begun['interview_id']}"
     yield client.post(f"{path}/answers", json=_answer(text=f"I want to kill myself, {CANARY}."))
+    yield client.post(f"{path}/reopen", json={"reason": f"Called, {CANARY}."})
+    yield client.get("/v1/interviews", params={"state": "awaiting"})
     begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
     for send in BAD_REQUESTS.values():
         yield send(client, f"/v1/interviews/{begun['interview_id']}")

@@ -63,6 +63,12 @@ FIELD_HINTS: Final = {
     "itself, with its own type such as text/plain.",
 }
 
+INTERVIEW_HINTS: Final = {
+    "state": "state has to be preparing, awaiting, digesting, paused, failed, reporting, done or "
+    "safety_hold.",
+    "reason": "reason has to be a string of 1-2000 characters that are not all blank.",
+}
+"""Of fields that are something else in the routes of interviews."""
 QUERY: Final = "query"
 """Stands for a name in the query that the caller made up."""
 UNKNOWN_FIELD: Final = "unknown"

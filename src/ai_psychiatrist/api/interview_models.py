@@ -30,7 +30,14 @@ from ai_psychiatrist.domain.risk import (
     RiskSource,
     risk_statement,
 )
-from ai_psychiatrist.interview.record import Danger, DangerPlace, DangerReading, UnexaminedAnswer
+from ai_psychiatrist.interview.danger_statements import DangerStatement, danger_statements
+from ai_psychiatrist.interview.record import (
+    DangerPlace,
+    DangerReading,
+    Interview,
+    Reopening,
+    UnexaminedAnswer,
+)
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.result import Result
 
@@ -135,14 +142,17 @@ class DangerResult(Result):
     """Where the signs stand in the answer."""
     source: RiskSource
     """Whether rules or a model found them; a model where the rules found nothing that holds."""
+    statements: tuple[DangerStatement, ...]
+    """What was said at these places, with the question that it answers."""
     statement: str
     """What this is and is not."""
     resources: str
     """Where to turn, as the operator of the service set it."""
 
     @classmethod
-    def of(cls, danger: Danger | None, crisis_resources: str) -> Self | None:
+    def of(cls, interview: Interview, crisis_resources: str) -> Self | None:
         """Return the signs with what they are and where to turn, `None` where there are none."""
+        danger = interview.danger
         if danger is None:
             return None
         return cls(
@@ -150,6 +160,7 @@ class DangerResult(Result):
             categories=danger.categories,
             places=danger.places,
             source=danger.source,
+            statements=danger_statements(interview, danger),
             statement=risk_statement(by_model=danger.source is RiskSource.MODEL),
             resources=crisis_resources,
         )
@@ -185,6 +196,8 @@ class OperatorResult(Result):
     """What the total can be; null in a protocol of goals."""
     danger: DangerResult | None
     """Signs of danger, where an answer held the interview."""
+    reopenings: tuple[Reopening, ...]
+    """Who let the interview go on after a hold, when, and why."""
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
     danger_readings: tuple[DangerReading, ...]
@@ -209,7 +222,7 @@ class InterviewResult(_OfAnInterview):
     spoken: str
     """What is to be said to the person before the question, or at the end; may be empty.
 
-    Where the interview is held it says where to turn.
+    Where the interview is held it says where to turn, and who reads it.
     """
     question: QuestionResult | None
     """Null when no answer is awaited."""
@@ -250,6 +263,8 @@ class InterviewReportResult(_OfAnInterview):
     """What the person said."""
     danger: DangerResult | None
     """Signs of danger, where an answer held the interview."""
+    reopenings: tuple[Reopening, ...]
+    """Who let the interview go on after a hold, when, and why."""
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
     danger_readings: tuple[DangerReading, ...]
@@ -262,6 +277,7 @@ def interview_result(
     snapshot: InterviewSnapshot,
     *,
     crisis_resources: str,
+    danger_notice: str,
     transcript_risk: RiskReport | None = None,
 ) -> InterviewResult:
     """Return an interview as it stands."""
@@ -274,7 +290,9 @@ def interview_result(
         state=snapshot.state,
         version=snapshot.version,
         turn=snapshot.turn,
-        spoken=spoken_words(snapshot, crisis_resources=crisis_resources),
+        spoken=spoken_words(
+            snapshot, crisis_resources=crisis_resources, danger_notice=danger_notice
+        ),
         question=snapshot.question,
         messages=snapshot.messages,
         end_reason=snapshot.end_reason,
@@ -287,7 +305,8 @@ def interview_result(
             proposals=snapshot.proposals,
             unknown_goal_updates=snapshot.unknown_updates,
             total=TotalResult.of(snapshot.items),
-            danger=DangerResult.of(snapshot.danger, crisis_resources),
+            danger=DangerResult.of(snapshot, crisis_resources),
+            reopenings=snapshot.reopenings,
             not_examined=snapshot.not_examined,
             danger_readings=snapshot.danger_readings,
             transcript_risk=transcript_risk,
@@ -296,11 +315,14 @@ def interview_result(
     )
 
 
-def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str) -> str:
-    """Return what is said to the person before the question; in danger, also where to turn."""
-    if snapshot.danger is None:
+def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str, danger_notice: str) -> str:
+    """Return what is said to the person before the question.
+
+    Where the interview is held, also where to turn, and who reads it when (`danger_notice`).
+    """
+    if snapshot.state is not InterviewState.SAFETY_HOLD:
         return snapshot.notice
-    return f"{snapshot.notice}\n{crisis_resources}"
+    return "\n".join([snapshot.notice, crisis_resources, danger_notice or snapshot.unread_notice])
 
 
 def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> InterviewReportResult:
@@ -319,7 +341,8 @@ def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> Int
         analysis=report.analysis,
         goals=report.goals,
         facts=report.facts,
-        danger=DangerResult.of(report.danger, crisis_resources),
+        danger=DangerResult.of(report, crisis_resources),
+        reopenings=report.reopenings,
         not_examined=report.not_examined,
         danger_readings=report.danger_readings,
         inputs_hash=report.inputs_hash,

@@ -138,6 +138,9 @@ class InterviewRequest(RequestBody):
     """Who is who in it where the labels do not tell."""
     participant_id: ParticipantId | None = None
     """Whose stored transcript to assess first."""
+    callback_url: Annotated[StrictStr, Field(min_length=1, max_length=2_048)] | None = None
+    """Address that is told, signed, when the interview is held: its id, and the level and kinds of
+    danger, without words; on a host that the setting JOBS_WEBHOOK_HOSTS names."""
 
     @property
     def has_transcript(self) -> bool:

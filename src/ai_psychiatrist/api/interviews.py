@@ -19,6 +19,7 @@ from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewReque
 from ai_psychiatrist.api.limits import release_body_memory
 from ai_psychiatrist.api.problems import backend_failed, nothing_finished
 from ai_psychiatrist.api.slots import AdmittedRoute
+from ai_psychiatrist.api.submission import callback_of
 from ai_psychiatrist.assessment.parts import TOO_LATE, Part
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
@@ -41,14 +42,16 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     507: {"description": "As many interviews are kept as may be; none can be begun."},
 }
 
-_PREFIX: Final = "/v1/interviews"
+INTERVIEWS_PATH: Final = "/v1/interviews"
 
 # The caller who holds an interview answers in it, and reads it while it goes on.
 _REQUIRED: Final = [requires(Scope.ASSESS)]
 
-router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, dependencies=_REQUIRED)
+router = APIRouter(
+    prefix=INTERVIEWS_PATH, tags=["interviews"], responses=_PROBLEMS, dependencies=_REQUIRED
+)
 stepping = APIRouter(
-    prefix=_PREFIX,
+    prefix=INTERVIEWS_PATH,
     tags=["interviews"],
     responses=_PROBLEMS,
     route_class=AdmittedRoute,
@@ -57,7 +60,7 @@ stepping = APIRouter(
 """Of the routes behind which a model may be asked."""
 
 
-async def _service_of(request: Request, principal: PrincipalOf) -> InterviewService:
+async def interviews_of(request: Request, principal: PrincipalOf) -> InterviewService:
     """Return the interviews of the caller's tenant; those of others are not there."""
     return await services_of(request).tenant_interviews.service(principal.tenant)
 
@@ -70,7 +73,7 @@ InterviewId: TypeAlias = Annotated[
     ),
 ]
 """A pattern to be read: an id that is not written so is no interview's, which is a 404."""
-Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
+Interviewing: TypeAlias = Annotated[InterviewService, Depends(interviews_of)]
 
 
 @stepping.post("", status_code=201, response_model=InterviewResult)
@@ -81,6 +84,7 @@ async def create_interview(
     if body.assessment is not None and body.has_transcript:
         msg = "send either an assessment or a transcript, not both"
         raise InputError(msg, field="assessment")
+    callback = callback_of(body.callback_url, request)
     start: AssessmentInput | None = None
     risk: RiskReport | None = None
     if body.assessment is not None:
@@ -89,7 +93,7 @@ async def create_interview(
         await release_body_memory(request.scope)
     elif body.has_transcript:
         start, risk = await _assessed(body, request)
-    snapshot = await interviews.create(body.protocol, body.inputs, start)
+    snapshot = await interviews.create(body.protocol, body.inputs, start, callback=callback)
     note_record(request, snapshot.id)
     return _stepped(snapshot, services, status=201, transcript_risk=risk)
 
@@ -109,7 +113,7 @@ async def read_interview(
 ) -> Response:
     """Return an interview as it stands; no model is asked."""
     snapshot = await interviews.get(interview_id)
-    return json_of(interview_result(snapshot, crisis_resources=services.crisis_resources))
+    return json_of(interview_of(snapshot, services))
 
 
 @stepping.post("/{interview_id}/retry", response_model=InterviewResult)
@@ -181,7 +185,16 @@ def _stepped(
                 "is_resumable": snapshot.is_resumable,
             },
         )
-    result = interview_result(
-        snapshot, crisis_resources=services.crisis_resources, transcript_risk=transcript_risk
+    return json_of(interview_of(snapshot, services, transcript_risk=transcript_risk), status)
+
+
+def interview_of(
+    snapshot: InterviewSnapshot, services: Services, *, transcript_risk: RiskReport | None = None
+) -> InterviewResult:
+    """Return an interview as it stands, with what the settings say in danger."""
+    return interview_result(
+        snapshot,
+        crisis_resources=services.crisis_resources,
+        danger_notice=services.danger_notice,
+        transcript_risk=transcript_risk,
     )
-    return json_of(result, status)

@@ -26,7 +26,7 @@ _DOCUMENTATION: Final = (
 )
 _DOCUMENTATION_PATH: Final = "/docs"
 _PAGE_PATHS: Final = frozenset({"/", "/new", "/login", "/logout", "/next", "/agreement"})
-_PAGES_UNDER: Final = "/assessments/"
+_PAGES_UNDER: Final = ("/assessments/", "/interviews/")
 _KEPT: Final = "public, max-age=31536000, immutable"
 
 

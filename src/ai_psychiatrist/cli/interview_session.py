@@ -190,7 +190,9 @@ class Session:
             return self._failed(snapshot, error.code)
         resources = self.services.crisis_resources
         result = interview_report(report, crisis_resources=resources)
-        print_spoken(self.out, spoken_words(snapshot, crisis_resources=resources))
+        notice = self.services.danger_notice
+        spoken = spoken_words(snapshot, crisis_resources=resources, danger_notice=notice)
+        print_spoken(self.out, spoken)
         # The person who was just held reads along: the account waits for whoever resumes it.
         if result.danger is None or not was_held_now:
             print_interview_report(self.out, result)
@@ -212,11 +214,13 @@ class Session:
     ) -> None:
         if not self.is_json:
             return
-        resources = self.services.crisis_resources
+        result = interview_result(
+            snapshot,
+            crisis_resources=self.services.crisis_resources,
+            danger_notice=self.services.danger_notice,
+        )
         document = {
-            "interview": interview_result(snapshot, crisis_resources=resources).model_dump(
-                mode="json"
-            ),
+            "interview": result.model_dump(mode="json"),
             "report": None if report is None else report.model_dump(mode="json"),
         }
         # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.

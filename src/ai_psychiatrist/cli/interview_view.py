@@ -45,6 +45,9 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
     """Print the signs of danger, and the updated items or the analysis."""
     if report.danger is not None:
         _danger(out, report.danger)
+    for one in report.reopenings:
+        at = f"{one.at:%Y-%m-%d %H:%M} UTC"
+        out.print(Text(f"Reopened {at} by {plain(one.author)}: {plain(one.reason)}"))
     if report.items is not None and report.total is not None:
         _items(out, report.items, report.total)
         _proposals(out, report.proposals)
@@ -71,8 +74,9 @@ def _danger(out: Console, danger: DangerResult) -> None:
     kinds = ", ".join(category.value.replace("_", " ") for category in danger.categories)
     by_model = ", found by a model" if danger.source is RiskSource.MODEL else ""
     out.print(Text(f"Signs of danger: {danger.level.value} ({kinds}{by_model})", style="bold red"))
-    if turns := ", ".join(map(str, sorted({place.turn for place in danger.places}))):
-        out.print(Text(f"  in answer {turns}"))
+    for one in danger.statements:
+        out.print(Text(f"  answer {one.turn}, to “{plain(one.question)}”:"))
+        out.print(Text(f"    “{plain(one.sentence)}”"))
     out.print(Text(danger.statement, style="dim"))
     out.print()
 

@@ -1,6 +1,6 @@
 """The eight items after an interview: what the transcript said, and what the answers add."""
 
-from ai_psychiatrist.domain.interview import Goal
+from ai_psychiatrist.domain.interview import Goal, InterviewState
 from ai_psychiatrist.domain.interview_items import (
     AssessedItem,
     ItemOutcome,
@@ -57,7 +57,7 @@ def _answered(
         )
     asks = goal.asks if goal else 0
     is_open = asks > len(readings)
-    if is_open and interview.danger is not None:
+    if is_open and interview.state is InterviewState.SAFETY_HOLD:
         reason = UnansweredReason.SAFETY_HOLD
     elif is_in_question:
         reason = UnansweredReason.AMBIGUOUS_ANSWER

@@ -31,6 +31,8 @@ class Event(StrEnum):
     """The open step is taken: at once by the program, and again by a retry."""
     REPORT = "report"
     """The report is asked for."""
+    REOPEN = "reopen"
+    """An operator lets a held interview go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ TABLE: Final[Mapping[tuple[InterviewState, Event], Transition]] = {
     (_S.DONE, Event.REPORT): _to(steps.leave, _S.DONE),
     (_S.SAFETY_HOLD, Event.ADVANCE): _to(steps.leave, _S.SAFETY_HOLD),
     (_S.SAFETY_HOLD, Event.REPORT): _to(steps.leave, _S.SAFETY_HOLD),
+    (_S.SAFETY_HOLD, Event.REOPEN): _to(steps.reopen, _S.AWAITING),
 }
 """Whatever is not here is refused."""
 
@@ -90,4 +93,6 @@ async def follow(context: StepContext, interview: Interview, event: Event) -> In
 def _refusal(state: InterviewState, event: Event) -> RequestConflict:
     if event is Event.REPORT:
         return RequestConflict("interview_unfinished")
+    if event is Event.REOPEN:
+        return RequestConflict("interview_not_held")
     return RequestConflict("interview_over" if state.is_over else "version_conflict")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Self
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
@@ -27,6 +28,7 @@ from ai_psychiatrist.domain.interview_items import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
+from ai_psychiatrist.store.jobs import Callback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,20 @@ class UnexaminedAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reopening:
+    """That an operator let a held interview go on."""
+
+    author: str
+    """`Principal.id` of the operator."""
+    at: datetime
+    """When it was decided."""
+    reason: str = field(repr=False)
+    """What was done, and why the person can be asked further."""
+    after: str
+    """Id of the last message before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GoalProgress:
     """What a goal came to in one turn."""
 
@@ -135,13 +151,15 @@ class Interview:
     """Grows by one with every step that is stored."""
     inputs: Mapping[str, str | int] = field(default_factory=dict, repr=False)
     assessment: AssessmentInput | None = None
+    callback: Callback | None = None
+    """Where it is told that the interview is held."""
     turn: int = 0
     """How many answers were taken."""
     goals: tuple[Goal, ...] = ()
     facts: tuple[Fact, ...] = ()
     messages: tuple[Message, ...] = ()
     question: Question | None = None
-    """The question that was put last, until its answer is worked in."""
+    """The question that was put last, until its answer is worked in; a hold keeps it."""
     answer: GivenAnswer | None = None
     """An answer that is stored and not yet worked in."""
     answer_key: str | None = None
@@ -160,6 +178,8 @@ class Interview:
     """Changes that a model proposed for goals that there are not."""
     end_reason: EndReason | None = None
     danger: Danger | None = None
+    reopenings: tuple[Reopening, ...] = ()
+    """When operators let it go on after a hold, in order."""
     not_examined: tuple[UnexaminedAnswer, ...] = ()
     """The answers in a language that is not read, in order."""
     danger_readings: tuple[DangerReading, ...] = ()
@@ -197,6 +217,15 @@ class Interview:
             for message in self.messages
             if message.turn == turn and message.speaker is MessageSpeaker.PARTICIPANT
         )
+
+    def question_before(self, turn: int) -> str:
+        """Return the question that the answer of a turn was given to; empty without one."""
+        asked = ""
+        for message in self.messages:
+            if message.turn == turn and message.speaker is MessageSpeaker.PARTICIPANT:
+                return asked
+            asked = message.text if message.speaker is MessageSpeaker.INTERVIEWER else asked
+        return ""
 
     def proposal_for(self, item: Item) -> Proposal | None:
         """Return what a model took an answer about an item for, `None` when none was asked."""

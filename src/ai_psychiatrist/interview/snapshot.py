@@ -23,6 +23,8 @@ class InterviewSnapshot(Interview):
     title: str = field(repr=False)
     notice: str = field(repr=False)
     """What is to be said before the question, or at the end; may be empty."""
+    unread_notice: str = field(repr=False)
+    """What a person whose interview is held is told where no operator says who reads it."""
     items: tuple[ItemOutcome, ...]
     """The eight items as they stand now, in a protocol of items; else none."""
     state_hash: str
@@ -52,6 +54,17 @@ class InterviewListing:
     """False when what is stored of it cannot be read; it can still be deleted."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewPage:
+    """A part of the list of interviews."""
+
+    interviews: tuple[InterviewListing, ...]
+    next: str | None
+    """Cursor of the part after it, `None` at the end."""
+    total: int
+    """How many the whole list has."""
+
+
 def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewSnapshot:
     """Return an interview as its caller gets it."""
     is_items = protocol.kind is ProtocolKind.ITEMS
@@ -61,6 +74,7 @@ def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewS
         kind=protocol.kind,
         title=filled(protocol.title, interview.inputs),
         notice=_notice(interview),
+        unread_notice=protocol.safety.unread,
         items=item_outcomes(interview) if is_items else (),
         state_hash=state_hash(interview),
         inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview),
@@ -69,8 +83,7 @@ def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewS
 
 def _waiting_question(interview: Interview) -> Question | None:
     question = interview.question
-    waits = interview.state in {InterviewState.AWAITING, InterviewState.PAUSED}
-    if question is None or not waits:
+    if question is None or not _waits(interview):
         return None
     return replace(
         question,
@@ -80,14 +93,22 @@ def _waiting_question(interview: Interview) -> Question | None:
     )
 
 
+def _waits(interview: Interview) -> bool:
+    return interview.state in {InterviewState.AWAITING, InterviewState.PAUSED}
+
+
 def _notice(interview: Interview) -> str:
-    """Return what the interviewer has said since the last answer, but for the question."""
+    """Return what the interviewer has said since the last answer or reopening.
+
+    The question is left out.
+    """
     said: list[str] = []
+    before = {one.after for one in interview.reopenings}
     for message in reversed(interview.messages):
-        if message.speaker is MessageSpeaker.PARTICIPANT:
+        if message.speaker is MessageSpeaker.PARTICIPANT or message.id in before:
             break
         said.append(message.text)
-    if interview.question is not None and said:
+    if interview.question is not None and _waits(interview) and said:
         said.pop(0)
     if interview.end_reason is EndReason.STOPPED:
         # Nobody answered what was asked before the stop.

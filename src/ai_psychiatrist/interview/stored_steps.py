@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict, StoreUnusable
+from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.errors import store_unusable
@@ -52,16 +53,20 @@ class StoredSteps:
             answer = Keyed(key=key, number=interview.turn + 1, content=sent.to_bytes())
         is_worked_in = numbered.answer_key is None
         finished_key = key if is_worked_in else None
+        held = InterviewState.SAFETY_HOLD
+        is_held_now = numbered.state is held and interview.state is not held
         try:
             await self.run(
-                lambda store: store.save(numbered, answer=answer, finished_key=finished_key)
+                lambda store: store.save(
+                    numbered, answer=answer, finished_key=finished_key, is_held_now=is_held_now
+                )
             )
         except RequestConflict:
             if sent is not None:
                 raise
             # Another process has taken the step meanwhile: what it stored stands.
             return await self.load(interview.id)
-        if numbered.danger is not None and interview.danger is None:
+        if numbered.danger is not None and is_held_now:
             report_hold(numbered, numbered.danger)
         return numbered
 

@@ -54,6 +54,8 @@ Action: TypeAlias = Literal[
     "interview_seen",
     "interview_answered",
     "interview_retried",
+    "interview_reopened",
+    "interviews_listed",
     "interview_erased",
     "report_made",
     "report_seen",

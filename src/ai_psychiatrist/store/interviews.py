@@ -4,16 +4,25 @@ Rows are known by hashes of ids, and all words are sealed, each interview under 
 only a caller that knows an id can read one. What is older than it may be counts as missing.
 """
 
+import base64
 import hashlib
+import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import and_, case, delete, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, literal, or_, select, update
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    InputError,
+    NotFound,
+    RequestConflict,
+)
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
+from ai_psychiatrist.store.deliveries import DeliveryRows, HoldNotice
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.moving import (
     add_rows,
@@ -24,6 +33,8 @@ from ai_psychiatrist.store.moving import (
 )
 from ai_psychiatrist.store.schema import answers, interviews, origins, turns
 
+_MOMENT: Final = re.compile(r"[0-9T:.+-]{1,40}", re.ASCII)
+_HASH: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _ID: Final = "id"
 """For what the id of an interview is sealed; its words are for their columns."""
 _ALL: Final = (
@@ -37,6 +48,12 @@ _ALL: Final = (
 )
 """Also those that a sweep has hidden."""
 _SHOWN: Final = _ALL.where(interviews.c.swept_at.is_(None))
+
+
+_HELD: Final = "safety_hold"
+_RANK: Final = case((interviews.c.state == _HELD, 0), else_=1)
+_ORDER: Final = (_RANK, interviews.c.created_at.desc(), interviews.c.id_hash)
+"""Those that are held first, then the latest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +85,27 @@ class ListedInterview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewsWanted:
+    """Which part of the list is wanted."""
+
+    limit: int = 50
+    cursor: str | None = None
+    state: str | None = None
+    """Only those in this state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPage:
+    """A part of the list."""
+
+    interviews: tuple[ListedInterview, ...]
+    next: str | None
+    """Cursor of the part after it, `None` at the end."""
+    total: int
+    """How many the whole list has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedInterview:
     """An interview with all that belongs to it; texts are JSON as it was sealed."""
 
@@ -89,6 +127,7 @@ class InterviewRows:
 
     database: TenantDatabase
     keys: TenantKeys = field(repr=False)
+    deliveries: DeliveryRows
 
     def add(self, interview_id: str, stored: StoredInterview, columns: Mapping[str, Value]) -> bool:
         """Put down a new interview; `False` where there is no room for it.
@@ -119,11 +158,12 @@ class InterviewRows:
         version: int,
         answer: Keyed | None = None,
         turn: Keyed | None = None,
+        notice: HoldNotice | None = None,
     ) -> None:
         """Replace the state of an interview, with what else belongs to the step.
 
-        `version`: the one that is replaced. Raises `RequestConflict` when another one is stored,
-        and `NotFound`; then nothing is written.
+        `version`: the one that is replaced. `notice`: whom to tell what. Raises `RequestConflict`
+        when another one is stored, and `NotFound`; then nothing is written.
         """
         now = self.database.now()
         with self.database.writing():
@@ -142,6 +182,8 @@ class InterviewRows:
                     part: dict[str, Value] = {**owner, "key_hash": key, "recorded_at": now}
                     part[number] = keyed.number
                     self.database.add(table, seal.sealed(table, part, keyed.content))
+            if notice is not None:
+                self.deliveries.tell_hold(row.id_hash, notice, seal)
 
     def known(self, interview_id: str, key: str) -> tuple[bytes, bytes | None] | None:
         """Return the answer that is stored under a key, and the interview after its turn.
@@ -174,10 +216,26 @@ class InterviewRows:
 
     def list(self) -> tuple[ListedInterview, ...]:
         """Return all interviews, those that are held first, then the latest."""
-        is_held_first = case((interviews.c.state == "safety_hold", 0), else_=1)
         shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
-        ordered = shown.order_by(is_held_first, interviews.c.created_at.desc())
-        return tuple(map(self._listed, self.database.all(ordered)))
+        return tuple(map(self._listed, self.database.all(shown.order_by(*_ORDER))))
+
+    def page(self, wanted: InterviewsWanted) -> ListedPage:
+        """Return a part of that list; raises `InputError` for a cursor that no page gave."""
+        shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
+        if wanted.state is not None:
+            shown = shown.where(interviews.c.state == wanted.state)
+        query = shown.order_by(*_ORDER).limit(wanted.limit + 1)
+        if wanted.cursor is not None:
+            query = query.where(_comes_after(*_read_cursor(wanted.cursor)))
+        with self.database.reading():
+            rows = self.database.all(query)
+            total = self.database.count(shown)
+        page = rows[: wanted.limit]
+        return ListedPage(
+            interviews=tuple(map(self._listed, page)),
+            next=_cursor(page[-1]) if len(rows) > wanted.limit else None,
+            total=total,
+        )
 
     def opened(self, *, most: int | None = None) -> Iterator[OpenedInterview | None]:
         """Yield interviews with their words, the oldest first; `None` for one that cannot be read.
@@ -257,6 +315,30 @@ class InterviewRows:
     def _oldest(self) -> str:
         """Return before when an interview's last change is too long ago."""
         return written(self.database.clock() - self.database.limits.keep_interviews)
+
+
+def _cursor(row: Found) -> str:
+    rank = 0 if row.state == _HELD else 1
+    content = json.dumps([rank, row.created_at, row.id_hash]).encode()
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def _read_cursor(given: str) -> tuple[int, str, str]:
+    """Return where a page ended; raises `InputError` for anything else."""
+    with suppress(ValueError, TypeError, RecursionError):
+        content = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4))
+        rank, created_at, hashed = json.loads(content)
+        if rank in {0, 1} and _MOMENT.fullmatch(created_at) and _HASH.fullmatch(hashed):
+            return rank, created_at, hashed
+    msg = "cursor has to be the `next` of a page of this list; leave it out for the first page"
+    raise InputError(msg, field="cursor")
+
+
+def _comes_after(rank: int, created_at: str, hashed: str) -> ColumnElement[bool]:
+    created, same = interviews.c.created_at, interviews.c.created_at == created_at
+    is_later = or_(created < created_at, and_(same, interviews.c.id_hash > hashed))
+    after = literal(rank)
+    return or_(after < _RANK, and_(after == _RANK, is_later))
 
 
 def _id(seal: Seal, row: Found) -> str:

@@ -83,8 +83,8 @@ class Store:
         self._rows = RecordRows(database=self.database, keys=self.keys)
         self.lists = RecordLists(database=self.database)
         """Lines of many records, without their words."""
-        self.deliveries = DeliveryRows(database=self.database, rows=self._rows)
-        """Webhooks of jobs."""
+        self.deliveries = DeliveryRows(database=self.database, keys=self.keys)
+        """Webhooks of jobs, and of interviews that are held."""
         self.jobs = JobRows(database=self.database, rows=self._rows, deliveries=self.deliveries)
         """Those that are being made, or are to be, with their steps and model calls."""
         self.idempotency = IdempotencyRows(database=self.database)
@@ -93,7 +93,9 @@ class Store:
         """What raters said."""
         self.acknowledgements = AcknowledgementRows(database=self.database, rows=self._rows)
         """Who has read statements of danger."""
-        self.interviews = InterviewRows(database=self.database, keys=self.keys)
+        self.interviews = InterviewRows(
+            database=self.database, keys=self.keys, deliveries=self.deliveries
+        )
         """Interviews, from their first question to their report."""
         self.runs = TenantRuns(database=self.database, keys=self.keys)
         """Runs of datasets in PostgreSQL, and their units in the queue."""

@@ -171,6 +171,11 @@ class Services:
         """Where to turn in danger, as the operator set it."""
         return self.settings.risk.crisis_resources
 
+    @property
+    def danger_notice(self) -> str:
+        """Who reads a held interview, and when, as the operator set it; may be empty."""
+        return self.settings.danger.notice
+
     def unready_agents(self, unready: Collection[str]) -> list[str]:
         """Return the agents, and interviews, all of whose models are among the unready."""
         asked = {**self.agent_models, "interview": self.interview_models}

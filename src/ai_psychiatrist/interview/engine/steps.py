@@ -7,7 +7,9 @@ interview that it began with, marked as failed: of a failed step nothing is kept
 import asyncio
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
+from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.interview import EndReason, GivenAnswer, InterviewState, Question
 from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.interview.engine.confirmation import is_for_model
@@ -28,11 +30,15 @@ from ai_psychiatrist.interview.engine.goal_steps import (
     prepare_goals,
 )
 from ai_psychiatrist.interview.engine.item_steps import begin_items, digest_item_answer
-from ai_psychiatrist.interview.engine.turns import end, hold, with_answer
+from ai_psychiatrist.interview.engine.turns import end, hold, put_again, with_answer
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.submission import given_answer
+
+_WITHOUT_QUESTION: Final = (
+    "the interview was held by an earlier version, which did not keep its question: begin another"
+)
 
 
 async def prepare(context: StepContext, interview: Interview) -> Interview:
@@ -91,6 +97,16 @@ async def pause(_: StepContext, interview: Interview) -> Interview:
 async def go_on(_: StepContext, interview: Interview) -> Interview:
     """Take the interview up again where it was set aside."""
     return replace(interview, state=InterviewState.AWAITING)
+
+
+async def reopen(context: StepContext, interview: Interview) -> Interview:
+    """Put the question again that waited when danger was found."""
+    question, reopening = interview.question, context.reopening
+    if question is None or reopening is None:
+        raise RequestConflict("interview_not_held", _WITHOUT_QUESTION)
+    reopened = replace(interview, end_reason=None, reopenings=(*interview.reopenings, reopening))
+    notice = context.protocol.safety.resumed
+    return put_again(context.protocol, reopened, question, notice=notice)
 
 
 async def leave(_: StepContext, interview: Interview) -> Interview:

@@ -121,11 +121,34 @@ def end(protocol: InterviewProtocol, interview: Interview, reason: EndReason) ->
 
 
 def hold(protocol: InterviewProtocol, interview: Interview, danger: Danger) -> Interview:
-    """Ask nothing more and say the fixed words for danger."""
+    """Ask nothing more and say the fixed words for danger; a reopening puts the question again."""
     held = say(interview, protocol.safety.hold, MessageSpeaker.INTERVIEWER)
     return replace(
-        _closed(held), state=InterviewState.SAFETY_HOLD, end_reason=EndReason.SAFETY, danger=danger
+        _closed(held),
+        state=InterviewState.SAFETY_HOLD,
+        end_reason=EndReason.SAFETY,
+        danger=danger,
+        question=interview.question,
     )
+
+
+def put_again(
+    protocol: InterviewProtocol, interview: Interview, question: Question, *, notice: str
+) -> Interview:
+    """Put a question a second time, which does not count as asked for its goal once more."""
+    offered = tuple(
+        Offered(one.text, one.kind, one.score, one.rationale, one.item)
+        for one in question.options
+        if one.kind is not AnswerKind.DECLINE
+    )
+    wording = Wording(
+        text=question.text,
+        offered=offered,
+        is_clarifying=question.is_clarifying,
+        is_ask=False,
+        rationale=question.rationale,
+    )
+    return put_question(protocol, interview, question.goal_id, wording, notice=notice)
 
 
 def with_goals(interview: Interview, changed: Iterable[Goal]) -> Interview:

@@ -215,6 +215,10 @@ class Safety(Section):
 
     hold: Wording
     """The fixed words with which an interview stops."""
+    unread: Wording = "It may be that nobody reads this right now."
+    """Said after where to turn, where `DANGER_NOTICE` does not say who reads it and when."""
+    resumed: Wording = "Welcome back. Let us go on where we were."
+    """Said where an operator has reopened the interview, before its question."""
 
 
 class InterviewProtocol(Section):
