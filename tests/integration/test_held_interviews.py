@@ -129,6 +129,27 @@ def test_what_is_to_be_told_is_stored_with_the_hold_and_goes_with_the_interview(
     asyncio.run(run())
 
 
+def test_address_at_another_host_than_was_named_is_never_called(tmp_path: Path) -> None:
+    """As where an export was changed before it was imported."""
+
+    async def run() -> None:
+        async with receiving() as named, receiving() as other, serving(tmp_path, named) as service:
+            store = service.records.stores.open(TENANT)
+            begun = InterviewService(load_protocols(()), InterviewStore(store.interviews))
+            held = await begun.create("phq8", callback=Callback(host=named.place, url=other.url))
+            submission = AnswerSubmission(
+                question_id="q1", text=DANGER, idempotency_key="k", version=1
+            )
+            await begun.answer(held.id, submission)
+            async with asyncio.timeout(20):
+                while not (tried := [one for one in service.events if "outcome" in one]):  # noqa: ASYNC110  a file
+                    await asyncio.sleep(0.02)
+        assert [one["reason"] for one in tried] == ["host_not_named"]
+        assert named.calls == other.calls == []
+
+    asyncio.run(run())
+
+
 def test_what_was_given_up_of_an_interview_is_listed_without_its_id(tmp_path: Path) -> None:
     def gone(_: int) -> Reaction:
         return Reaction(status=410)
@@ -289,4 +310,4 @@ def test_pages_show_held_interviews_first_and_reopen_one(client: httpx.Client) -
     assert "<textarea" not in page
     assert path not in client.get("/").text
     gone = client.get(f"/interviews/{'x' * 32}")
-    assert (gone.status_code, "No interview has this address" in gone.text) == (404, True)
+    assert (gone.status_code, "there is no interview with this id" in gone.text) == (404, True)

@@ -19,8 +19,7 @@ from ai_psychiatrist.api.requests import PageInQuery, RequestBody
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.service import MOST_REASON
-from ai_psychiatrist.interview.snapshot import InterviewListing
-from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.interview.snapshot import InterviewPage
 from ai_psychiatrist.store.interviews import InterviewsWanted
 
 _PROBLEMS: Final[Responses] = {
@@ -52,36 +51,6 @@ class InterviewsInQuery(PageInQuery):
 InterviewsOfQuery: TypeAlias = Annotated[InterviewsInQuery, Query()]
 
 
-class InterviewListingResult(Result):
-    """An interview in a list, without a word of it."""
-
-    interview_id: str | None
-    """Whoever knows it may answer and read: keep it secret. Null where it cannot be read."""
-    protocol: str
-    """Name of the protocol."""
-    state: InterviewState
-    """Where the interview stands."""
-    version: int
-    """Grows by one with every step."""
-    created_at: str
-    """When it was begun, in UTC."""
-    updated_at: str
-    """When it changed last."""
-    is_readable: bool
-    """False when what is stored of it cannot be read."""
-
-
-class InterviewPageResult(Result):
-    """A part of the list of interviews."""
-
-    interviews: tuple[InterviewListingResult, ...]
-    """Those that are held first, then the newest."""
-    next: str | None
-    """To be sent as `cursor` for the part after it; null at the end."""
-    total: int
-    """How many the whole list has."""
-
-
 class ReopenRequest(RequestBody):
     """Why a held interview goes on."""
 
@@ -89,15 +58,12 @@ class ReopenRequest(RequestBody):
     """What you did, and why the person can be asked further; kept with your id."""
 
 
-@router.get("", response_model=InterviewPageResult, dependencies=[requires(Scope.READ)])
+@router.get("", response_model=InterviewPage, dependencies=[requires(Scope.READ)])
 async def list_interviews(query: InterviewsOfQuery, interviews: Interviewing) -> Response:
     """List the interviews of your tenant, a page at a time: held ones first, then the newest."""
     state = None if query.state is None else query.state.value
-    page = await interviews.page(
-        InterviewsWanted(limit=query.limit, cursor=query.cursor, state=state)
-    )
-    listed = tuple(map(_listed, page.interviews))
-    return json_of(InterviewPageResult(interviews=listed, next=page.next, total=page.total))
+    wanted = InterviewsWanted(limit=query.limit, cursor=query.cursor, state=state)
+    return json_of(await interviews.page(wanted))
 
 
 @router.post(
@@ -116,15 +82,3 @@ async def reopen_interview(
     """Let a held interview go on: the question that waited is put again."""
     snapshot = await interviews.reopen(interview_id, reason=body.reason, author=principal.id)
     return json_of(interview_of(snapshot, services))
-
-
-def _listed(one: InterviewListing) -> InterviewListingResult:
-    return InterviewListingResult(
-        interview_id=one.id or None,
-        protocol=one.protocol_id,
-        state=one.state,
-        version=one.version,
-        created_at=one.created_at,
-        updated_at=one.updated_at,
-        is_readable=one.is_readable,
-    )

@@ -1,5 +1,7 @@
 """The page of an interview: what danger it is held for, what was said, and letting it go on."""
 
+from typing import Final
+
 from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
@@ -18,16 +20,17 @@ from ai_psychiatrist.api.pages import (
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
+    AssessmentServiceError,
     InputError,
     NotFound,
-    RequestConflict,
 )
 from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.problems import problem_kinds
 from ai_psychiatrist.interview.service import MOST_REASON
 from ai_psychiatrist.store.interviews import InterviewsWanted, ListedInterview
 from ai_psychiatrist.store.stores import Records
 
-_MOST_HELD = 100
+_MOST_HELD: Final = 100
 """Listed above the assessments; the interface pages through all of them."""
 
 router = APIRouter(prefix="/interviews", include_in_schema=False, route_class=BoundedRoute)
@@ -51,10 +54,8 @@ async def interview_page(
     """Show an interview: its signs of danger first, and all that was said."""
     try:
         snapshot = await interviews.get(interview_id)
-    except NotFound:
-        return await _message(request, "Not here", "No interview has this address.", 404)
-    except ArtifactMismatch as error:
-        return await _message(request, "Not to be read", str(error), 409)
+    except (NotFound, ArtifactMismatch) as error:
+        return await _refusal(request, "Not here", error)
     is_held = snapshot.state is InterviewState.SAFETY_HOLD
     return await render_page(
         request,
@@ -82,14 +83,11 @@ async def reopen_on_page(
     form = await read_form(request)
     try:
         await interviews.reopen(interview_id, reason=form.get("reason", ""), author=principal.id)
-    except NotFound:
-        return await _message(request, "Not here", "No interview has this address.", 404)
-    except (RequestConflict, ArtifactMismatch) as error:
-        return await _message(request, "Not reopened", str(error), 409)
-    except InputError as error:
-        return await _message(request, "Not reopened", str(error), 422)
+    except (InputError, ArtifactMismatch) as error:
+        return await _refusal(request, "Not reopened", error)
     return redirect_to(request, f"/interviews/{interview_id}")
 
 
-async def _message(request: Request, title: str, words: str, status: int) -> Response:
-    return await message_page(request, title, words, status=status)
+async def _refusal(request: Request, title: str, error: AssessmentServiceError) -> Response:
+    status = problem_kinds()[error.problem_code].status
+    return await message_page(request, title, f"{error}.", status=status)

@@ -168,7 +168,8 @@ def list_interviews() -> None:
         kept = runner.run(service.list())
     for one in kept:
         state = one.state.value if one.is_readable else "unreadable"
-        typer.echo(f"{one.id}  {one.protocol_id:<10}  {state:<12}  {one.updated_at}")
+        interview_id = one.interview_id or ""
+        typer.echo(f"{interview_id}  {one.protocol:<10}  {state:<12}  {one.updated_at}")
 
 
 # An id may begin with a dash.

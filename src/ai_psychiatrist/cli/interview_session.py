@@ -197,7 +197,8 @@ class Session:
         if result.danger is None or not was_held_now:
             print_interview_report(self.out, result)
         self._print_json(snapshot, result)
-        is_whole = not (result.total and result.total.na_count) and report.danger is None
+        is_held = report.state is InterviewState.SAFETY_HOLD
+        is_whole = not is_held and not (result.total and result.total.na_count)
         return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
 
     def _failed(self, snapshot: InterviewSnapshot, code: FailureCode | None = None) -> ExitCode:

@@ -22,14 +22,13 @@ class DangerStatement:
 
 def danger_statements(interview: Interview, danger: Danger) -> tuple[DangerStatement, ...]:
     """Return the statements at the places of a danger, in their order."""
-    found = []
-    for place in danger.places:
-        said = interview.words_of(place.turn)
-        statement = DangerStatement(
+    said = {place.turn: interview.words_of(place.turn) for place in danger.places}
+    return tuple(
+        DangerStatement(
             turn=place.turn,
             question=interview.question_before(place.turn),
-            text=said[place.start : place.end],
-            sentence=sentence_around(said, place.start, place.end),
+            text=said[place.turn][place.start : place.end],
+            sentence=sentence_around(said[place.turn], place.start, place.end),
         )
-        found.append(statement)
-    return tuple(found)
+        for place in danger.places
+    )

@@ -164,8 +164,8 @@ def _listing(listed: ListedInterview) -> InterviewListing:
     row = listed.row
     is_known = row.state in {state.value for state in InterviewState}
     return InterviewListing(
-        id=listed.id,
-        protocol_id=row.protocol,
+        interview_id=listed.id or None,
+        protocol=row.protocol,
         state=InterviewState(row.state) if is_known else InterviewState.FAILED,
         version=row.version,
         created_at=row.created_at,

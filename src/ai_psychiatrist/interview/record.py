@@ -220,12 +220,12 @@ class Interview:
 
     def question_before(self, turn: int) -> str:
         """Return the question that the answer of a turn was given to; empty without one."""
-        asked = ""
-        for message in self.messages:
-            if message.turn == turn and message.speaker is MessageSpeaker.PARTICIPANT:
-                return asked
-            asked = message.text if message.speaker is MessageSpeaker.INTERVIEWER else asked
-        return ""
+        asked = [
+            message.text
+            for message in self.messages
+            if message.turn < turn and message.speaker is MessageSpeaker.INTERVIEWER
+        ]
+        return asked[-1] if asked else ""
 
     def proposal_for(self, item: Item) -> Proposal | None:
         """Return what a model took an answer about an item for, `None` when none was asked."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker, Question
 from ai_psychiatrist.domain.interview_items import ItemOutcome
+from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.interview.item_outcomes import item_outcomes
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
@@ -40,27 +41,34 @@ class InterviewSnapshot(Interview):
         return self.state in {InterviewState.PREPARING, InterviewState.DIGESTING}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewListing:
-    """One row of the list of interviews."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class InterviewListing(Shape):
+    """An interview in a list, without a word of it."""
 
-    id: str = field(repr=False)
-    protocol_id: str
+    interview_id: str | None
+    """Whoever knows it may answer and read: keep it secret. Null where it cannot be read."""
+    protocol: str
+    """Name of the protocol."""
     state: InterviewState
+    """Where the interview stands."""
     version: int
+    """Grows by one with every step."""
     created_at: str
+    """When it was begun, in UTC."""
     updated_at: str
+    """When it changed last."""
     is_readable: bool
     """False when what is stored of it cannot be read; it can still be deleted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewPage:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class InterviewPage(Shape):
     """A part of the list of interviews."""
 
     interviews: tuple[InterviewListing, ...]
+    """Those that are held first, then the newest."""
     next: str | None
-    """Cursor of the part after it, `None` at the end."""
+    """To be sent as `cursor` for the part after it; null at the end."""
     total: int
     """How many the whole list has."""
 

@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.engine import Engine
-from ai_psychiatrist.jobs.settings import WebhookSettings, signing_keys
+from ai_psychiatrist.jobs.settings import WebhookSettings, host_of, signing_keys
 from ai_psychiatrist.store.database import written
 from ai_psychiatrist.store.deliveries import MOST_TRIES, DeliveryState, DueDelivery
 from ai_psychiatrist.store.stores import Stores
@@ -125,6 +125,9 @@ class Webhooks:
         """
         import httpx2  # noqa: PLC0415  only who makes callbacks needs it
 
+        if host_of(due.callback.url) != due.callback.host:
+            # Of an interview that was changed before it was imported.
+            return "host_not_named", None
         # In a thread, for it reads certificates.
         verify = await asyncio.to_thread(_certificates)
         now, body, answer = self.now(), due.body.decode(), None

@@ -6,14 +6,13 @@ only a caller that knows an id can read one. What is older than it may be counts
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, case, delete, literal, or_, select, update
+from sqlalchemy import and_, case, delete, select, update
 
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
@@ -33,8 +32,6 @@ from ai_psychiatrist.store.moving import (
 )
 from ai_psychiatrist.store.schema import answers, interviews, origins, turns
 
-_MOMENT: Final = re.compile(r"[0-9T:.+-]{1,40}", re.ASCII)
-_HASH: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _ID: Final = "id"
 """For what the id of an interview is sealed; its words are for their columns."""
 _ALL: Final = (
@@ -50,10 +47,14 @@ _ALL: Final = (
 _SHOWN: Final = _ALL.where(interviews.c.swept_at.is_(None))
 
 
-_HELD: Final = "safety_hold"
-_RANK: Final = case((interviews.c.state == _HELD, 0), else_=1)
-_ORDER: Final = (_RANK, interviews.c.created_at.desc(), interviews.c.id_hash)
-"""Those that are held first, then the latest."""
+_KEY: Final = (
+    case((interviews.c.state == "safety_hold", "1 "), else_="0 ")
+    + interviews.c.created_at
+    + " "
+    + interviews.c.id_hash
+)
+"""In falling order: those that are held first, then the latest."""
+_KEY_FORM: Final = re.compile(r"[01] [0-9T:.+-]{1,40} [0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,25 +218,23 @@ class InterviewRows:
     def list(self) -> tuple[ListedInterview, ...]:
         """Return all interviews, those that are held first, then the latest."""
         shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
-        return tuple(map(self._listed, self.database.all(shown.order_by(*_ORDER))))
+        return tuple(map(self._listed, self.database.all(shown.order_by(_KEY.desc()))))
 
     def page(self, wanted: InterviewsWanted) -> ListedPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
         shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
         if wanted.state is not None:
             shown = shown.where(interviews.c.state == wanted.state)
-        query = shown.order_by(*_ORDER).limit(wanted.limit + 1)
+        query = shown.add_columns(_KEY.label("key")).order_by(_KEY.desc()).limit(wanted.limit + 1)
         if wanted.cursor is not None:
-            query = query.where(_comes_after(*_read_cursor(wanted.cursor)))
+            query = query.where(_read_cursor(wanted.cursor) > _KEY)
         with self.database.reading():
             rows = self.database.all(query)
             total = self.database.count(shown)
-        page = rows[: wanted.limit]
-        return ListedPage(
-            interviews=tuple(map(self._listed, page)),
-            next=_cursor(page[-1]) if len(rows) > wanted.limit else None,
-            total=total,
-        )
+        page, cursor = rows[: wanted.limit], None
+        if len(rows) > wanted.limit:
+            cursor = base64.urlsafe_b64encode(page[-1].key.encode()).decode().rstrip("=")
+        return ListedPage(interviews=tuple(map(self._listed, page)), next=cursor, total=total)
 
     def opened(self, *, most: int | None = None) -> Iterator[OpenedInterview | None]:
         """Yield interviews with their words, the oldest first; `None` for one that cannot be read.
@@ -317,28 +316,14 @@ class InterviewRows:
         return written(self.database.clock() - self.database.limits.keep_interviews)
 
 
-def _cursor(row: Found) -> str:
-    rank = 0 if row.state == _HELD else 1
-    content = json.dumps([rank, row.created_at, row.id_hash]).encode()
-    return base64.urlsafe_b64encode(content).decode().rstrip("=")
-
-
-def _read_cursor(given: str) -> tuple[int, str, str]:
-    """Return where a page ended; raises `InputError` for anything else."""
-    with suppress(ValueError, TypeError, RecursionError):
-        content = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4))
-        rank, created_at, hashed = json.loads(content)
-        if rank in {0, 1} and _MOMENT.fullmatch(created_at) and _HASH.fullmatch(hashed):
-            return rank, created_at, hashed
+def _read_cursor(given: str) -> str:
+    """Return the key of the line where a page ended; raises `InputError` for anything else."""
+    with suppress(ValueError):
+        key = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)).decode("ascii")
+        if _KEY_FORM.fullmatch(key):
+            return key
     msg = "cursor has to be the `next` of a page of this list; leave it out for the first page"
     raise InputError(msg, field="cursor")
-
-
-def _comes_after(rank: int, created_at: str, hashed: str) -> ColumnElement[bool]:
-    created, same = interviews.c.created_at, interviews.c.created_at == created_at
-    is_later = or_(created < created_at, and_(same, interviews.c.id_hash > hashed))
-    after = literal(rank)
-    return or_(after < _RANK, and_(after == _RANK, is_later))
 
 
 def _id(seal: Seal, row: Found) -> str:

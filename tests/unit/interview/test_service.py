@@ -548,13 +548,15 @@ def test_no_warning_is_written_where_nothing_is_held(protocol: str, tmp_path: Pa
 
 
 def test_holds_are_listed_before_later_interviews(tmp_path: Path) -> None:
-    async def work(at: Desk) -> list[tuple[str, str]]:
+    async def work(at: Desk) -> list[tuple[str, str | None]]:
         ids = []
         for said in ("no", "I want to kill myself.", "no", "I will end my life tonight.", "no"):
             ids.append((await at.begin()).id)
             await at.say(said)
         expected = [ids[number] for number in (3, 1, 4, 2, 0)]
-        return list(zip(expected, (one.id for one in await at.service.list()), strict=True))
+        return list(
+            zip(expected, (one.interview_id for one in await at.service.list()), strict=True)
+        )
 
     with desk(tmp_path) as at:
         assert all(expected == found for expected, found in asyncio.run(work(at)))

@@ -70,7 +70,7 @@ async def go_on(at: Desk) -> InterviewState | None:
     listed = await at.service.list()
     if not listed:
         return None
-    found = await at.service.retry(listed[0].id)
+    found = await at.service.retry(str(listed[0].interview_id))
     assert found.state is InterviewState.AWAITING
     at.snapshot = await at.service.answer(found.id, submission(found.version))
     stored = at.store.load(found.id)

@@ -38,8 +38,8 @@ from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
 from ai_psychiatrist.store.database import Database, Value, written
-from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
-from ai_psychiatrist.store.interviews import StoredInterview
+from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery, HoldNotice
+from ai_psychiatrist.store.interviews import InterviewsWanted, StoredInterview
 from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
@@ -272,7 +272,20 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     stored = StoredInterview(origin=b"began", state=b"state")
     assert rows.add("an-id", stored, COLUMNS)
     assert rows.load("an-id") == stored
-    rows.replace("an-id", b"later", {**COLUMNS, "version": 2}, version=1)
+    to = Callback(host="hooks.example:443", url="https://hooks.example/")
+    notice = HoldNotice(callback=to, data={"interview_id": "an-id"})
+    held = {**COLUMNS, "version": 2, "state": "safety_hold"}
+    rows.replace("an-id", b"later", held, version=1, notice=notice)
+    due = store.deliveries.claim([to.host], [to.host], now=clock.now)
+    assert due is not None
+    assert (due.interview_id, due.job_id, due.callback) == ("an-id", None, to)
+    store.deliveries.note(due, DeliveryState.DELIVERED, None, due=clock.now)
+    assert rows.add("another", stored, COLUMNS)
+    first = rows.page(InterviewsWanted(limit=1))
+    second = rows.page(InterviewsWanted(limit=1, cursor=first.next))
+    listed = [page.interviews[0].id for page in (first, second)]
+    assert (listed, first.total, second.next) == (["an-id", "another"], 2, None)
+    rows.delete("another")
     with refused("version_conflict"):
         rows.replace("an-id", b"late", {**COLUMNS, "version": 2}, version=1)
     assert [one.id for one in rows.list()] == ["an-id"]
