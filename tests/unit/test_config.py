@@ -55,6 +55,7 @@ DEFAULTS = {
     "ASSESS_LONG": "whole",
     "ASSESS_PART_CHARACTERS": "40000",
     "DANGER_MODEL": "",
+    "DANGER_NOTICE": "",
     "READER_ENABLED": "true",
     "BELIEF_SOURCES": "rules",
     "BELIEF_LEVEL": "0.9",
