@@ -168,6 +168,7 @@ def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
     yield post(f"/{CANARY}/answers", {CANARY: CANARY})
     yield client.get(f"{path}/report", params=QUERY)
     yield client.post(f"{path}/report", params=QUERY)
+    yield post(f"/{begun['interview_id']}/reopen", {"reason": CANARY})
     key = str(uuid.uuid4())
     taken = answered(f"nearly every day, {CANARY}", key)
     assert taken.is_success
