@@ -467,7 +467,7 @@ REFUSED_REQUESTS: dict[str, tuple[object, int, str, str]] = {
         {"protocol": "phq8", "nonesuch": 1},
         422,
         "invalid_request",
-        "assessment, transcript_text, speakers and participant_id; no others",
+        "speakers, participant_id and link; no others",
     ),
     "incident without a model": (
         {"protocol": "incident", "inputs": INCIDENT},

@@ -67,6 +67,11 @@ INTERVIEWS = {
     "/v1/interviews/{interview_id}/answers",
     "/v1/interviews/{interview_id}/report",
     "/v1/interviews/{interview_id}/retry",
+    "/v1/interviews/{interview_id}/link",
+    "/interview",
+    "/interview/session",
+    "/interview/state",
+    "/interview/answers",
 }
 """Driven by the tests of the interviews."""
 SESSIONS = {"/v1/session"}
@@ -136,6 +141,7 @@ COMMANDS = {
     "interview schemas",
     "interview list",
     "interview delete",
+    "interview link",
     "verify",
     "records list",
     "records erase",

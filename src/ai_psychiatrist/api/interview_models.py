@@ -1,5 +1,6 @@
 """Results of the routes of interviews."""
 
+from datetime import datetime
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AliasPath, BeforeValidator, Field
@@ -225,6 +226,22 @@ class InterviewResult(_OfAnInterview):
     """Digest of the state: two snapshots with the same one say the same."""
     operator: OperatorResult
     """What is not for the person's eyes."""
+
+
+class LinkResult(Result):
+    """A link by which the person of an interview answers in a browser of their own."""
+
+    address: str
+    """To be given to the person alone: whoever opens it first is taken for them. Shown once."""
+    expires_at: datetime
+    """When it, and what was opened with it, ends."""
+
+
+class BegunInterviewResult(InterviewResult):
+    """An interview that was begun, with its link where one was asked for."""
+
+    link: LinkResult | None = None
+    """Only with `"link": true`."""
 
 
 class InterviewReportResult(_OfAnInterview):

@@ -108,6 +108,7 @@ _ANSWERS: Final = ("option_id", "text")
 
 Name: TypeAlias = Annotated[StrictStr, Field(max_length=200)]
 Words: TypeAlias = Annotated[StrictStr, Field(max_length=20_000)]
+IdempotencyKey: TypeAlias = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
 Number: TypeAlias = Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]
 
 
@@ -138,6 +139,8 @@ class InterviewRequest(RequestBody):
     """Who is who in it where the labels do not tell."""
     participant_id: ParticipantId | None = None
     """Whose stored transcript to assess first."""
+    has_link: StrictBool = Field(default=False, alias="link")
+    """True makes a link as well, by which the person answers in a browser of their own."""
 
     @property
     def has_transcript(self) -> bool:
@@ -169,7 +172,7 @@ class AnswerRequest(RequestBody):
     """The answer in the person's own words."""
     is_stop: StrictBool = Field(default=False, alias="stop")
     """True ends the interview without an answer; what is open stays unknown."""
-    idempotency_key: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
+    idempotency_key: IdempotencyKey
     """Made up for each answer: 1-128 letters, digits or `-_.:`. Sent again, it changes nothing."""
     version: Number
     """The version of the snapshot that is answered."""
@@ -177,3 +180,18 @@ class AnswerRequest(RequestBody):
     def as_submission(self) -> AnswerSubmission:
         """Return the answer as the service takes it."""
         return AnswerSubmission(**self.model_dump())
+
+
+class ParticipantAnswer(AnswerRequest):
+    """What the page for the person sends: an answer, or what else the person wants."""
+
+    append: StrictBool = False
+    """True of words that are typed freely, where several may follow each other."""
+    is_pause: StrictBool = Field(default=False, alias="pause")
+    """True sets the interview aside; its question still waits."""
+    is_retry: StrictBool = Field(default=False, alias="retry")
+    """True takes a step again that failed or was cut short."""
+
+    def as_submission(self) -> AnswerSubmission:
+        """Return the answer as the service takes it."""
+        return AnswerSubmission(**self.model_dump(exclude={"append", "is_pause", "is_retry"}))

@@ -1,17 +1,22 @@
 """The routes that hold interviews."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 
+from ai_psychiatrist.access.interview_links import link_address
 from ai_psychiatrist.api.assessments import assess_read, reading
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.authentication import KEY_READERS
+from ai_psychiatrist.api.authorization import PrincipalOf, principal_of, requires
 from ai_psychiatrist.api.dependencies import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.interview_models import (
+    BegunInterviewResult,
     InterviewReportResult,
     InterviewResult,
+    LinkResult,
     interview_report,
     interview_result,
 )
@@ -21,12 +26,13 @@ from ai_psychiatrist.api.problems import backend_failed, nothing_finished
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.assessment.parts import TOO_LATE, Part
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.store.interviews import id_hash
 from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
@@ -73,7 +79,7 @@ InterviewId: TypeAlias = Annotated[
 Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
 
 
-@stepping.post("", status_code=201, response_model=InterviewResult)
+@stepping.post("", status_code=201, response_model=BegunInterviewResult)
 async def create_interview(
     body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
 ) -> Response:
@@ -91,7 +97,12 @@ async def create_interview(
         start, risk = await _assessed(body, request)
     snapshot = await interviews.create(body.protocol, body.inputs, start)
     note_record(request, snapshot.id)
-    return _stepped(snapshot, services, status=201, transcript_risk=risk)
+    result = _stepped(snapshot, services, transcript_risk=risk)
+    if not body.has_link:
+        return json_of(result, 201)
+    link = await make_link(snapshot, request)
+    begun = {name: getattr(result, name) for name in InterviewResult.model_fields}
+    return json_of(BegunInterviewResult(**begun, link=link), 201)
 
 
 @stepping.post("/{interview_id}/answers", response_model=InterviewResult)
@@ -100,7 +111,7 @@ async def answer_question(
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
-    return _stepped(snapshot, services)
+    return json_of(_stepped(snapshot, services))
 
 
 @router.get("/{interview_id}", response_model=InterviewResult)
@@ -118,7 +129,7 @@ async def retry_interview(
 ) -> Response:
     """Take the step again that failed or was cut short, once; without one nothing changes."""
     snapshot = await interviews.retry(interview_id)
-    return _stepped(snapshot, services)
+    return json_of(_stepped(snapshot, services))
 
 
 @stepping.post("/{interview_id}/report", response_model=InterviewReportResult)
@@ -146,6 +157,43 @@ async def delete_interview(interview_id: InterviewId, interviews: Interviewing) 
     return Response(status_code=204)
 
 
+@router.post("/{interview_id}/link", status_code=201, response_model=LinkResult)
+async def create_link(
+    interview_id: InterviewId, request: Request, interviews: Interviewing
+) -> Response:
+    """Make a link for the person, in the place of the one there was, which opens nothing more."""
+    return json_of(await make_link(await interviews.get(interview_id), request), 201)
+
+
+@router.delete("/{interview_id}/link", status_code=204)
+async def revoke_link(
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """End the link of an interview, and what was opened with it; without one nothing changes."""
+    hashed = id_hash((await interviews.get(interview_id)).id)
+    await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
+    return Response(status_code=204)
+
+
+async def make_link(interview: InterviewSnapshot, request: Request) -> LinkResult:
+    """Make a link to an interview of the caller's tenant; raises `RequestConflict` once it is over.
+
+    Its address is where others reach the server: `API_PUBLIC_URL`, or as the request named it.
+    """
+    if interview.state.is_over:
+        raise RequestConflict("interview_over")
+    services, tenant = services_of(request), principal_of(request).tenant
+    hashed, hours = id_hash(interview.id), services.settings.interview.link_hours
+    made = await KEY_READERS.run(
+        lambda: services.interview_links.create(tenant, hashed, hours=hours)
+    )
+    address = services.settings.api.public_url or str(request.base_url)
+    return LinkResult(
+        address=link_address(address, made.token),
+        expires_at=datetime.fromtimestamp(made.link.expires_at, UTC),
+    )
+
+
 async def _assessed(body: InterviewRequest, request: Request) -> tuple[AssessmentInput, RiskReport]:
     """Return the items and signs of danger of the transcript.
 
@@ -164,9 +212,8 @@ def _stepped(
     snapshot: InterviewSnapshot,
     services: Services,
     *,
-    status: int = 200,
     transcript_risk: RiskReport | None = None,
-) -> Response:
+) -> InterviewResult:
     """Return an interview after a step; raises `Problem` for a step that failed."""
     if snapshot.state is InterviewState.FAILED:
         raise backend_failed(
@@ -181,7 +228,6 @@ def _stepped(
                 "is_resumable": snapshot.is_resumable,
             },
         )
-    result = interview_result(
+    return interview_result(
         snapshot, crisis_resources=services.crisis_resources, transcript_risk=transcript_risk
     )
-    return json_of(result, status)

@@ -147,6 +147,8 @@ async def cohort(
             phase="",
             subject=None,
             ratings=None,
+            interview=None,
+            may_ask=False,
             may_review=False,
             may_erase=False,
         )

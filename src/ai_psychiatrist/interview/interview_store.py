@@ -58,6 +58,11 @@ class InterviewStore:
             stored = self.rows.load(interview_id)
         return whole(interview_id, origin=stored.origin, state=stored.state)
 
+    def id_of(self, hashed: str) -> str:
+        """Return the id of the interview with this hash of its id; raises `NotFound`."""
+        with translated():
+            return self.rows.id_of(hashed)
+
     def save(
         self,
         interview: Interview,

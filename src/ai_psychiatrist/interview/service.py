@@ -241,3 +241,16 @@ class InterviewService:
         if protocol is None or protocol.digest != interview.protocol.digest:
             raise protocol_changed(interview.protocol.id)
         return protocol
+
+    @property
+    def protocols(self) -> tuple[InterviewProtocol, ...]:
+        """All protocols that an interview can follow, the built-in ones first."""
+        return tuple(self._protocols.values())
+
+    def protocol_of(self, interview: Interview) -> InterviewProtocol:
+        """Return the protocol that an interview follows; raises `ArtifactMismatch`."""
+        return self._protocol_of(interview)
+
+    async def get_by_hash(self, id_hash: str) -> InterviewSnapshot:
+        """Return the interview with this hash of its id as it was stored last."""
+        return await self.get(await self._stored.run(lambda store: store.id_of(id_hash)))

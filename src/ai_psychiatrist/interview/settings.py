@@ -51,6 +51,12 @@ class InterviewSettings(Options):
         ge=1_048_576,
         description="Most bytes that all of them may take for a further one to be begun.",
     )
+    link_hours: int = Field(
+        default=72,
+        ge=1,
+        le=8_760,
+        description="Hours that a link to an interview lasts, and the cookie it is opened with.",
+    )
     protocols: CommaList[Path] = Field(
         default=(),
         description="Folders of protocols beside phq8 and incident.",

@@ -13,6 +13,7 @@ from typing import Final
 from sqlalchemy import and_, case, delete, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
+from ai_psychiatrist.store.access_rows import links_to
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.moving import (
@@ -169,8 +170,16 @@ class InterviewRows:
             if row is None:
                 raise NotFound("interview_not_found")
             self.database.run(delete(interviews).where(stored))
+            self.database.run(links_to([id_hash(interview_id)]))
             self.keys.forget(row.subject_id)
         self.keys.wipe()
+
+    def id_of(self, hashed: str) -> str:
+        """Return the id of the interview that is stored under this hash; raises `NotFound`."""
+        row = self.database.one(_SHOWN.where(interviews.c.id_hash == hashed))
+        if row is None:
+            raise NotFound("interview_not_found")
+        return _id(self.keys.seal(row.subject_id), row)
 
     def list(self) -> tuple[ListedInterview, ...]:
         """Return all interviews, those that are held first, then the latest."""

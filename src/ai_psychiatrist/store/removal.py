@@ -15,6 +15,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Table, and_, delete, not_, select, union, update
 
 from ai_psychiatrist.domain.errors import NotFound
+from ai_psychiatrist.store.access_rows import links_to
 from ai_psychiatrist.store.database import TenantDatabase, own, written
 from ai_psychiatrist.store.interviews import id_hash
 from ai_psychiatrist.store.job_rows import JobRows
@@ -163,8 +164,11 @@ class Removal:
             for table, identity in _IDS.items():
                 columns = select(identity.label("id"), table.c.subject_id).where(over[table])
                 rows = self.database.all(columns.order_by(table.c.swept_at).limit(MOST_SWEPT))
-                which = own(table) & identity.in_([row.id for row in rows])
+                ids = [row.id for row in rows]
+                which = own(table) & identity.in_(ids)
                 removed[table] = self.database.run(delete(table).where(which))
+                if table is interviews:
+                    self.database.run(links_to(ids))
                 self._forget_unused(subjects.c.id.in_({row.subject_id for row in rows}))
         return Swept(
             assessments=removed[records] + self._finish_erasing(before=now - _UNUSED),

@@ -26,6 +26,7 @@ from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 from ai_psychiatrist.services.transcripts.transcript_store import TranscriptStore
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.interview_links import InterviewLinks
     from ai_psychiatrist.access.keys import KeyStore
     from ai_psychiatrist.access.oidc import TokenVerifier
     from ai_psychiatrist.access.sessions import SessionStore
@@ -139,6 +140,13 @@ class Services:
         from ai_psychiatrist.access.sessions import SessionStore  # noqa: PLC0415  as above
 
         return SessionStore(database=self.stores.database)
+
+    @cached_property
+    def interview_links(self) -> "InterviewLinks":
+        """The links that open one interview each."""
+        from ai_psychiatrist.access.interview_links import InterviewLinks  # noqa: PLC0415  as above
+
+        return InterviewLinks(database=self.stores.database)
 
     @cached_property
     def audit(self) -> "AuditLogs":

@@ -241,6 +241,38 @@ def without_item(name: str) -> tuple[str, str]:
             id="place_in_the_safety_text",
         ),
         pytest.param(
+            "phq8",
+            "answers:",
+            "page: {titel: Fragen}\nanswers:",
+            "unknown_key",
+            "page.titel",
+            id="misspelt_text_of_the_page",
+        ),
+        pytest.param(
+            "phq8",
+            "answers:",
+            "page: {progress: '{number} of {all}'}\nanswers:",
+            "unknown_input",
+            "page.progress",
+            id="place_that_progress_does_not_have",
+        ),
+        pytest.param(
+            "phq8",
+            "answers:",
+            "page: {over: 'Thank you, {name}.'}\nanswers:",
+            "place_not_filled",
+            "page.over",
+            id="place_in_a_text_of_the_page",
+        ),
+        pytest.param(
+            "phq8",
+            "answers:",
+            "page: {language: auf Deutsch}\nanswers:",
+            "language_tag",
+            "page.language",
+            id="language_without_a_tag",
+        ),
+        pytest.param(
             "incident",
             "threshold: confidence_threshold",
             "threshold: confidence_treshold",
@@ -439,3 +471,13 @@ def test_a_change_of_guidelines_changes_the_digest(tmp_path: Path) -> None:
     (folder / "prompts" / "detect_drift.md").write_text("Look closely.", "utf-8")
 
     assert load_protocol(folder).digest != before
+
+
+def test_texts_of_the_page_that_stay_english_are_a_warning(tmp_path: Path) -> None:
+    page = "page: {language: de, title: Ein paar Fragen}\nanswers:"
+    folder = copied(tmp_path, "phq8", "answers:", page)
+    (warned,) = lint_protocol(folder)
+    assert (warned.code, warned.is_error) == ("page_not_whole", False)
+    assert "no_script" in warned.message
+    assert "title" not in warned.message
+    assert load_protocol(folder).page.send == "Send"

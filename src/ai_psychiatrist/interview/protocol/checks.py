@@ -9,6 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.protocol.leading import leading_words
+from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places, check_places
 from ai_psychiatrist.interview.protocol.records import LEAST_THRESHOLD, MOST_THRESHOLD, ProtocolKind
 from ai_psychiatrist.validation.config.document import Document
@@ -23,6 +24,7 @@ _CORRECTION_PLACES: Final[Mapping[str, Sequence[str]]] = {
     "current": ("item",),
     "again": (),
 }
+_PROGRESS_PLACES: Final = ("number", "of")
 _PERIOD: Final = re.compile(r"\b(?:two weeks|fortnight|(?:14|fourteen) (?:days|nights))\b")
 _WORD: Final = re.compile(r"\w+")
 _NO_CONFIDENCE: Final = "an item is answered or it is not; there is no confidence to reach"
@@ -68,6 +70,7 @@ def check_protocol(document: Document) -> None:
             _check_end(document, ProtocolKind(kind))
     inputs = {str(key): value for (_, key), value in _found(document, "inputs", str)}
     _check_sentences(document, inputs)
+    _check_page(document)
     _check_wordings(document)
     _check_options(document)
     _check_rules(document, inputs)
@@ -145,6 +148,22 @@ def _check_sentences(document: Document, inputs: Collection[str]) -> None:
                     document.error(location, "no_place", f"the text has no place {{{place}}}")
     for location, text in _texts(document, "answers", "correction", "question"):
         _check_question(document, location, text)
+
+
+def _check_page(document: Document) -> None:
+    """Report places that nothing fills, and texts that stay in English beside another language."""
+    for location, text in _texts(document, "page", str):
+        if location[-1] == "progress":
+            check_places(document, location, text, _PROGRESS_PLACES)
+        else:
+            check_no_places(document, location, text, what="a text of the page")
+    for location, language in _texts(document, "page", "language"):
+        given = {str(key) for (_, key), _ in _found(document, "page", str)}
+        missing = [name for name in PageTexts.model_fields if name not in given]
+        if missing and language.partition("-")[0].casefold() != "en":
+            listed = ", ".join(missing)
+            message = f"texts of the page that are not given here stay English: {listed}"
+            document.warn(location, "page_not_whole", message)
 
 
 def _check_wordings(document: Document) -> None:

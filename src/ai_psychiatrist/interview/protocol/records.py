@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, PlainValidator, PrivateAttr, Strict, model_validator
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.protocol.section import Section, Wording, between, out_of_range
 from ai_psychiatrist.validation.file_model import Flag, Names, invalid, invalid_inside, otherwise
 
@@ -233,6 +234,7 @@ class InterviewProtocol(Section):
     inputs: dict[InputName, Input] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     texts: Sentences
+    page: PageTexts = PageTexts()
     goals: Goals | None = None
     """`None` in a protocol of items, whose goals are the unknown items."""
     items: dict[Item, Stem] = Field(default_factory=dict)
