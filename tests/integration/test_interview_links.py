@@ -1,6 +1,7 @@
 """A link opens one interview to one browser: exchanged once, until it ends, and nothing else."""
 
 import json
+import re
 import sqlite3
 import time
 import uuid
@@ -81,7 +82,7 @@ def test_a_link_opens_its_interview_to_the_first_browser_and_nothing_else(
 ) -> None:
     interview_id, token = begun(operator)
     with person_at(operator) as person, person_at(operator) as another:
-        assert problem(person.get("/interview/state")) == (401, "link_refused")
+        assert problem(person.get("/interview/state")) == (410, "link_refused")
         answer = opened(person, token)
         value, *flags = answer.headers["set-cookie"].split("; ")
         assert (answer.status_code, value.partition("=")[0]) == (204, COOKIE)
@@ -94,7 +95,7 @@ def test_a_link_opens_its_interview_to_the_first_browser_and_nothing_else(
         assert person.get("/interview/state").json()["progress"] == {"number": 1, "of": 8}
         assert opened(person, token).status_code == 204
         used, guessed, malformed = (opened(another, one) for one in (token, GUESSED, "ä"))
-        assert used.status_code == 401
+        assert used.status_code == 410
         assert used.text == guessed.text == malformed.text
         another.cookies.set(COOKIE, f"{'0' * 24}.{'A' * 43}", path="/interview")
         assert another.get("/interview/state").text == used.text
@@ -106,7 +107,7 @@ def test_a_link_opens_its_interview_to_the_first_browser_and_nothing_else(
                 seen = thief.get(f"/v1/interviews/{interview_id}", headers=headers)
                 assert problem(seen) == (401, "unauthenticated")
         assert problem(person.get(f"/v1/interviews/{interview_id}"))[0] == 401
-    assert problem(operator.get("/interview/state")) == (401, "link_refused")
+    assert problem(operator.get("/interview/state")) == (410, "link_refused")
 
 
 def test_a_lost_reply_is_given_again_to_the_page_that_asked(operator: httpx.Client) -> None:
@@ -202,9 +203,9 @@ def test_a_link_that_has_ended_opens_nothing(
             if is_opened:
                 assert opened(person, token, "k").status_code == 204
             end(operator, f"/v1/interviews/{interview_id}", state)
-            assert problem(person.get("/interview/state")) == (401, "link_refused")
-            assert problem(opened(person, token, "k")) == (401, "link_refused")
-            assert problem(opened(another, token)) == (401, "link_refused")
+            assert problem(person.get("/interview/state")) == (410, "link_refused")
+            assert problem(opened(person, token, "k")) == (410, "link_refused")
+            assert problem(opened(another, token)) == (410, "link_refused")
     if end is _erase:
         with closing(sqlite3.connect(state / "keys.sqlite")) as keys:
             assert keys.execute("SELECT count(*) FROM access_keys").fetchone() == (0,)
@@ -229,7 +230,7 @@ def test_guesses_are_few_and_disturb_nobody_who_is_in(operator: httpx.Client) ->
     with person_at(operator) as person, person_at(operator) as guesser:
         opened(person, token)
         refused = [opened(guesser, GUESSED).status_code for _ in range(11)]
-        assert refused == [401] * 10 + [429]
+        assert refused == [410] * 10 + [429]
         assert "Retry-After" in opened(guesser, token).headers
         assert person.get("/interview/state").status_code == 200
 
@@ -338,3 +339,89 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, options: list[str]) -> N
     done = run_here(["interview", "link", *given], tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: ")
+
+
+def _assessed(client: httpx.Client, subject: str = "B-17") -> str:
+    """Store an assessment; return where its pages are."""
+    body = {"transcript_text": "Participant: I sleep badly, most nights.", "subject": subject}
+    made = client.post("/v1/assessments", json=body)
+    assert made.status_code == 201, made.text
+    return f"/assessments/{made.json()['assessment_id']}"
+
+
+def _asked(client: httpx.Client, path: str) -> tuple[str, str]:
+    """Ask the person by the page; return the page and the token that it shows."""
+    client.get(path, params={"show": "result"})
+    page = client.post(f"{path}/interview", data={"action": "link"})
+    assert page.status_code == 200, page.text
+    (token,) = re.findall(r"/interview#([\w-]{32})", page.text)
+    return page.text, token
+
+
+def test_the_page_of_an_assessment_says_what_came_from_the_interview(state: Path) -> None:
+    with client_of(settings_with(state, **SETTINGS)) as client:
+        path = _assessed(client)
+        assert "Ask the person" in client.get(path).text
+        assert client.get(f"{path}/interview").status_code == 303
+        page, first = _asked(client, path)
+        assert "B-17" in page
+        page, token = _asked(client, path)
+        with person_at(client) as person:
+            assert opened(person, first).status_code == 410
+            opened(person, token)
+            found = person.get("/interview/state").json()
+            assert found["progress"] == {"number": 1, "of": 7}
+            before = client.get(f"{path}/interview/progress").json()
+            found = answered(person, found, option_id="a4").json()
+            assert client.get(f"{path}/interview/progress").json() != before
+            followed = client.get(f"{path}/interview").text
+            assert "Nearly every day" in followed
+            assert token not in followed
+            answered(person, found, stop=True)
+        shown = client.get(path).text
+        assert "It is over." in shown
+        assert shown.count("<td>transcript</td>") == 1
+        assert shown.count(">interview, answer 1</a>") == 1
+        assert "Ask the person again" in shown
+
+
+@pytest.mark.parametrize("what", ["assessments", "subjects"])
+def test_what_is_erased_takes_the_interview_about_it_along(state: Path, what: str) -> None:
+    with client_of(settings_with(state, **SETTINGS)) as client:
+        path = _assessed(client)
+        _, token = _asked(client, path)
+        (listed,) = client.get("/v1/assessments").json()["assessments"]
+        key = listed["assessment_id" if what == "assessments" else "subject_id"]
+        assert client.delete(f"/v1/{what}/{key}").status_code == 204
+        assert problem(opened(client, token)) == (410, "link_refused")
+    with closing(sqlite3.connect(state / "store.sqlite")) as file:
+        file.execute("ATTACH ? AS keys", (str(state / "keys.sqlite"),))
+        left = file.execute(
+            "SELECT id_hash FROM interviews UNION SELECT id FROM access_keys"
+            " UNION SELECT id FROM keys.subjects"
+        )
+        assert left.fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("scopes", "status", "leads_to"),
+    [
+        ({Scope.REVIEW, Scope.ASSESS}, 303, ""),
+        ({Scope.REVIEW, Scope.READ, Scope.ASSESS}, 303, ""),
+        ({Scope.READ}, 403, None),
+    ],
+    ids=["rater", "rater_who_reads", "reader"],
+)
+def test_nobody_learns_scores_by_asking(
+    state: Path, operator: httpx.Client, scopes: set[Scope], status: int, leads_to: str | None
+) -> None:
+    path = _assessed(operator)
+    _asked(operator, path)
+    with person_at(operator) as other:
+        other.headers["X-API-Key"] = key_for(state, *scopes).text
+        answer = other.post(f"{path}/interview", data={"action": "link"})
+        assert answer.status_code == status
+        if leads_to is not None:
+            assert answer.headers["Location"] == path + leads_to
+            assert other.get(f"{path}/interview").headers["Location"] == path
+            assert "Tired" not in other.get(path).text

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from ai_psychiatrist.access.interview_links import InterviewLink
 from ai_psychiatrist.api.authentication import KEY_READERS
-from ai_psychiatrist.api.authorization import PrincipalOf, principal_of, requires
+from ai_psychiatrist.api.authorization import principal_of, requires
 from ai_psychiatrist.api.dependencies import (
     FOLLOWING,
     RecordId,
@@ -102,19 +102,15 @@ async def item_protocols(request: Request) -> tuple[str, ...]:
 
 
 @router.get("", dependencies=[requires()])
-async def follow(
-    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
-) -> Response:
+async def follow(assessment_id: RecordId, request: Request) -> Response:
     """Show the interview as it stands; the page follows it."""
-    here = f"/assessments/{assessment_id}"
-    try:
-        seen = await records.ask(lambda store: _seen(store, assessment_id, principal))
-    except NotFound:
-        return await _not_here(request)
-    except RequestConflict:
-        return redirect_to(request, here)
+    seen = await _look(assessment_id, request)
+    if isinstance(seen, Response):
+        return seen
     view = await interview_view(assessment_id, request)
-    return redirect_to(request, here) if view is None else await _shown(request, seen, view)
+    if view is None:
+        return redirect_to(request, f"/assessments/{assessment_id}")
+    return await _shown(request, seen, view)
 
 
 @router.get("/progress", dependencies=FOLLOWING)
@@ -130,27 +126,19 @@ async def progress(assessment_id: RecordId, request: Request) -> Response:
 
 @stepping.post("")
 async def ask_person(
-    assessment_id: RecordId,
-    request: BoundedRequest,
-    records: RecordsOf,
-    services: ServicesOf,
-    principal: PrincipalOf,
+    assessment_id: RecordId, request: BoundedRequest, records: RecordsOf, services: ServicesOf
 ) -> Response:
     """Begin the interview where there is none under way, and show a link to it, once."""
-    form = await read_form(request)
-    here = f"/assessments/{assessment_id}"
-    try:
-        seen = await records.ask(lambda store: _seen(store, assessment_id, principal))
-    except NotFound:
-        return await _not_here(request)
-    except RequestConflict:
-        return redirect_to(request, here)
+    form, seen = await read_form(request), await _look(assessment_id, request)
+    if isinstance(seen, Response):
+        return seen
+    here = f"/assessments/{assessment_id}/interview"
     service = await _service(request)
     interview = await _kept(seen.interview_id, service)
     if form.get("action") == "revoke" and interview is not None:
         hashed = id_hash(interview.id)
         await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
-        return redirect_to(request, f"{here}/interview")
+        return redirect_to(request, here)
     if interview is None or interview.state.is_over:
         begun = await _begun(seen.record, form.get("protocol", _PROTOCOL), service)
         if begun is None:
@@ -159,9 +147,21 @@ async def ask_person(
         interview = begun
         await records.ask(lambda store: store.note_interview(assessment_id, begun.id))
     if interview.state.is_over:
-        return redirect_to(request, f"{here}/interview")
+        return redirect_to(request, here)
     link = await make_link(interview, request)
     return await _shown(request, seen, await _view(interview, request), link=link)
+
+
+async def _look(record_id: str, request: Request) -> _Seen | Response:
+    """Return an assessment as it is shown with its scores, or what is answered instead."""
+    principal = principal_of(request)
+    try:
+        return await records_of(request).ask(lambda store: _seen(store, record_id, principal))
+    except NotFound:
+        words = "No assessment has this address."
+        return await message_page(request, "Not here", words, status=404)
+    except RequestConflict:
+        return redirect_to(request, f"/assessments/{record_id}")
 
 
 def _seen(store: Store, record_id: str, principal: Principal) -> _Seen:
@@ -237,7 +237,3 @@ async def _shown(
         link=link,
         may_ask=Scope.ASSESS in principal_of(request).scopes,
     )
-
-
-async def _not_here(request: Request) -> Response:
-    return await message_page(request, "Not here", "No assessment has this address.", status=404)

@@ -14,20 +14,28 @@ from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.authentication import KEY_READERS, set_link_cookie
 from ai_psychiatrist.api.authorization import LINK, LOGIN_REFUSED, PRINCIPAL, address_of
 from ai_psychiatrist.api.dependencies import ServicesOf, json_of, services_of
-from ai_psychiatrist.api.interview_models import spoken_words
-from ai_psychiatrist.api.interview_requests import IdempotencyKey, ParticipantAnswer
+from ai_psychiatrist.api.interview_models import OptionResult, spoken_words
+from ai_psychiatrist.api.interview_requests import (
+    AnswerRequest,
+    IdempotencyKey,
+    ParticipantAnswer,
+)
 from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.pages import render_page
 from ai_psychiatrist.api.paths import PARTICIPANT_PATH
 from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.requests import RequestBody
 from ai_psychiatrist.api.slots import AdmittedRoute
-from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import ConfigurationError, NotFound, StoreUnusable
-from ai_psychiatrist.domain.interview import AnswerKind, InterviewState, Message
+from ai_psychiatrist.domain.interview import (
+    InterviewState,
+    Message,
+    MessageSpeaker,
+)
+from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.protocol.page import PageTexts
-from ai_psychiatrist.interview.protocol.records import ProtocolKind
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.result import Result
@@ -38,6 +46,8 @@ stepping = APIRouter(prefix=PARTICIPANT_PATH, include_in_schema=False, route_cla
 """Of the route behind which a model may be asked."""
 
 _MOST_TOKEN: Final = 200
+_TAKES_CHANGES: Final = "change" in AnswerRequest.model_fields
+"""Whether an item that was answered can be asked about again."""
 
 
 class OpeningRequest(RequestBody):
@@ -49,20 +59,12 @@ class OpeningRequest(RequestBody):
     """Made up by the page, at random: sent again with the token it gives the same cookie again."""
 
 
-class ParticipantOption(Result):
-    """One answer that may be chosen."""
-
-    id: str
-    text: str
-    kind: AnswerKind
-
-
 class ParticipantQuestion(Result):
     """The question that waits for an answer."""
 
     id: str
     text: str
-    options: tuple[ParticipantOption, ...]
+    options: tuple[OptionResult, ...]
     allows_free_text: bool
     most_characters: int
     """Of a free answer."""
@@ -137,13 +139,8 @@ Standing: TypeAlias = Annotated[InterviewSnapshot, Depends(_interview_of)]
 @router.get("")
 async def participant_page(request: Request, services: ServicesOf) -> Response:
     """Show the page, the same to everybody; what it is about comes by its script."""
-    # Protocols are the same for all tenants.
-    protocols = (await services.tenant_interviews.service(LOCAL.tenant)).protocols
-    texts = {protocol.page.language: protocol.page for protocol in reversed(protocols)}
-    shown = tuple(reversed(texts.values()))
-    return await render_page(
-        request, "interview", texts=shown, crisis_resources=services.crisis_resources
-    )
+    texts, resources = services.tenant_interviews.page_texts, services.crisis_resources
+    return await render_page(request, "interview", texts=texts, crisis_resources=resources)
 
 
 @router.post("/session", status_code=204)
@@ -212,8 +209,31 @@ def participant_state(
         question=question,
         messages=snapshot.messages,
         progress=Progress(number=asked_about, of=len(snapshot.goals)) if has_progress else None,
-        changeable=(),
+        changeable=changeable_answers(snapshot, protocol) if _TAKES_CHANGES else (),
         can_retry=snapshot.is_resumable,
         help=services.crisis_resources,
         texts=protocol.page,
+    )
+
+
+def changeable_answers(
+    snapshot: InterviewSnapshot, protocol: InterviewProtocol
+) -> tuple[ChangeableAnswer, ...]:
+    """Return the items that the person has answered, or preferred not to, as they were put down."""
+    noted = {anchor.score: anchor.text for anchor in protocol.answers.anchors}
+    asked = {
+        message.turn: message.text
+        for message in snapshot.messages
+        if message.speaker is MessageSpeaker.INTERVIEWER
+    }
+    return tuple(
+        ChangeableAnswer(
+            item=one.item,
+            question=asked.get(one.answer_turn - 1, one.item.label),
+            words=snapshot.words_of(one.answer_turn),
+            noted=protocol.answers.decline or "" if one.score is None else noted[one.score],
+        )
+        for one in snapshot.items
+        if one.answer_turn is not None
+        and (one.score is not None or one.unknown_reason is UnansweredReason.DECLINED)
     )

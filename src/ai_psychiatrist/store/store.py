@@ -98,7 +98,9 @@ class Store:
         """Interviews, from their first question to their report."""
         self.runs = TenantRuns(database=self.database, keys=self.keys)
         """Runs of datasets in PostgreSQL, and their units in the queue."""
-        self.removal = Removal(database=self.database, keys=self.keys, jobs=self.jobs)
+        self.removal = Removal(
+            database=self.database, keys=self.keys, jobs=self.jobs, interviews=self.interviews
+        )
         """What is erased, and what is hidden and removed because it was kept long enough."""
         self.opened = OpenedRecords(database=self.database, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""

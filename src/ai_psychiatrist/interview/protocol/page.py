@@ -36,7 +36,8 @@ class PageTexts(Section):
     send: Wording = "Send"
     sending: Wording = "Sending …"
     offline: Wording = (
-        "There is no connection. What you answered stays here, and is sent again by itself."
+        "The server cannot be reached just now. What you answered stays here, and is sent again by "
+        "itself."
     )
     again: Wording = "Try again"
     not_taken: Wording = "This answer could not be taken. Please answer once more."

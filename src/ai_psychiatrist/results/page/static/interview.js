@@ -71,7 +71,7 @@ async function send(wish) {
   if (status === 200) {
     $("words").value = "";
     show(content);
-  } else if (status === 401) {
+  } else if (status === 410) {
     refuse();
   } else {
     // It was answered elsewhere meanwhile, or in a way that is not taken: the words stay.
@@ -83,7 +83,7 @@ async function send(wish) {
 async function load() {
   const { status, content } = await request("GET", "state");
   if (status === 200) show(content);
-  else if (status === 401) refuse();
+  else if (status === 410) refuse();
   else trouble(content?.detail ?? "");
 }
 
@@ -101,6 +101,7 @@ function show(state) {
   $("stop").hidden = state.state === "preparing" || state.state === "digesting";
   $("over").hidden = !isOver;
   fill($("spoken"), state.spoken);
+  $("spoken").dataset.state = state.state;
   showWaiting(waits, state);
   if (waits || !question) $("asking").hidden = true;
   else ask(question);
