@@ -352,7 +352,7 @@ def _assessed(client: httpx.Client, subject: str = "B-17") -> str:
 def _asked(client: httpx.Client, path: str) -> tuple[str, str]:
     """Ask the person by the page; return the page and the token that it shows."""
     client.get(path, params={"show": "result"})
-    page = client.post(f"{path}/interview", data={"action": "link"})
+    page = client.post(f"{path}/interview", data={"protocol": "phq8"})
     assert page.status_code == 200, page.text
     (token,) = re.findall(r"/interview#([\w-]{32})", page.text)
     return page.text, token
@@ -383,6 +383,8 @@ def test_the_page_of_an_assessment_says_what_came_from_the_interview(state: Path
         assert shown.count("<td>transcript</td>") == 1
         assert shown.count(">interview, answer 1</a>") == 1
         assert "Ask the person again" in shown
+        assert client.post(f"{path}/interview/revoke").status_code == 303
+        assert "link revoked" in client.get(f"{path}/interview").text
 
 
 @pytest.mark.parametrize("what", ["assessments", "subjects"])
@@ -419,7 +421,7 @@ def test_nobody_learns_scores_by_asking(
     _asked(operator, path)
     with person_at(operator) as other:
         other.headers["X-API-Key"] = key_for(state, *scopes).text
-        answer = other.post(f"{path}/interview", data={"action": "link"})
+        answer = other.post(f"{path}/interview", data={"protocol": "phq8"})
         assert answer.status_code == status
         if leads_to is not None:
             assert answer.headers["Location"] == path + leads_to

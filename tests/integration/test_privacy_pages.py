@@ -20,6 +20,7 @@ ROUTES: Final = (
     "/assessments/{assessment_id}/adjudicate",
     "/assessments/{assessment_id}/interview",
     "/assessments/{assessment_id}/interview/progress",
+    "/assessments/{assessment_id}/interview/revoke",
     "/login",
     "/logout",
     "/new",
@@ -76,7 +77,7 @@ def _use_everything(client: httpx.Client) -> str:
         client.get(f"{place}/interview/progress"),
         client.get(f"/assessments/{CANARY}/interview/progress"),
         client.post(f"/assessments/{CANARY}/interview", data={CANARY: CANARY}),
-        client.post(f"{place}/interview", data={"action": "revoke"}),
+        client.post(f"{place}/interview/revoke", data={CANARY: CANARY}),
         client.get(f"/assessments/{CANARY}"),
         client.post("/logout", data={"csrf": CANARY}),
     ]

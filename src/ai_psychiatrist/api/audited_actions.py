@@ -65,6 +65,7 @@ ACTIONS: Final[dict[RouteKey, Action]] = {
     RouteKey("GET", "/assessments/{assessment_id}/adjudicate"): "page_seen",
     RouteKey("GET", "/assessments/{assessment_id}/interview"): "interview_seen",
     RouteKey("POST", "/assessments/{assessment_id}/interview"): "interview_link_made",
+    RouteKey("POST", "/assessments/{assessment_id}/interview/revoke"): "interview_link_revoked",
     RouteKey("POST", "/assessments/{assessment_id}/acknowledge"): "danger_acknowledged",
     RouteKey("GET", "/next"): "queue_seen",
     RouteKey("GET", "/agreement"): "agreement_seen",

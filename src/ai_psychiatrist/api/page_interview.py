@@ -126,7 +126,7 @@ async def progress(assessment_id: RecordId, request: Request) -> Response:
 
 @stepping.post("")
 async def ask_person(
-    assessment_id: RecordId, request: BoundedRequest, records: RecordsOf, services: ServicesOf
+    assessment_id: RecordId, request: BoundedRequest, records: RecordsOf
 ) -> Response:
     """Begin the interview where there is none under way, and show a link to it, once."""
     form, seen = await read_form(request), await _look(assessment_id, request)
@@ -135,10 +135,6 @@ async def ask_person(
     here = f"/assessments/{assessment_id}/interview"
     service = await _service(request)
     interview = await _kept(seen.interview_id, service)
-    if form.get("action") == "revoke" and interview is not None:
-        hashed = id_hash(interview.id)
-        await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
-        return redirect_to(request, here)
     if interview is None or interview.state.is_over:
         begun = await _begun(seen.record, form.get("protocol", _PROTOCOL), service)
         if begun is None:
@@ -150,6 +146,18 @@ async def ask_person(
         return redirect_to(request, here)
     link = await make_link(interview, request)
     return await _shown(request, seen, await _view(interview, request), link=link)
+
+
+@stepping.post("/revoke")
+async def revoke(assessment_id: RecordId, request: Request, services: ServicesOf) -> Response:
+    """End the link of the interview, and what was opened with it."""
+    seen = await _look(assessment_id, request)
+    if isinstance(seen, Response):
+        return seen
+    if seen.interview_id is not None:
+        hashed = id_hash(seen.interview_id)
+        await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
+    return redirect_to(request, f"/assessments/{assessment_id}/interview")
 
 
 async def _look(record_id: str, request: Request) -> _Seen | Response:
