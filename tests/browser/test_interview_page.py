@@ -212,6 +212,25 @@ def test_it_goes_on_when_the_server_was_started_anew_in_the_middle(
         site.leave()
 
 
+@pytest.mark.parametrize("stage", ["digesting", "failed"])
+def test_a_step_that_was_cut_short_or_failed_is_taken_again(site: Site, stage: str) -> None:
+    person = site.person()
+
+    def cut_short(route: Route) -> None:
+        answer = route.fetch()
+        told = {**answer.json(), "state": stage, "question": None, "can_retry": True}
+        route.fulfill(response=answer, json=told)
+
+    person.page.route("**/interview/state", cut_short)
+    person.page.goto(begun(site.url)["link"]["address"])
+    if stage == "failed":
+        person.page.wait_for_selector("#waiting:has-text('did not work')")
+        person.axe()
+        person.page.click("#go-on")
+    at(person.page, 1)
+    assert person.page.locator("#waiting").is_hidden()
+
+
 def test_text_is_read_at_twice_its_size(site: Site) -> None:
     """A window of 360 pixels at 200 % shows 180."""
     person = site.person(viewport={"width": 180, "height": 320})

@@ -4,6 +4,7 @@
 const { root, offline } = document.documentElement.dataset;
 const LONGEST_WAIT = 30_000;
 const LONGEST_ANSWER = 120_000;
+const CUT_SHORT = ["preparing", "digesting"];
 const OVER = ["reporting", "done", "safety_hold"];
 const $ = (id) => document.getElementById(id);
 
@@ -94,11 +95,12 @@ function show(state) {
   for (const one of document.querySelectorAll("[data-text]")) one.textContent = texts[one.dataset.text];
   $("loading").hidden = true;
   const isOver = OVER.includes(state.state);
-  const waits = isOver ? "" : state.state === "paused" ? texts.paused : question ? "" : texts.failed;
+  const isCutShort = CUT_SHORT.includes(state.state);
+  const waits = isOver ? "" : state.state === "paused" ? texts.paused : isCutShort ? texts.loading : question ? "" : texts.failed;
   $("progress").textContent = progress ? texts.progress.replace("{number}", progress.number).replace("{of}", progress.of) : "";
   $("tools").hidden = isOver;
   $("pause").hidden = state.state !== "awaiting";
-  $("stop").hidden = state.state === "preparing" || state.state === "digesting";
+  $("stop").hidden = isCutShort;
   $("over").hidden = !isOver;
   fill($("spoken"), state.spoken);
   $("spoken").dataset.state = state.state;
@@ -109,6 +111,8 @@ function show(state) {
   if (isOver) $("earlier").open = false;
   showEarlier(state.messages);
   if (!waits && !question) $("spoken").focus();
+  // The page was loaded again, or the server started anew, before the answer was worked in.
+  if (isCutShort) send({ retry: true });
 }
 
 function fill(place, words) {
@@ -133,7 +137,7 @@ function showWaiting(words, state) {
   $("waiting").hidden = !words;
   $("waiting-text").textContent = words;
   $("go-on").textContent = state.state === "paused" ? state.texts.go_on : state.texts.again;
-  $("go-on").hidden = state.state !== "paused" && !state.can_retry;
+  $("go-on").hidden = state.state !== "paused" && !(state.state === "failed" && state.can_retry);
   if (words) $("waiting-text").focus();
 }
 
