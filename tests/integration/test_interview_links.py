@@ -13,11 +13,13 @@ from typing import Any
 import httpx
 import pytest
 
+from ai_psychiatrist.api.app import create_app
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.interview import protocol as protocols
 from tests.fakes.access import key_for
 from tests.integration.command_here import run_here
 from tests.integration.running_app import RunningApp, client_at, client_of, settings_with
+from tests.integration.test_mounted_app import host_of
 
 Json = dict[str, Any]
 HELP = "Call 000, the line of this test."
@@ -168,6 +170,35 @@ def test_pausing_ending_and_going_on(operator: httpx.Client) -> None:
         body = {"question_id": "q", "option_id": "a1", "idempotency_key": "k", "version": 1}
         answer = operator.post(f"/v1/interviews/{interview_id}/{path}", json=body)
         assert problem(answer) == (409, "interview_over")
+
+
+def test_behind_a_proxy_with_tls_address_and_cookie_are_of_its_name(state: Path) -> None:
+    settings = settings_with(
+        state, API_ALLOWED_HOSTS="ask.example", API_TRUSTED_PROXIES="127.0.0.1", **SETTINGS
+    )
+    with client_of(settings) as client:
+        client.headers.update({"Host": "ask.example", "X-Forwarded-Proto": "https"})
+        told = client.post("/v1/interviews", json={"protocol": "phq8", "link": True}).json()
+        address, _, token = told["link"]["address"].partition("#")
+        given = opened(client, token).headers["set-cookie"]
+        assert address == "https://ask.example/interview"
+        assert given.startswith("__Secure-interview=")
+        assert {"Secure", "HttpOnly", "Path=/interview"} <= set(given.split("; "))
+        cookie = given.partition("=")[2].partition(";")[0]
+        for name, status in (("__Secure-interview", 200), (COOKIE, 410)):
+            shown = client.get("/interview/state", headers={"Cookie": f"{name}={cookie}"})
+            assert shown.status_code == status
+
+
+def test_mounted_in_another_application_it_stays_under_its_path(state: Path) -> None:
+    with client_of(host_of(phq8=create_app(settings_with(state, **SETTINGS)))) as client:
+        told = client.post("/phq8/v1/interviews", json={"protocol": "phq8", "link": True}).json()
+        address, _, token = told["link"]["address"].partition("#")
+        assert address == f"{client.base_url}/phq8/interview"
+        assert 'data-root="/phq8"' in client.get("/phq8/interview").text
+        given = client.post("/phq8/interview/session", json={"token": token}).headers["set-cookie"]
+        assert "Path=/phq8/interview" in given.split("; ")
+        assert client.get("/phq8/interview/state").json()["state"] == "awaiting"
 
 
 def _revoke(operator: httpx.Client, path: str, _: Path) -> None:

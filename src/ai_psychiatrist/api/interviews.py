@@ -22,6 +22,7 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest, assessment_input
 from ai_psychiatrist.api.limits import release_body_memory
+from ai_psychiatrist.api.paths import mounted_at
 from ai_psychiatrist.api.problems import backend_failed, nothing_finished
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.assessment.parts import TOO_LATE, Part
@@ -187,7 +188,8 @@ async def make_link(interview: InterviewSnapshot, request: Request) -> LinkResul
     made = await KEY_READERS.run(
         lambda: services.interview_links.create(tenant, hashed, hours=hours)
     )
-    address = services.settings.api.public_url or str(request.base_url)
+    here = f"{request.url.scheme}://{request.url.netloc}{mounted_at(request.scope)}"
+    address = services.settings.api.public_url or here
     return LinkResult(
         address=link_address(address, made.token),
         expires_at=datetime.fromtimestamp(made.link.expires_at, UTC),
