@@ -4,12 +4,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
+from ai_psychiatrist.interview.engine.words import words_read
 from benchmarks.meaning.agreement import kappa_row, share_of
 from benchmarks.meaning.sets import Record
 
-_ASKED_AGAIN: Final = (ReadingKind.AMBIGUOUS, ReadingKind.UNREADABLE)
+_LABELS: Final = {
+    UnansweredReason.AMBIGUOUS_ANSWER: "ambiguous",
+    UnansweredReason.UNREADABLE_ANSWER: "unreadable",
+}
+"""Of the others the label is the reason."""
+_ASKED_AGAIN: Final = frozenset(_LABELS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +43,16 @@ def readings(records: Iterable[Record]) -> list[Answer]:
 
 
 def _reading(record: Record) -> Answer:
-    read = read_answer(Item(record["item"]), record["answer"])
+    read = words_read(Item(record["item"]), record["answer"])
     return Answer(
         gold=_outcome(record),
         second=_outcome(record["second"]) if "second" in record else None,
-        found=read.kind.value if read.score is None else str(read.score),
+        found=str(read.score) if read.reason is None else _LABELS.get(read.reason, read.reason),
     )
 
 
 def _outcome(labels: Record) -> str:
-    is_score = labels["reading"] == ReadingKind.SCORE
+    is_score = labels["reading"] == "score"
     return str(labels["score"]) if is_score else str(labels["reading"])
 
 
@@ -85,8 +91,8 @@ def _row(name: str, of: Sequence[Answer]) -> str:
     wrong = [one for one in of if not one.is_right]
     counts = (
         sum(one.found in _ASKED_AGAIN for one in wrong),
-        sum(one.found == ReadingKind.OFF_TOPIC for one in wrong),
-        sum(one.found == ReadingKind.DECLINED for one in wrong),
+        sum(one.found == UnansweredReason.OFF_TOPIC for one in wrong),
+        sum(one.found == UnansweredReason.DECLINED for one in wrong),
     )
     right = share_of(of, lambda one: one.is_right)
     wrong_scores = share_of(of, lambda one: one.is_wrong_score)

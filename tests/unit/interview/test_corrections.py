@@ -28,7 +28,7 @@ UNNAMED = [
     ("sorry, I meant most days", 2),
     ("actually no, more like every day", 3),
     ("hm, rather five days", 1),
-    ("hm, rather five", None),
+    ("hm, rather five", 1),
     ("no wait, not at all", 0),
     ("No, most days.", 2),
     ("nope, every day", 3),
@@ -42,9 +42,9 @@ UNNAMED = [
     ("can I change my answer? most days", 2),
     ("it should have been three days", 1),
     ("uh sorry no, every day", 3),
-    ("three days, sorry", None),
-    ("every day, I meant", None),
-    ("five days, not three", None),
+    ("three days, sorry", 1),
+    ("every day, I meant", 3),
+    ("five days, not three", 1),
     ("wait, it was worse", None),
     ("I take that back", None),
     ("no wait", None),
@@ -54,7 +54,7 @@ UNNAMED = [
     ("I pressed the wrong one, never", 0),
     ("more than that actually, every day", 3),
     ("hmm no, worse than that", None),
-    ("put three days instead", None),
+    ("put three days instead", 1),
     ("*three days", 1),
 ]
 WITH_THE_NEXT = [
@@ -73,14 +73,14 @@ OWN = [
     ("Not at all. That's a lie. Every day.", 3),
     ("well, most days", 2),
     ("hm, maybe three days", 1),
-    ("no, sorry", None),
+    ("no, sorry", 0),
     ("sorry, I'm tired most days", 2),
     ("sorry, what do you mean?", None),
     ("sorry, I don't know", None),
-    ("no, just one day", None),
+    ("no, just one day", 0),
     ("no, not every day", None),
     ("Not most days, not nearly.", None),
-    ("sometimes... wait, three days", None),
+    ("sometimes... wait, three days", 1),
     ("I'd put it at eight days", 2),
     ("it varies", None),
     ("hang on, somebody's at the door", None),
@@ -246,9 +246,9 @@ def test_an_item_further_back_that_is_named_can_be_chosen(tmp_path: Path) -> Non
     at, _ = lead(
         _fresh(tmp_path),
         *("several days", "most days", "wait, it's three nights with my sleep"),
-        *("=An earlier question: Sleep", "most nights"),
+        "=An earlier question: Sleep",
     )
-    assert scores(at, Item.SLEEP, Item.TIRED, Item.MOVING) == [2, 2, None]
+    assert scores(at, Item.SLEEP, Item.TIRED, Item.MOVING) == [1, 2, None]
 
 
 def test_a_second_correction_in_place_of_the_same_answer_scores_nothing(tmp_path: Path) -> None:

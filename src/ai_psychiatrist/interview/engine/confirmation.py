@@ -6,7 +6,8 @@ from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer
 from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
 from ai_psychiatrist.interview.engine.correction import correction_in
 from ai_psychiatrist.interview.engine.turns import Offered, Wording
-from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, is_agreement, read_answer
+from ai_psychiatrist.interview.engine.words import words_read
+from ai_psychiatrist.interview.phq8.free_answers import is_agreement
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import AnswerPolicy
 from ai_psychiatrist.interview.record import Interview, ItemReading
@@ -25,8 +26,8 @@ def is_for_model(policy: AnswerPolicy, interview: Interview) -> bool:
     item = interview.goal(question.goal_id).item
     if item is None or answer.option_id is not None or interview.proposal_for(item) is not None:
         return False
-    read = read_answer(item, answer.text, was_declined=interview.was_declined(item))
-    return read.kind is ReadingKind.AMBIGUOUS
+    read = words_read(item, answer.text, was_declined=interview.was_declined(item))
+    return read.reason is UnansweredReason.AMBIGUOUS_ANSWER
 
 
 def anchors_of(policy: AnswerPolicy) -> tuple[Offered, ...]:

@@ -6,6 +6,7 @@ from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Goal
 from ai_psychiatrist.domain.interview_items import Correction, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.turns import Offered, Wording, with_goals
+from ai_psychiatrist.interview.engine.words import words_read
 from ai_psychiatrist.interview.phq8.corrections import (
     Meant,
     correction_start,
@@ -13,10 +14,6 @@ from ai_psychiatrist.interview.phq8.corrections import (
     meant_by_place,
     named_items,
     only_names_a_question,
-)
-from ai_psychiatrist.interview.phq8.free_answers import (
-    ReadingKind,
-    read_answer,
 )
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import CorrectionPolicy
@@ -36,9 +33,9 @@ def correction_in(interview: Interview) -> Correction | None:
     last = interview.readings[-1].item if interview.readings else None
     if item is None or last is None or last is item or question.is_confirmation:
         return None
-    read = read_answer(item, answer.text, was_declined=interview.was_declined(item))
+    read = words_read(item, answer.text, was_declined=interview.was_declined(item))
     start = correction_start(item, last, answer.text)
-    if start is None or read.kind is ReadingKind.DECLINED:
+    if start is None or read.reason is UnansweredReason.DECLINED:
         return None
     answered = {reading.item for reading in interview.readings} - {item, last}
     named = named_items(answer.text, (one for one in Item if one in answered))
@@ -137,13 +134,14 @@ def _is_declined(interview: Interview, correction: Correction, answer: GivenAnsw
     option = interview.question.chosen(answer) if interview.question else None
     if option is not None:
         return option.kind is AnswerKind.DECLINE
-    return read_answer(correction.current, answer.text).kind is ReadingKind.DECLINED
+    read = words_read(correction.current, answer.text)
+    return read.reason is UnansweredReason.DECLINED
 
 
 def _reading(interview: Interview, correction: Correction, item: Item) -> ItemReading:
     """Return what a correction says of the item that it is about."""
     words = interview.words_of(correction.turn)
-    read = read_answer(item, words[correction.start :], was_declined=interview.was_declined(item))
+    read = words_read(item, words[correction.start :], was_declined=interview.was_declined(item))
     quote = read.quote and replace(
         read.quote,
         start=read.quote.start + correction.start,

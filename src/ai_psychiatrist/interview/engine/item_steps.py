@@ -40,7 +40,7 @@ from ai_psychiatrist.interview.engine.turns import (
     put_question,
     with_progress,
 )
-from ai_psychiatrist.interview.phq8.free_answers import read_answer
+from ai_psychiatrist.interview.engine.words import words_read
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
 from ai_psychiatrist.interview.record import Interview, ItemReading
 
@@ -126,7 +126,7 @@ def _read(item: Item, question: Question, answer: GivenAnswer, interview: Interv
 
 
 def _read_words(item: Item, answer: GivenAnswer, *, was_declined: bool) -> ItemReading:
-    reading = read_answer(item, answer.text, was_declined=was_declined)
+    reading = words_read(item, answer.text, was_declined=was_declined)
     return ItemReading(
         item=item,
         turn=answer.turn,
