@@ -28,7 +28,7 @@ from tests.integration.test_interview_http import (
 from tests.patience import wait_until
 
 Json = dict[str, Any]
-SAID = "Honestly, five or six nights, and then the odd one that I could not count."
+SAID = "Honestly, five or six nights, or was it more than I could count?"
 WORDS = "five or six nights"
 SLEEP = {"items": {"PHQ8_Sleep": {"score": None, "unknown_reason": "no_mention"}}}
 

@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker
 from ai_psychiatrist.domain.interview_items import ProposalOutcome
 from ai_psychiatrist.interview.service import AnswerSubmission
 
-SAID = "Sam dropped it nearly every day."
+SAID = "Sam dropped it nearly every day, or was it less?"
 TAKEN = {"frequency": "nearly_every_day", "words": "nearly every day"}
 
 

@@ -13,7 +13,7 @@ from ai_psychiatrist.interview.phq8.reading_words import table
 _TOKEN: Final = re.compile(
     r"(?P<always>\b24\s?[-/]\s?7\b)|(?P<span>\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\s?[-–—]\s?(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)|(?P<pair>\b\d{1,2}\s?[-–—/]\s?\d{1,2}\b)"
     r"|(?P<one>\b(?:every|any|some|no)1\b)|(?P<decimal>\b\d+[.,:]\d+)|(?P<keycap>\d\ufe0f?\u20e3)|(?P<ordinal>\d+(?:st|nd|rd|th)\b)"
-    r"|(?P<number>\d+)|(?P<word>[^\W\d_]+(?:['’ʼ`´][^\W\d_]+)*)"
+    r"|(?P<number>\d+)|(?P<word>[^\W\d_]+(?:['’ʼ`´_][^\W\d_]+)*)"
     r"|(?P<pause>[.?!;:…\n,()]|[—–]|(?<=\s)-+(?=\s))|(?P<sign>[^\s\"'“”‘’*_])"
 )
 _PAUSES: Final = {"?": "?", ",": ",", "(": ",", ")": ",", "—": ",", "–": ",", ":": ","}
