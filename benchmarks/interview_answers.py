@@ -1,20 +1,19 @@
-"""How answers in people's own words are read, on sets labelled by hand before any tuning.
+"""How answers in people's own words are read, on sets labelled by hand.
 
-The answers are frozen; labels that were corrected carry a `note`. They are in
-`labelled/interview_answers.jsonl`, to which the reading was tuned,
-`labelled/interview_answers_held_out.jsonl`, which was measured once and then mended to, and
-`labelled/interview_answers_corrections.jsonl`: people who take back what they said, contradict
-themselves, or come to the point late. `labelled/interview_answers_opened.jsonl` was a sealed set.
+A line of a set is `{"id", "item", "text", "score"}`; the score is null where the answer has no
+single reading. The sets of `labelled/` were labelled for a reading that gave a score only where it
+knew every word: what it asked again ("twice a week") this one reads, and the person confirms it.
 """
 
+import argparse
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, ReadingKind, read_answer
 from benchmarks.labelled_sets import LABELLED
 
 TUNED: Final = "interview_answers.jsonl"
@@ -27,18 +26,24 @@ SETS: Final = (
     ("corrected, contradictory or wandering", CORRECTIONS),
     ("sealed until they were opened", OPENED),
 )
+_GIVEN: Final = frozenset({ReadingKind.ANCHOR, ReadingKind.READ})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """An answer, what a reader took it for, and what is read from it."""
+    """An answer, the score that a reader gives it, and what is read from it."""
 
     id: str
     item: Item
     answer: str
-    expected: str
-    """A score as a digit, or the kind of reading."""
-    found: str
+    expected: int | None
+    """`None` where it has no single reading."""
+    reading: AnswerReading
+
+    @property
+    def found(self) -> int | None:
+        """The score that is given."""
+        return self.reading.score if self.reading.kind in _GIVEN else None
 
     @property
     def is_right(self) -> bool:
@@ -48,57 +53,67 @@ class Labelled:
     @property
     def is_wrong_score(self) -> bool:
         """Whether a score is given that is not the reader's."""
-        return self.found.isdecimal() and not self.is_right
+        return self.found is not None and not self.is_right
 
 
-def readings(name: str) -> tuple[Labelled, ...]:
+def readings(path: Path) -> tuple[Labelled, ...]:
     """Read one set."""
-    lines = (LABELLED / name).read_text(encoding="utf-8").splitlines()
-    return tuple(map(_read, map(json.loads, lines)))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return tuple(map(_read, map(json.loads, filter(str.strip, lines))))
 
 
 def _read(record: dict[str, str]) -> Labelled:
-    item = Item(record["item"])
-    reading = read_answer(item, record["answer"])
-    is_score = record["reading"] == ReadingKind.SCORE
+    item, answer = Item(record["item"]), record.get("text", record.get("answer", ""))
     return Labelled(
         id=record["id"],
         item=item,
-        answer=record["answer"],
-        expected=str(record["score"]) if is_score else record["reading"],
-        found=reading.kind.value if reading.score is None else str(reading.score),
+        answer=answer,
+        expected=None if record.get("score") is None else int(record["score"]),
+        reading=read_answer(item, answer),
     )
 
 
-def table(read: Sequence[Labelled]) -> Iterator[str]:
-    """Yield the lines of the table of one set."""
-    yield "| a reader takes it for | answers | right | wrong score | left unclear |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
-    for expected in sorted({one.expected for one in read}):
-        yield _row(expected, [one for one in read if one.expected == expected])
-    yield _row("all", read)
+def figures(read: Sequence[Labelled]) -> Iterator[str]:
+    """Yield what share is read, and how much of it rightly."""
+    readable = [one for one in read if one.expected is not None]
+    open_ones = [one for one in read if one.expected is None]
+    given = [one for one in read if one.found is not None]
+    yield f"answers: {len(read)}, with one reading: {len(readable)}"
+    were_read = sum(one.found is not None for one in readable)
+    yield f"with one reading, read: {_share(were_read, len(readable))}"
+    yield f"of what was read, right: {_share(sum(o.is_right for o in given), len(given))}"
+    numbers = sum(one.found is not None for one in open_ones)
+    yield f"numbers given to answers without a reading: {numbers}"
 
 
-def _row(name: str, of: Sequence[Labelled]) -> str:
-    right = sum(one.is_right for one in of)
-    wrong = sum(one.is_wrong_score for one in of)
-    return f"| {name} | {len(of)} | {right} | {wrong} | {len(of) - right - wrong} |"
+def misses(read: Sequence[Labelled]) -> Iterator[str]:
+    """Yield the answers that are read wrongly, then those that are not read."""
+    for one in sorted(read, key=lambda one: not one.is_wrong_score):
+        if not one.is_right:
+            reason = one.reading.unclear or one.reading.kind
+            found = reason.value if one.found is None else str(one.found)
+            yield f"{one.id} {one.item.label}: {one.answer} | {one.expected} | {found}"
 
 
-def worst(read: Sequence[Labelled]) -> str:
-    """Name the most frequent errors."""
-    errors = Counter((one.expected, one.found) for one in read if not one.is_right)
-    return ", ".join(f"{a}→{b} {count}" for (a, b), count in errors.most_common(6)) or "none"
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({part / whole:.1%})" if whole else "none"
 
 
-def main() -> None:
-    """Print the tables."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the figures, and of a named set the misses as well."""
+    parser = argparse.ArgumentParser(prog="interview_answers", description=__doc__)
+    parser.add_argument("--answers", type=Path, help="a set of answers, a JSON object a line")
+    options = parser.parse_args(arguments or [])
+    if options.answers is not None:
+        read = readings(options.answers)
+        print("\n".join((*figures(read), "", *misses(read))))
+        return
     for title, name in SETS:
-        read = readings(name)
         print(f"Answers in people's own words, {title}\n")
-        print("\n".join(table(read)))
-        print(f"\nmost frequent errors: {worst(read)}\n")
+        print("\n".join(figures(readings(LABELLED / name))), end="\n\n")
 
 
 if __name__ == "__main__":
-    main()
+    import sys
+
+    main(sys.argv[1:])

@@ -91,3 +91,5 @@ REQUESTS_AT_ONCE: Final = Sweep(slice=120, whole=4_000)
 """Requests of several people, anything by anybody at the same time."""
 DRAWN_EXAMPLES: Final = Sweep(slice=25, whole=1_000)
 """Examples that each test draws whose arguments are drawn."""
+WRITTEN_PEOPLE: Final = Sweep(slice=6, whole=24)
+"""People with whom whole interviews are held; the whole is all that there are."""

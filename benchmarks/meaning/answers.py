@@ -4,12 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.interview import GivenAnswer
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
+from ai_psychiatrist.interview.messages import read_message
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind
 from benchmarks.meaning.agreement import kappa_row, share_of
 from benchmarks.meaning.sets import Record
 
-_ASKED_AGAIN: Final = (ReadingKind.AMBIGUOUS, ReadingKind.UNREADABLE)
+_LABELS: Final = {ReadingKind.UNCLEAR: "ambiguous", ReadingKind.UNREADABLE: "unreadable"}
+"""What people call it; an answer to something else is off topic."""
+_ASKED_AGAIN: Final = frozenset(_LABELS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +41,18 @@ def readings(records: Iterable[Record]) -> list[Answer]:
 
 
 def _reading(record: Record) -> Answer:
-    read = read_answer(Item(record["item"]), record["answer"])
+    given = GivenAnswer(question_id="q1", option_id=None, text=record["answer"], turn=1)
+    read = read_message(given, Item(record["item"]))
+    label = "declined" if read.is_refusal else _LABELS.get(read.answer.kind, "off_topic")
     return Answer(
         gold=_outcome(record),
         second=_outcome(record["second"]) if "second" in record else None,
-        found=read.kind.value if read.score is None else str(read.score),
+        found=str(read.answer.score) if read.has_score else label,
     )
 
 
 def _outcome(labels: Record) -> str:
-    is_score = labels["reading"] == ReadingKind.SCORE
+    is_score = labels["reading"] == "score"
     return str(labels["score"]) if is_score else str(labels["reading"])
 
 
@@ -85,8 +91,8 @@ def _row(name: str, of: Sequence[Answer]) -> str:
     wrong = [one for one in of if not one.is_right]
     counts = (
         sum(one.found in _ASKED_AGAIN for one in wrong),
-        sum(one.found == ReadingKind.OFF_TOPIC for one in wrong),
-        sum(one.found == ReadingKind.DECLINED for one in wrong),
+        sum(one.found == "off_topic" for one in wrong),
+        sum(one.found == "declined" for one in wrong),
     )
     right = share_of(of, lambda one: one.is_right)
     wrong_scores = share_of(of, lambda one: one.is_wrong_score)

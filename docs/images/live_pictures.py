@@ -1,6 +1,7 @@
 """Takes the pictures of the pages that `serve` shows: `make pictures`.
 
-Two raters rate a few interviews with a real browser; no test compares what comes out.
+Two raters rate a few interviews with a real browser, and somebody answers on a telephone; no test
+compares what comes out.
 """
 
 import shutil
@@ -9,12 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import httpx
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 from tests.integration.running_app import RunningApp, settings_with
 
 FOLDER: Final = Path(__file__).parent
 EXAMPLES: Final = FOLDER.parents[1] / "examples"
 WIDE: Final = ViewportSize(width=1240, height=640)
+HELP: Final = "Somebody to talk to, day and night: 116 123."
+NARROW: Final = ViewportSize(width=390, height=760)
 NAMELESS: Final = (
     "Kit: How have you slept since we last met?\n"
     "Robin: Badly. I wake at four nearly every night, and then I lie there.\n"
@@ -33,13 +37,14 @@ def main() -> int:
         return 1
     with (
         TemporaryDirectory() as folder,
-        RunningApp(settings_with(Path(folder))) as app,
+        RunningApp(settings_with(Path(folder), RISK_CRISIS_RESOURCES=HELP)) as app,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(
             executable_path=found, args=["--no-sandbox", "--disable-lcd-text"]
         )
         _take(browser, app.url)
+        _take_interview(browser, app.url)
         browser.close()
     return 0
 
@@ -74,6 +79,20 @@ def _take(browser: Browser, url: str) -> None:
     _pasted(ada, url, NAMELESS.replace("Kit", "Interviewer").replace("Robin", "Patient"))
     ada.goto(f"{url}/")
     _picture(ada, "live_cohort.png")
+
+
+def _take_interview(browser: Browser, url: str) -> None:
+    """Take what the person of an interview sees after an answer in words."""
+    body = {"protocol": "phq8", "link": True, "inputs": {}}
+    begun = httpx.post(f"{url}/v1/interviews", json=body).json()
+    telephone = browser.new_context(viewport=NARROW, has_touch=True)
+    page = telephone.new_page()
+    page.goto(begun["link"]["address"])
+    page.wait_for_selector("#asking:visible")
+    page.fill("#words", "hardly anything was fun on about eight days")
+    page.click("#free button")
+    page.wait_for_selector("#question:has-text('I noted')")
+    page.screenshot(path=FOLDER / "live_interview.png")
 
 
 _LABELLED: Final = NAMELESS.replace("Kit", "Interviewer").replace("Robin", "Participant")

@@ -1,5 +1,6 @@
 """Every live page in each look: accessible, and within its window."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
@@ -46,6 +47,26 @@ def test_axe_finds_nothing_in_any_state(site: Site) -> None:
     page.keyboard.press("?")
     page.wait_for_selector("dialog[open]")
     person.axe()
+    begun = person.fetch("POST", "/v1/interviews", {"protocol": "phq8"})
+    held = f"/v1/interviews/{json.loads(begun['text'])['interview_id']}"
+    said = {
+        "question_id": "q1",
+        "text": "I want to kill myself.",
+        "idempotency_key": "k",
+        "version": 1,
+    }
+    person.fetch("POST", f"{held}/answers", said)
+    person.open("/").click("#held-name ~ table a")
+    _is_open_to_all(person)
+    page.fill("#reason", "Called at once.")
+    page.click("text=Reopen the interview")
+    page.wait_for_selector("#reopened-name")
+    _is_open_to_all(person)
+    person.fetch(
+        "POST",
+        f"{held}/answers",
+        said | {"question_id": "q2", "idempotency_key": "l", "version": 3},
+    )
     for path in ("/", "/?band=severe&state=failed", "/agreement", "/next", "/assessments/none"):
         person.open(path)
         _is_open_to_all(person)

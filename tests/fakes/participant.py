@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from ai_psychiatrist.domain.interview import AnswerKind, Question
+from ai_psychiatrist.domain.interview import AnswerKind, Question, QuestionPurpose
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 
 _TEXTS: Final = Path(__file__).with_name("participant_answers.toml")
@@ -120,12 +120,29 @@ class Participant:
         """Answer a question by the item that it names and the options that it shows."""
         assert question.item is not None
         truth = self.truths[question.item]
+        if question.purpose is not QuestionPurpose.ASK:
+            return self._reply(question, truth)
         ask = self.asked[question.item] = self.asked.get(question.item, 0) + 1
         if not truth.is_willing:
             return self._refusal(question)
         if ask == 1 and truth.wastes_first_answer:
             return Said(text=self.draw.choice(self._wasted(truth.style)))
         return self._plain(question, question.item, truth)
+
+    def _reply(self, question: Question, truth: Truth) -> Said:
+        """Say yes to what is true, and change nothing of what was noted."""
+        by_kind = {option.kind: option for option in question.options}
+        if question.purpose is QuestionPurpose.READ_BACK:
+            is_right = truth.is_willing and by_kind[AnswerKind.CONFIRM].score == truth.score
+            return Said(option_id=by_kind[AnswerKind.CONFIRM if is_right else AnswerKind.REJECT].id)
+        if question.purpose in {QuestionPurpose.ONCE_MORE, QuestionPurpose.CONFIRM_STOP}:
+            return Said(option_id=by_kind[AnswerKind.REJECT].id)
+        if question.purpose is QuestionPurpose.WHICH_ITEM:
+            about = next(one for one in question.options if one.item is question.item)
+            return Said(option_id=about.id)
+        if question.purpose is QuestionPurpose.REVIEW:
+            return Said(option_id=by_kind[AnswerKind.CONFIRM].id)
+        return Said(text="I have nothing to add.")
 
     def _refusal(self, question: Question) -> Said:
         offered = [option for option in question.options if option.kind is AnswerKind.DECLINE]

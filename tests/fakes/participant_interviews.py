@@ -9,8 +9,8 @@ from itertools import combinations
 from random import Random
 from typing import Final
 
-from ai_psychiatrist.domain.interview import InterviewState
-from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
+from ai_psychiatrist.domain.interview import InterviewState, QuestionPurpose
+from ai_psychiatrist.domain.interview_items import Act, AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.protocol import leading_words
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
@@ -20,6 +20,7 @@ from tests.fakes.participant import Participant, Said, Style, answer_texts, draw
 MOST_TURNS: Final = 100
 """An interview that goes on longer has no end."""
 _SAME_WORDS: Final = 0.9
+_SETS_ASIDE: Final = frozenset({Act.QUESTION, Act.PAUSE, Act.STOP, Act.FRAGMENT})
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -32,6 +33,9 @@ class Exchange:
     said: Said
     score: int | None
     state: InterviewState
+    purpose: QuestionPurpose
+    is_set_aside: bool
+    """Whether the answer was taken for a pause or a question back: the same is asked after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +49,17 @@ class Conducted:
     exchanges: tuple[Exchange, ...]
     final: InterviewSnapshot
 
+    @property
+    def asked(self) -> tuple[Exchange, ...]:
+        """The questions about items: nothing is read back, shown, or asked of the interview."""
+        return tuple(one for one in self.exchanges if one.purpose is QuestionPurpose.ASK)
+
     def excess(self, *, asks_of_refused: int) -> int:
         """Return how many questions more were put than a faultless interviewer needs.
 
         Items with fewer questions than that make up for none with more.
         """
-        asks = Counter(exchange.item for exchange in self.exchanges)
+        asks = Counter(exchange.item for exchange in self.asked)
         truths = self.participant.truths
         fewest = {
             item: truths[item].fewest_questions(asks_of_refused=asks_of_refused)
@@ -101,10 +110,11 @@ class Conducted:
 
     @property
     def repeated_questions(self) -> int:
-        """How many pairs of questions are the same or nearly so."""
+        """How many pairs of questions about one item are the same or nearly so."""
         return sum(
             is_repeated(one.question, other.question)
-            for one, other in combinations(self.exchanges, 2)
+            for one, other in combinations(self.asked, 2)
+            if one.item is other.item and not one.is_set_aside
         )
 
     @property
@@ -116,9 +126,9 @@ class Conducted:
 
     @property
     def was_held(self) -> bool:
-        """Whether the last answer stated a danger and the interview is held without a question."""
+        """Whether the interview is held without a question after an answer that stated a danger."""
         is_held = self.final.state is InterviewState.SAFETY_HOLD and self.final.question is None
-        return is_held and self.exchanges[-1].said.is_danger and self.final.danger is not None
+        return is_held and self.final.danger is not None
 
     @property
     def _willing(self) -> list[Item]:
@@ -150,7 +160,7 @@ async def conduct(
     while shown.question is not None and len(exchanges) < MOST_TURNS:
         question = shown.question
         said = participant.answer(question)
-        if danger_at == len(exchanges):
+        if danger_at == len(exchanges) and not any(one.said.is_danger for one in exchanges):
             said = Said(text=draw.choice(answer_texts().risk), is_danger=True)
         shown = await service.answer(shown.id, _submission(shown, said))
         assert question.item is not None
@@ -162,6 +172,10 @@ async def conduct(
                 said=said,
                 score=score,
                 state=shown.state,
+                purpose=question.purpose,
+                is_set_aside=any(
+                    one.turn == shown.turn and one.act in _SETS_ASIDE for one in shown.acts
+                ),
             )
         )
     return Conducted(

@@ -11,10 +11,15 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.interview import AnswerKind
-from ai_psychiatrist.domain.interview_items import ItemOutcome, ItemSource, Proposal
+from ai_psychiatrist.domain.interview_items import (
+    ItemOutcome,
+    ItemSource,
+    Proposal,
+    ProposalSource,
+)
 from ai_psychiatrist.infrastructure.logging import setup_logging
 from ai_psychiatrist.interview.interview_store import InterviewStore
-from ai_psychiatrist.interview.phq8.free_answers import is_agreement
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
 from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -27,8 +32,8 @@ from tests.fuzz.invariants import InvariantBroken
 from tests.fuzz.mutations import cut, mutated_bytes
 from tests.fuzz.tally import Tally
 
-_MOST_TURNS: Final = 16
-_MOST_ASKS: Final = 2
+_MOST_TURNS: Final = 81
+_MOST_ASKS: Final = 3
 _MOST_REFUSED: Final = 20
 _HOSTILITY: Final = 0.2
 """Share of the models' replies that break the contract."""
@@ -133,13 +138,15 @@ def _submission(shown: InterviewSnapshot, words: str) -> AnswerSubmission:
 
 
 def _check(shown: InterviewSnapshot, taken: dict[int, str]) -> None:
-    proposals = {proposal.item: proposal for proposal in shown.proposals}
-    assert shown.spent.calls == session.get().call_count == len(proposals) == len(shown.proposals)
-    settled = sum(proposal.is_settled for proposal in shown.proposals)
-    assert shown.turn == len(taken) <= _MOST_TURNS + settled
-    assert all(goal.asks <= _MOST_ASKS + (goal.item in proposals) for goal in shown.goals)
+    of_model = [one for one in shown.proposals if one.source is ProposalSource.MODEL]
+    assert shown.spent.calls == session.get().call_count == len(of_model)
+    assert len({one.item for one in of_model}) == len(of_model)
+    assert shown.turn == len(taken) <= _MOST_TURNS
+    assert all(goal.asks <= _MOST_ASKS for goal in shown.goals)
     assert len(shown.items) == 8
     for outcome in shown.items:
+        for said in outcome.said:
+            assert said.words in taken[said.turn]
         if outcome.score is None:
             continue
         assert outcome.score in range(4)
@@ -149,13 +156,15 @@ def _check(shown: InterviewSnapshot, taken: dict[int, str]) -> None:
         words = taken[outcome.answer_turn]
         assert outcome.quote.text
         assert words[outcome.quote.start : outcome.quote.end] == outcome.quote.text
-        if outcome.confirmed_turn is not None:
-            assert is_agreement(taken[outcome.confirmed_turn])
-            assert _is_of(proposals[outcome.item], outcome)
+        if outcome.confirmed_turn is None:
+            is_said = read_answer(outcome.item, outcome.quote.text)
+            assert is_said.kind is ReadingKind.ANCHOR
+        else:
+            assert any(_is_of(proposal, outcome) for proposal in shown.proposals)
 
 
 def _is_of(proposal: Proposal, outcome: ItemOutcome) -> bool:
-    """Return whether an item has the score that a model proposed, by the same words."""
+    """Return whether an item has the score that was read back, by the same words."""
     proposed = (proposal.score, proposal.quote, proposal.turn, proposal.settled_turn)
     return proposed == (outcome.score, outcome.quote, outcome.answer_turn, outcome.confirmed_turn)
 

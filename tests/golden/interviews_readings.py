@@ -78,17 +78,18 @@ async def _interview(
             shown = await _posted(client, path, {**body, "text": said.text})
             yield said, _reading(item, shown)
         else:
-            # Asked which item was meant, the person says the last one.
+            # Asked which item was meant, the person says the last one, and yes to all else.
+            kinds = {one["kind"]: one["id"] for one in reversed(question["options"])}
             meant = [one["id"] for one in question["options"] if one["kind"] == "item"]
-            chosen = meant[-1] if meant else question["options"][0]["id"]
-            shown = await _posted(client, path, {**body, "option_id": chosen})
+            chosen = meant[-1:] if question["purpose"] == "which_item" else [*kinds.values()][-1:]
+            reply = {"option_id": chosen[0]} if chosen else {"text": "ok"}
+            shown = await _posted(client, path, {**body, **reply})
 
 
 def _reading(item: str, shown: dict[str, Any]) -> Json:
     operator, question = shown["operator"], shown["question"]
     outcome = operator["items"][item]
     danger = operator["danger"]
-    kinds = [] if question is None else [one["kind"] for one in question["options"]]
     found: Json = brief(
         {
             "item": item,
@@ -99,7 +100,13 @@ def _reading(item: str, shown: dict[str, Any]) -> Json:
             "language": [
                 one["language"] for one in operator["not_examined"] if one["turn"] == shown["turn"]
             ],
-            "asked_which": "item" in kinds or None,
+            "asked_which": (question or {}).get("purpose") == "which_item" or None,
+            "read_back": [
+                one["score"]
+                for one in operator["proposals"]
+                if one["turn"] == shown["turn"] and one["outcome"] == "open"
+            ],
+            "purpose": question and question["purpose"],
         }
     )
     return found

@@ -46,10 +46,11 @@ class _Server(uvicorn.Server):
 class RunningApp:
     """Serve the application, or the one that it is mounted in, while the `with` block runs."""
 
-    def __init__(self, served: Settings | ASGIApp) -> None:
+    def __init__(self, served: Settings | ASGIApp, *, port: int = 0) -> None:
         # Without the protocol's name asyncio leaves Nagle's algorithm on: 40 ms for each answer.
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        self._listener.bind(("127.0.0.1", 0))
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._listener.bind(("127.0.0.1", port))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         config = uvicorn.Config(
             create_app(served) if isinstance(served, Settings) else served,

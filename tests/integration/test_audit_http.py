@@ -53,6 +53,10 @@ UNTRACED = {
     RouteKey("POST", "/v1/transcripts/preview"): "stores nothing",
     RouteKey("GET", "/new"): "an empty form",
     RouteKey("GET", "/login"): "an empty form",
+    RouteKey("GET", "/interview"): "the same to everybody",
+    RouteKey(
+        "GET", "/assessments/{assessment_id}/interview/progress"
+    ): "whether there is more to be shown, asked every few seconds",
     RouteKey("GET", "/static/{digest}/{name}"): "about the service",
     RouteKey("GET", "/openapi.json"): "about the service",
     RouteKey("GET", "/docs"): "about the service",

@@ -316,7 +316,8 @@ def test_a_free_answer_is_read_before_the_interview_goes_on(
     assert operator["danger"]["source"] == "model"
     assert "and by a model" in operator["danger"]["statement"]
     assert operator["danger_readings"] == [{"turn": 1, "status": "answered", "code": None}]
-    assert operator["model_calls"] == 1
+    # A model of the interview is asked as well what the message says; that of danger alone is not.
+    assert operator["model_calls"] == (1 if "DANGER_MODEL" in chosen else 2)
     assert not any(word in found["spoken"] for word in ("high", "suicid", "model", "intent"))
 
 

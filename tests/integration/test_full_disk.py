@@ -156,7 +156,7 @@ def test_keys_are_listed_and_revoked_and_records_erased_on_a_disk_that_is_wholly
 def test_an_assessment_that_met_a_full_disk_is_stored_later(tmp_path: Path) -> None:
     body = {"transcript_text": TALK * 400, "subject": "one"}
     keyed = {"Idempotency-Key": "k"}
-    with Serving(tmp_path, MODEL, limits=full_at(500)) as running, client_at(running.url) as client:
+    with Serving(tmp_path, MODEL, limits=full_at(520)) as running, client_at(running.url) as client:
         answers = [client.post("/v1/assessments", json=body) for _ in range(8)]
         codes = [answer.status_code for answer in answers]
         stored = codes.count(201)

@@ -27,7 +27,7 @@ from tests.integration.started import start
 from tests.patience import PATIENCE_SECONDS, wait_until
 
 PROTOCOLS = Path(protocols.__file__).parent.parent / "protocols"
-EIGHT = "1\n2\n3\n4\nnot at all\nSeveral days\nnearly every day\n1\n"
+EIGHT = "a\nb\nc\nd\nnot at all\nSeveral days\nnearly every day\na\na\n"
 SCORES = [0, 1, 2, 3, 0, 1, 3, 0]
 INCIDENT = (
     *("--input", "title=The lunch", "--input", "summary=@summary.txt"),
@@ -151,8 +151,9 @@ QUESTION = Question(
 @pytest.mark.parametrize(
     ("line", "meant"),
     [
-        ("2", ("a2", None, False)),
-        (" 02 ", ("a2", None, False)),
+        ("b", ("a2", None, False)),
+        (" B ", ("a2", None, False)),
+        ("2", (None, "2", False)),
         ("several  DAYS.", ("a2", None, False)),
         ("several days, I think", (None, "several days, I think", False)),
         ("2 days", (None, "2 days", False)),
@@ -161,41 +162,39 @@ QUESTION = Question(
         ("stop it", (None, "stop it", False)),
     ],
 )
-def test_line_is_a_number_a_wording_words_or_the_wish_to_stop(
+def test_line_is_a_letter_a_wording_words_or_the_wish_to_stop(
     line: str, meant: tuple[str | None, str | None, bool]
 ) -> None:
     answer = read_line(line, QUESTION, version=1)
     assert (answer.option_id, answer.text, answer.is_stop) == meant
 
 
-@pytest.mark.parametrize("line", ["0", "3", "9" * 5_000, "days \udcff"])
-def test_line_that_is_no_answer_is_refused(line: str) -> None:
+def test_line_that_is_no_text_is_refused() -> None:
     with pytest.raises(InputError):
-        read_line(line, QUESTION, version=1)
+        read_line("days \udcff", QUESTION, version=1)
 
 
 def test_person_answers_on_a_terminal_leaves_and_goes_on(tmp_path: Path) -> None:
     with Terminal(tmp_path, "--protocol", "phq8") as terminal:
-        terminal.type("2\r")
-        terminal.type("9\r")
+        terminal.type("b\r")
         terminal.type("oh, nearly every day\r")
         assert terminal.leave() == 130
         assert "Traceback" not in terminal.shown
         found = re.search(r"--resume ([\w-]{32})", terminal.shown)
     assert found is not None
     with Terminal(tmp_path, "--resume", found[1]) as terminal:
-        for _ in range(6):
-            terminal.type("1\r")
+        for _ in range(7):
+            terminal.type("a\r")
         assert terminal.end() == 0
         assert "Total: 4 of 24, minimal" in terminal.shown
         assert "answer 2: “nearly every day”" in terminal.shown
 
 
 def test_end_of_input_leaves_the_interview(tmp_path: Path) -> None:
-    done = interview(tmp_path, "--protocol", "phq8", stdin="2\n")
+    done = interview(tmp_path, "--protocol", "phq8", stdin="b\n")
     assert done.code == 130
     assert f"--resume {id_in(done)}" in done.err
-    rest = interview(tmp_path, "--resume", id_in(done), "--json", stdin="1\n" * 7)
+    rest = interview(tmp_path, "--resume", id_in(done), "--json", stdin="a\n" * 8)
     assert rest.code == 0
     assert scores(document(rest)["report"]) == [1, 0, 0, 0, 0, 0, 0, 0]
 
@@ -210,11 +209,11 @@ def test_file_of_answers_holds_the_whole_interview(tmp_path: Path) -> None:
 
 
 def test_answers_that_run_out_leave_an_interview_that_goes_on(tmp_path: Path) -> None:
-    first = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, "\n2\n\n3\n"))
+    first = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, "\nb\n\nc\n"))
     assert first.code == 1
     assert document(first)["report"] is None
     assert document(first)["interview"]["state"] == "paused"
-    rest = interview(tmp_path, "--resume", id_in(first), *script(tmp_path, "1\n" * 6))
+    rest = interview(tmp_path, "--resume", id_in(first), *script(tmp_path, "a\n" * 7))
     assert rest.code == 0
     assert "Total: 3 of 24, minimal" in rest.out
 
@@ -227,7 +226,7 @@ def test_finished_interview_shows_its_report_again(tmp_path: Path) -> None:
 
 
 def test_what_is_unknown_is_left_unknown_and_told_by_the_status(tmp_path: Path) -> None:
-    answers = "5\n" * 2 + "I prefer not to say.\n" * 14
+    answers = "x\n" * 2 + "I prefer not to say.\n" * 6 + "b\n" * 8
     done = interview(tmp_path, "--protocol", "phq8", *script(tmp_path, answers))
     assert done.code == 1
     assert "unknown: declined" in done.out
@@ -235,13 +234,13 @@ def test_what_is_unknown_is_left_unknown_and_told_by_the_status(tmp_path: Path) 
 
 
 def test_no_after_a_refusal_stays_unknown(tmp_path: Path) -> None:
-    answers = "5\n" * 8 + "no\nnope\nnever\nno, not at all\nskip\nI said no\n1\nnext\n"
+    answers = "x\n" * 8 + "no\nnope\nb\nyes\nno\nyes\nskip\nI said no\nyes\na\nno\na\n"
     done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
-    assert scores(document(done)["report"]) == [None, None, 0, 0, None, None, 0, None]
+    assert scores(document(done)["report"]) == [None, None, None, None, None, None, 0, None]
 
 
-def test_correction_is_asked_about_in_a_file_of_answers(tmp_path: Path) -> None:
-    answers = "2\nsorry, I meant most days\n1\n" + "1\n" * 7
+def test_correction_is_read_back_in_a_file_of_answers(tmp_path: Path) -> None:
+    answers = "b\nsorry, I meant most days\na\n" + "a\n" * 8
     done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
     assert scores(document(done)["report"]) == [2, 0, 0, 0, 0, 0, 0, 0]
 
@@ -249,7 +248,7 @@ def test_correction_is_asked_about_in_a_file_of_answers(tmp_path: Path) -> None:
 def test_danger_holds_the_interview_and_says_where_to_turn(tmp_path: Path) -> None:
     done = interview(
         tmp_path,
-        *("--protocol", "phq8", *script(tmp_path, "1\nI want to kill myself.\n1\n")),
+        *("--protocol", "phq8", *script(tmp_path, "a\nI want to kill myself.\nthat is all\n")),
         settings={"RISK_CRISIS_RESOURCES": "Call 000, the line of this test."},
     )
     assert done.code == 1
@@ -259,7 +258,8 @@ def test_danger_holds_the_interview_and_says_where_to_turn(tmp_path: Path) -> No
     assert not any(word in told for word in ("high", "suicid", "Score", "Total", "RISK_", "Found"))
     again = interview(tmp_path, "--resume", id_in(done))
     assert "Signs of danger: high (suicid" in again.out
-    assert "in answer 2" in again.out
+    assert "answer 2, to “Over the last two weeks" in again.out
+    assert "“I want to kill myself.”" in again.out
     assert "Total: between" in again.out
 
 
@@ -280,7 +280,7 @@ def test_assessment_is_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text("Participant: I feel tired nearly every day.\n")
     assessed = run_here(["assess", "talk.txt", "--json"], tmp_path)
     (tmp_path / "assessment.json").write_text(assessed.out)
-    answers = script(tmp_path, "1\n" * 7)
+    answers = script(tmp_path, "a\n" * 8)
     for source in (("--from", "assessment.json"), ("--transcript", "talk.txt")):
         done = interview(tmp_path, "--protocol", "phq8", "--json", *source, *answers)
         assert done.code == 0, done.err
@@ -366,14 +366,14 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "no such answers": (("--protocol", "phq8", "--answers", "none.txt"), "No such file"),
     "input without a name": (("--protocol", "phq8", "--input", "text"), "NAME=TEXT"),
     "unknown input": (("--protocol", "phq8", "--input", "a=b"), "no such input"),
-    "answer out of range": (("--protocol", "phq8", "--answers", "nine.txt"), "line 2"),
+    "answer that is no text": (("--protocol", "phq8", "--answers", "bytes.txt"), "line 2"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_done_is_said_with_its_cure(tmp_path: Path, case: str) -> None:
     (tmp_path / "summary.txt").write_text("Somebody ate the lunch.")
-    (tmp_path / "nine.txt").write_text("1\n9\n")
+    (tmp_path / "bytes.txt").write_text("a\n" + "x" * 5_000)
     arguments, cure = REFUSED[case]
     done = interview(tmp_path, *arguments)
     assert done.code == 2
@@ -384,7 +384,7 @@ def test_what_cannot_be_done_is_said_with_its_cure(tmp_path: Path, case: str) ->
 def test_kept_interviews_are_listed_and_deleted(tmp_path: Path) -> None:
     ids = [
         id_in(interview(tmp_path, "--protocol", "phq8", *script(tmp_path, answers)))
-        for answers in ("stop", "1")
+        for answers in ("stop", "a")
     ]
     listed = interview(tmp_path, "list").out.splitlines()
     assert [line.split()[:3] for line in listed] == [
@@ -400,7 +400,7 @@ def test_kept_interviews_are_listed_and_deleted(tmp_path: Path) -> None:
 def test_held_interviews_are_listed_first(tmp_path: Path) -> None:
     ids = [
         id_in(interview(tmp_path, "--protocol", "phq8", *script(tmp_path, answers)))
-        for answers in ("1", "I want to kill myself.", "stop")
+        for answers in ("a", "I want to kill myself.", "stop")
     ]
     listed = interview(tmp_path, "list").out.splitlines()
     assert [tuple(line.split()[:3:2]) for line in listed] == [
@@ -425,9 +425,9 @@ def own_protocol(folder: Path, old: str = "", new: str = "") -> Path:
 
 def test_protocol_of_a_folder_is_followed_and_named_again_to_go_on(tmp_path: Path) -> None:
     own_protocol(tmp_path)
-    first = interview(tmp_path, "--protocol", "own", *script(tmp_path, "2\n"))
+    first = interview(tmp_path, "--protocol", "own", *script(tmp_path, "b\n"))
     assert first.code == 1
-    rest = script(tmp_path, "1\n" * 7)
+    rest = script(tmp_path, "a\n" * 8)
     unnamed = interview(tmp_path, "--resume", id_in(first), *rest)
     assert unnamed.code == 2
     assert "'own'" in unnamed.err

@@ -82,9 +82,21 @@ def option(interview: Json, *, score: int) -> str:
     return str(anchors[score]["id"])
 
 
+def of_kind(interview: Json, kind: str) -> str:
+    """Return the first option of a kind."""
+    return next(str(one["id"]) for one in interview["question"]["options"] if one["kind"] == kind)
+
+
 def declining(interview: Json) -> str:
-    (decline,) = (one for one in interview["question"]["options"] if one["kind"] == "decline")
-    return str(decline["id"])
+    """Return the option that refuses, or leaves a refusal as it is."""
+    is_asked = interview["question"]["purpose"] == "ask"
+    return of_kind(interview, "decline" if is_asked else "reject")
+
+
+def reviewed(client: httpx.Client, interview: Json) -> Json:
+    """Leave what was noted as it is, which ends the interview."""
+    assert interview["question"]["purpose"] == "review"
+    return answered(client, interview, option_id=of_kind(interview, "confirm"))
 
 
 def read(client: httpx.Client, interview: Json, what: str = "") -> Json:
@@ -122,6 +134,10 @@ def test_eight_frequencies_give_an_assessment_without_any_model_call(client: htt
         asked.append(interview["question"]["item"])
         interview = answered(client, interview, option_id=option(interview, score=score))
     assert asked == list(ITEMS)
+    assert posted(client, interview, option_id="a99").status_code == 422
+    noted = interview["question"]["text"].splitlines()
+    assert sum("Nearly every day" in line for line in noted) == 2
+    interview = reviewed(client, interview)
     assert (interview["state"], interview["end_reason"]) == ("done", "all_resolved")
     assert interview["question"] is None
     assert interview["operator"]["model_calls"] == 0
@@ -144,6 +160,7 @@ def test_interview_goes_on_after_the_server_was_started_again(tmp_path: Path) ->
         assert again == interview
         for score in (0, 0, 0, 0, 0):
             again = answered(client, again, option_id=option(again, score=score))
+        again = reviewed(client, again)
         assert read(client, again, "/report")["total"]["total_score"] == 6
 
 
@@ -156,6 +173,7 @@ def test_interview_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
         assert again["state_hash"] == interview["state_hash"]
         for _ in range(7):
             again = answered(client, again, option_id=option(again, score=0))
+        again = reviewed(client, again)
         assert read(client, again, "/report")["total"]["total_score"] == 3
 
 
@@ -164,9 +182,10 @@ def test_only_items_that_the_assessment_leaves_unknown_are_asked(client: httpx.C
     scored = {"PHQ8_Sleep": 3, "PHQ8_Tired": 3, "PHQ8_Appetite": 0}
     interview = begin(client, assessment=assessment)
     asked = []
-    while interview["question"]:
+    while interview["question"]["purpose"] == "ask":
         asked.append(interview["question"]["item"])
         interview = answered(client, interview, option_id=option(interview, score=1))
+    interview = reviewed(client, interview)
     assert asked == [item for item in ITEMS if item not in scored]
     items = read(client, interview, "/report")["items"]
     for item, score in scored.items():
@@ -240,21 +259,21 @@ def test_no_to_a_question_repeated_after_a_refusal_is_never_a_zero(
     assert {(item["score"], item["unknown_reason"]) for item in items} == {(None, "declined")}
 
 
-def test_correction_without_a_name_is_asked_about_and_scores_neither_item(
+def test_correction_without_a_name_is_read_back_and_scores_neither_item(
     client: httpx.Client,
 ) -> None:
     interview = answered(client, begin(client), option_id="a2")
-    interview = answered(client, interview, text="wait, nearly every day")
+    interview = answered(client, interview, text="wait, every day")
     first, second = list(ITEMS)[:2]
     items = interview["operator"]["items"]
     assert (items[first]["score"], items[second]["score"]) == (None, None)
-    question = interview["question"]
-    assert [one["kind"] for one in question["options"]] == ["item", "item", "ask_again", "decline"]
-    interview = answered(client, interview, option_id=question["options"][0]["id"])
+    assert interview["question"]["purpose"] == "read_back"
+    interview = answered(client, interview, option_id=of_kind(interview, "confirm"))
     items = interview["operator"]["items"]
     assert (items[first]["score"], items[second]["score"]) == (3, None)
-    assert items[first]["answer_turn"] == 2
-    assert items[first]["quote"] == {"text": "nearly every day", "start": 6, "end": 22}
+    assert (items[first]["answer_turn"], items[first]["confirmed_turn"]) == (2, 3)
+    assert items[first]["quote"] == {"text": "every day", "start": 6, "end": 15}
+    assert [one["act"] for one in items[first]["said"]] == ["answer", "correction", "confirmation"]
     assert (interview["question"]["item"], interview["question"]["id"]) == (second, "q4")
     interview = answered(client, interview, text="not at all")
     assert interview["operator"]["items"][second]["score"] == 0
@@ -262,9 +281,11 @@ def test_correction_without_a_name_is_asked_about_and_scores_neither_item(
 
 def test_danger_holds_the_interview_in_the_same_turn(client: httpx.Client) -> None:
     interview = answered(client, begin(client), text="I want to kill myself.")
-    assert (interview["state"], interview["question"]) == ("safety_hold", None)
-    assert interview["spoken"].endswith(RESOURCES)
+    assert (interview["state"], interview["question"]["purpose"]) == ("safety_hold", "last_word")
+    assert RESOURCES in interview["spoken"]
     assert "suicid" in "".join(interview["operator"]["danger"]["categories"])
+    interview = answered(client, interview, text="nearly every day")
+    assert (interview["state"], interview["question"]) == ("safety_hold", None)
     assert_problem(posted(client, interview, text="nearly every day"), 409, "interview_over")
     report = read(client, interview, "/report")
     assert report["danger"]["level"] == "high"
@@ -377,7 +398,7 @@ REFUSED_ANSWERS: dict[str, tuple[Json, int, str, str]] = {
         {"option_id": "a1", "nonesuch": "nonesuch"},
         422,
         "invalid_request",
-        "question_id, option_id, text, stop, idempotency_key and version; no others",
+        "idempotency_key and version; no others",
     ),
 }
 
@@ -467,7 +488,7 @@ REFUSED_REQUESTS: dict[str, tuple[object, int, str, str]] = {
         {"protocol": "phq8", "nonesuch": 1},
         422,
         "invalid_request",
-        "assessment, transcript_text, speakers and participant_id; no others",
+        "transcript_text, speakers, participant_id, callback_url and link; no others",
     ),
     "incident without a model": (
         {"protocol": "incident", "inputs": INCIDENT},

@@ -28,8 +28,8 @@ from tests.integration.test_interview_http import (
 from tests.patience import wait_until
 
 Json = dict[str, Any]
-SAID = "Honestly, five or six nights, and then the odd one that I could not count."
-WORDS = "five or six nights"
+SAID = "I could not say, the sheep had names by dawn."
+WORDS = "the sheep had names"
 SLEEP = {"items": {"PHQ8_Sleep": {"score": None, "unknown_reason": "no_mention"}}}
 
 
@@ -72,6 +72,12 @@ def option_of(interview: Json, kind: str) -> str:
     return next(str(one["id"]) for one in interview["question"]["options"] if one["kind"] == kind)
 
 
+def reviewed(client: httpx.Client, interview: Json) -> Json:
+    """Leave what was noted as it is, which ends the interview."""
+    assert interview["question"]["purpose"] == "review"
+    return answered(client, interview, option_id=option_of(interview, "confirm"))
+
+
 def sleep_of(interview: Json) -> Json:
     found: Json = interview["operator"]["items"]["PHQ8_Sleep"]
     return found
@@ -82,7 +88,8 @@ def test_unclear_answer_is_confirmed_and_scored(wire: str, tmp_path: Path) -> No
     with holding(tmp_path, proposing(), wire) as (client, models):
         first = begin_sleep(client)
         asked = answered(client, first, text=SAID)
-        assert 'shall I put down "Several days"?' in asked["question"]["text"]
+        assert asked["question"]["text"] == "I noted: Several days. Is that right?"
+        assert asked["question"]["purpose"] == "read_back"
         assert kinds(asked) == ["confirm", "reject", "anchor", "anchor", "anchor", "decline"]
         assert asked["operator"]["model_calls"] == len(models.requests) == 1
         assert sleep_of(asked)["score"] is None
@@ -92,14 +99,17 @@ def test_unclear_answer_is_confirmed_and_scored(wire: str, tmp_path: Path) -> No
                 "turn": 1,
                 "outcome": "open",
                 "score": 1,
-                "quote": {"text": WORDS, "start": 10, "end": 28},
+                "quote": {"text": WORDS, "start": SAID.index(WORDS), "end": len(SAID) - 9},
                 "failure": None,
                 "settled_turn": None,
+                "source": "model",
+                "is_day_count": False,
             }
         ]
         assert read(client, asked) == asked
         assert retried(client, asked) == asked
-        done = answered(client, asked, option_id=option_of(asked, "confirm"))
+        shown = answered(client, asked, option_id=option_of(asked, "confirm"))
+        done = reviewed(client, shown)
         report = read(client, done, "/report")
         assert len(models.requests) == 1
     item = report["items"]["PHQ8_Sleep"]
@@ -107,7 +117,7 @@ def test_unclear_answer_is_confirmed_and_scored(wire: str, tmp_path: Path) -> No
     assert item["quote"]["text"] == WORDS
     (proposal,) = report["proposals"]
     assert (proposal["outcome"], proposal["settled_turn"]) == ("confirmed", 2)
-    said = [message["text"] for message in done["messages"]]
+    said = [message["text"] for message in shown["messages"]]
     assert said[-4:-1] == [SAID, asked["question"]["text"], "Yes"]
 
 
@@ -137,12 +147,13 @@ def test_no_is_followed_by_the_four_frequencies_and_no_second_call(tmp_path: Pat
         asked = answered(client, begin_sleep(client), text=SAID)
         again = answered(client, asked, text="no")
         assert again["question"]["is_clarifying"]
+        assert again["question"]["purpose"] == "ask"
         assert kinds(again) == ["anchor"] * 4 + ["decline"]
         assert again["operator"]["proposals"][0]["outcome"] == "not_confirmed"
-        done = answered(client, again, text="it varies")
+        varied = answered(client, again, text="it varies")
         assert len(models.requests) == 1
-    assert (done["state"], done["end_reason"]) == ("done", "asks_spent")
-    assert sleep_of(done)["unknown_reason"] == "ambiguous_answer"
+    assert kinds(varied) == ["anchor"] * 4 + ["decline"]
+    assert sleep_of(varied)["unknown_reason"] == "ambiguous_answer"
 
 
 FAULTS: dict[str, tuple[Script, str, str | None]] = {
@@ -201,7 +212,8 @@ def test_model_that_obeys_an_answer_gives_no_score(said: str, tmp_path: Path) ->
     with holding(tmp_path, script) as (client, _):
         interview = begin_sleep(client)
         while interview["question"]:
-            interview = answered(client, interview, text=said)
+            is_read_back = interview["question"]["purpose"] == "read_back"
+            interview = answered(client, interview, text="no" if is_read_back else said)
     assert sleep_of(interview)["score"] is None
 
 
@@ -290,8 +302,8 @@ def test_command_asks_for_the_confirmation_and_tells_of_it(tmp_path: Path) -> No
             [*arguments, "--json"], tmp_path, model_at(models.url) | {"DANGER_MODEL": "off"}
         )
     shown = " ".join(done.out.split())
-    assert 'shall I put down "Several days"? 1 Yes 2 No 3 Not at all' in shown
-    assert "read so by a model, confirmed in answer 2" in shown
+    assert "I noted: Several days. Is that right?" in shown
+    assert "read back, confirmed in answer 2" in shown
     assert "Answer 3, Low mood: read by a model as 1, not confirmed" in shown
     document = json.loads(told.out)
     for part in (document["interview"]["operator"], document["report"]):

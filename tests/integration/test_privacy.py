@@ -65,8 +65,14 @@ INTERVIEWS = {
     "/v1/interviews",
     "/v1/interviews/{interview_id}",
     "/v1/interviews/{interview_id}/answers",
+    "/v1/interviews/{interview_id}/reopen",
     "/v1/interviews/{interview_id}/report",
     "/v1/interviews/{interview_id}/retry",
+    "/v1/interviews/{interview_id}/link",
+    "/interview",
+    "/interview/session",
+    "/interview/state",
+    "/interview/answers",
 }
 """Driven by the tests of the interviews."""
 SESSIONS = {"/v1/session"}
@@ -136,6 +142,7 @@ COMMANDS = {
     "interview schemas",
     "interview list",
     "interview delete",
+    "interview link",
     "verify",
     "records list",
     "records erase",

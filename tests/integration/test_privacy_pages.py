@@ -1,5 +1,6 @@
 """What is said on the pages stays on them: logs, headers, addresses and files hold none of it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -18,6 +19,11 @@ ROUTES: Final = (
     "/assessments/{assessment_id}/rate",
     "/assessments/{assessment_id}/acknowledge",
     "/assessments/{assessment_id}/adjudicate",
+    "/interviews/{interview_id}",
+    "/interviews/{interview_id}/reopen",
+    "/assessments/{assessment_id}/interview",
+    "/assessments/{assessment_id}/interview/progress",
+    "/assessments/{assessment_id}/interview/revoke",
     "/login",
     "/logout",
     "/new",
@@ -68,7 +74,18 @@ def _use_everything(client: httpx.Client) -> str:
         client.post(f"{place}/acknowledge", data={"statement": CANARY, "note": CANARY}),
         client.post(f"{place}/acknowledge", data={"note": CANARY, "from": CANARY}),
         client.get(f"/v1{place}/html"),
+        client.post(f"{place}/interview", data={"protocol": CANARY}),
+        client.post(f"{place}/interview", data={"action": CANARY}),
+        client.get(f"{place}/interview", params={"q": CANARY}),
+        client.get(f"{place}/interview/progress"),
+        client.get(f"/assessments/{CANARY}/interview/progress"),
+        client.post(f"/assessments/{CANARY}/interview", data={CANARY: CANARY}),
+        client.post(f"{place}/interview/revoke", data={CANARY: CANARY}),
         client.get(f"/assessments/{CANARY}"),
+        *_held_interview(client),
+        client.get("/"),
+        client.get(f"/interviews/{CANARY}"),
+        client.post(f"/interviews/{CANARY}/reopen", data={"reason": CANARY}),
         client.post("/logout", data={"csrf": CANARY}),
     ]
     for answer in answers:
@@ -77,3 +94,16 @@ def _use_everything(client: httpx.Client) -> str:
         if "json" in answer.headers.get("Content-Type", "") and answer.is_error:
             assert_silent(answer.text.replace(f'"{CANARY}"', ""))
     return client.get(place).text
+
+
+def _held_interview(client: httpx.Client) -> Iterator[httpx.Response]:
+    """Hold an interview for what is said in it, and let it go on."""
+    begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()["interview_id"]
+    said = {"text": f"I want to kill myself, {CANARY}.", "idempotency_key": "k", "version": 1}
+    yield client.post(f"/v1/interviews/{begun}/answers", json={"question_id": "q1", **said})
+    for reason in (" ", CANARY * 2_000, CANARY, CANARY):
+        yield client.get(f"/interviews/{begun}")
+        yield client.post(f"/interviews/{begun}/reopen", data={"reason": reason})
+    shown = client.get(f"/interviews/{begun}")
+    assert f"{CANARY}</bdi>" in shown.text
+    yield shown

@@ -64,6 +64,8 @@ DRIVEN_ELSEWHERE: Final = frozenset(
     # Of stored assessments and reviews: test_privacy_records.py, test_reviews_http.py.
     "already_committed assessment_failed assessment_running assessment_unreadable assessments_full "
     "not_acceptable not_committed review_not_begun still_blind too_few_raters "
+    # Of links to interviews: test_privacy_interview.py.
+    "link_refused "
     # Of a full store or disk: test_full_disk.py, test_expiry.py.
     "storage_full "
     # Of quotes that were not said: test_http.py, test_failure_account.py.
@@ -168,6 +170,7 @@ def interviewed(client: httpx.Client, folder: Path) -> Iterator[httpx.Response]:
     yield post(f"/{CANARY}/answers", {CANARY: CANARY})
     yield client.get(f"{path}/report", params=QUERY)
     yield client.post(f"{path}/report", params=QUERY)
+    yield post(f"/{begun['interview_id']}/reopen", {"reason": CANARY})
     key = str(uuid.uuid4())
     taken = answered(f"nearly every day, {CANARY}", key)
     assert taken.is_success

@@ -46,7 +46,8 @@ def test_what_an_earlier_version_held_can_be_asked_for_again(tmp_path: Path) -> 
         assert (subject["subject"], subject["assessments"]) == ("S-17", 2)
         review = client.get(f"/v1/assessments/{rated['row']['id']}/review").json()
         assert review["phase"] == "revealed"
-        assert client.get(f"/v1/interviews/{talk['id']}").json()["version"] == 2
+        # It follows the protocol as it was, and is kept for that: nobody is asked other questions.
+        assert client.get(f"/v1/interviews/{talk['id']}").json()["code"] == "protocol_changed"
         # It was under way; here somebody goes on with it.
         job = f"/v1/jobs/{begun['row']['id']}"
         wait_until(lambda: client.get(job, follow_redirects=False).status_code == 303)

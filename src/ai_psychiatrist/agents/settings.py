@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.infrastructure.options import Options
@@ -14,7 +14,7 @@ DANGER_OFF: Final = "off"
 
 
 class DangerSettings(Options):
-    """Which model reads for danger beside the fixed rules."""
+    """Which model reads for danger beside the fixed rules, and who reads what is found."""
 
     model_config = SettingsConfigDict(env_prefix="DANGER_")
 
@@ -22,6 +22,16 @@ class DangerSettings(Options):
         default=None,
         description="Its name; empty: the default; `off` leaves danger to the rules.",
     )
+    notice: str = Field(
+        default="",
+        description="Who reads a held interview, and when: said to the person; empty: that it may "
+        "be nobody.",
+    )
+
+    @field_validator("notice")
+    @classmethod
+    def _is_one_paragraph(cls, notice: str) -> str:
+        return " ".join(notice.split())
 
     @property
     def is_off(self) -> bool:

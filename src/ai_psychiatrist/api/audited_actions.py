@@ -50,15 +50,27 @@ ACTIONS: Final[dict[RouteKey, Action]] = {
     RouteKey("GET", _INTERVIEW): "interview_seen",
     RouteKey("DELETE", _INTERVIEW): "interview_erased",
     RouteKey("POST", f"{_INTERVIEW}/answers"): "interview_answered",
+    RouteKey("POST", f"{_INTERVIEW}/link"): "interview_link_made",
+    RouteKey("DELETE", f"{_INTERVIEW}/link"): "interview_link_revoked",
     RouteKey("POST", f"{_INTERVIEW}/retry"): "interview_retried",
+    RouteKey("GET", _INTERVIEWS): "interviews_listed",
+    RouteKey("POST", f"{_INTERVIEW}/reopen"): "interview_reopened",
     RouteKey("POST", f"{_INTERVIEW}/report"): "report_made",
     RouteKey("GET", f"{_INTERVIEW}/report"): "report_seen",
+    RouteKey("POST", "/interview/session"): "interview_opened",
+    RouteKey("GET", "/interview/state"): "interview_seen",
+    RouteKey("POST", "/interview/answers"): "interview_answered",
     RouteKey("GET", "/"): "assessments_listed",
     RouteKey("POST", "/new"): "assessment_made",
     RouteKey("GET", "/assessments/{assessment_id}"): "page_seen",
     RouteKey("GET", "/assessments/{assessment_id}/rate"): "transcript_seen",
     RouteKey("GET", "/assessments/{assessment_id}/adjudicate"): "page_seen",
+    RouteKey("GET", "/assessments/{assessment_id}/interview"): "interview_seen",
+    RouteKey("POST", "/assessments/{assessment_id}/interview"): "interview_link_made",
+    RouteKey("POST", "/assessments/{assessment_id}/interview/revoke"): "interview_link_revoked",
     RouteKey("POST", "/assessments/{assessment_id}/acknowledge"): "danger_acknowledged",
+    RouteKey("GET", "/interviews/{interview_id}"): "interview_seen",
+    RouteKey("POST", "/interviews/{interview_id}/reopen"): "interview_reopened",
     RouteKey("GET", "/next"): "queue_seen",
     RouteKey("GET", "/agreement"): "agreement_seen",
     RouteKey("POST", "/logout"): "session_ended",
@@ -73,5 +85,7 @@ ACTIONS_WHERE_STORED: Final[dict[RouteKey, Action]] = {
 }
 """Routes that store what they make only where STORE_ASSESSMENTS says so, and else leave no row."""
 
-ANSWERED_ANYWAY: Final[frozenset[Action]] = frozenset({"session_begun", "session_ended"})
+ANSWERED_ANYWAY: Final[frozenset[Action]] = frozenset(
+    {"session_begun", "session_ended", "interview_opened"}
+)
 """Changes that nobody's record hangs on: one row is enough, after them."""

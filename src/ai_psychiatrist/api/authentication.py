@@ -1,7 +1,8 @@
 """Who calls: nothing of a request is read before it is known whom it comes from."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -14,6 +15,9 @@ from ai_psychiatrist.api.authorization import (
     COOKIE_BEHIND_TLS,
     COOKIE_ON_THIS_MACHINE,
     KEY_HEADER,
+    LINK,
+    LINK_COOKIE_BEHIND_TLS,
+    LINK_COOKIE_ON_THIS_MACHINE,
     PRINCIPAL,
     SESSION,
     address_of,
@@ -21,7 +25,14 @@ from ai_psychiatrist.api.authorization import (
 from ai_psychiatrist.api.csrf import SAFE_METHODS, is_cross_site
 from ai_psychiatrist.api.limits import MOST_BODY_BYTES
 from ai_psychiatrist.api.page_policy import is_page
-from ai_psychiatrist.api.paths import SESSION_PATH, is_open, mounted_at, own_path
+from ai_psychiatrist.api.paths import (
+    PARTICIPANT_PATH,
+    SESSION_PATH,
+    is_of_participant,
+    is_open,
+    mounted_at,
+    own_path,
+)
 from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL, Principal
@@ -32,15 +43,21 @@ from ai_psychiatrist.infrastructure.options import is_address_of_others, is_of_t
 from ai_psychiatrist.wiring import Services
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.interview_links import OpenedLink
     from ai_psychiatrist.access.oidc import TokenVerifier
 
 logger = get_logger(__name__)
+
+T = TypeVar("T")
 
 KEY_READERS: Final = WorkerThreads(count=4, seconds=10.0)
 """Who reads keys and sessions."""
 _BEARER: Final = "bearer"
 _MOST_BYTES_OF_STRANGERS: Final = 4096
 """Of a body that is read of a caller without a credential: a login has less."""
+
+_MOST_BYTES_OF_ANSWER: Final = 262_144
+"""Of what the page of an interview sends: the longest answer, each character written as `\\u`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +84,25 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request whose caller is known, or for what is open to all."""
+        login = None
         try:
-            given = self._credential(scope)
-            principal = await self._principal(scope, given)
-            scope["state"][PRINCIPAL] = principal
-            if principal is None and given is not None and given.is_session:
-                send = _ending_session(scope, send)
-            login = None if principal else _login_for_stranger(scope)
+            if is_of_participant(own_path(scope)):
+                await self._let_participant_in(scope)
+            else:
+                given = self._credential(scope)
+                principal = await self._principal(scope, given)
+                scope["state"][PRINCIPAL] = principal
+                if principal is None and given is not None and given.is_session:
+                    send = _ending_session(scope, send)
+                login = None if principal else _login_for_stranger(scope)
         except Problem as problem:
             login = problem.response(scope)
         await (login or self._app)(scope, receive, send)
 
     def _credential(self, scope: Scope) -> _Credential | None:
         """Return what the request shows, if anything; raises `Problem` where it is refused."""
-        is_guarded = not (self._is_required or self._is_open_to_others or is_open(own_path(scope)))
-        if is_guarded and is_address_of_others((scope.get("server") or ("",))[0]):
-            # A server that listens as it likes was put where other machines reach it.
-            raise Problem("open_address")
+        if not is_open(own_path(scope)):
+            self._require_guarded_address(scope)
         given = _given_credential(scope)
         if given is not None and given.is_token and not self._is_required:
             # Meant for a proxy before this server, which asks for a credential of its own.
@@ -95,36 +114,96 @@ class Authentication:
         if is_forged:
             raise Problem("cross_site")
         if scope["method"] == "POST" and own_path(scope) == SESSION_PATH:
-            failures: FailedLogins = scope["app"].state.failed_logins
-            seconds = failures.seconds_to_wait(address_of(scope))
-            if seconds:
-                failures.unrecorded += 1
-                raise Problem("too_many_logins", headers={"Retry-After": str(seconds)})
+            _require_few_failures(scope)
         return given
+
+    def _require_guarded_address(self, scope: Scope) -> None:
+        """Raise `Problem` where other machines reach a server that asks nobody who they are."""
+        is_guarded = not (self._is_required or self._is_open_to_others)
+        if is_guarded and is_address_of_others((scope.get("server") or ("",))[0]):
+            # A server that listens as it likes was put where other machines reach it.
+            raise Problem("open_address")
+
+    async def _let_participant_in(self, scope: Scope) -> None:
+        """Let in whoever opened a link, and to its interview alone; no other credential counts.
+
+        Raises `Problem` for whoever has opened none, or none that lasts, but for the page itself
+        and the exchange of a token.
+        """
+        self._require_guarded_address(scope)
+        if scope["method"] not in SAFE_METHODS and is_cross_site(scope):
+            raise Problem("cross_site")
+        path, shown = own_path(scope), Request(scope).cookies.get(_link_cookie_name(scope), "")
+        links = _services(scope).interview_links
+        link = await _found(KEY_READERS.run(lambda: links.find(shown))) if shown else None
+        if link is not None:
+            scope["state"] |= {PRINCIPAL: link.principal, LINK: link}
+        most = _MOST_BYTES_OF_STRANGERS if link is None else _MOST_BYTES_OF_ANSWER
+        scope["state"][MOST_BODY_BYTES] = most
+        if path == f"{PARTICIPANT_PATH}/session":
+            _require_few_failures(scope)
+        elif path != PARTICIPANT_PATH and link is None:
+            if shown:
+                _require_few_failures(scope)
+                scope["app"].state.failed_logins.failed(address_of(scope))
+            raise Problem("link_refused")
 
     async def _principal(self, scope: Scope, given: _Credential | None) -> Principal | None:
         """Return whom a credential stands for; raises `Problem` where that cannot be looked up."""
         if given is None:
             return None if self._is_required else LOCAL
-        services: Services = scope["app"].state.services
-        try:
-            if given.is_token:
-                verifier: TokenVerifier | None = services.token_verifier
-                return None if verifier is None else await verifier.principal_of(given.text)
-            if not given.is_session:
-                key = await KEY_READERS.run(lambda: services.keys.find(given.text))
-                return None if key is None else key.principal
-            found = await KEY_READERS.run(
-                lambda: services.sessions.find(given.text, takes_raters=not self._is_required)
-            )
-        except WorkTimedOut:
-            raise Problem("overloaded") from None
-        except AssessmentServiceError as error:
-            logger.error("entrance_unusable", error_type=type(error).__name__)
-            raise Problem("entrance_unusable") from None
+        services = _services(scope)
+        if given.is_token:
+            verifier: TokenVerifier | None = services.token_verifier
+            return None if verifier is None else await _found(verifier.principal_of(given.text))
+        if not given.is_session:
+            key = await _found(KEY_READERS.run(lambda: services.keys.find(given.text)))
+            return None if key is None else key.principal
+        takes_raters = not self._is_required
+        found = await _found(
+            KEY_READERS.run(lambda: services.sessions.find(given.text, takes_raters=takes_raters))
+        )
         if found is not None:
             scope["state"][SESSION] = given.text
         return found
+
+
+async def _found(looking: Awaitable[T]) -> T:
+    """Return what is kept of a credential; raises `Problem` where that cannot be looked up."""
+    try:
+        return await looking
+    except WorkTimedOut:
+        raise Problem("overloaded") from None
+    except AssessmentServiceError as error:
+        logger.error("entrance_unusable", error_type=type(error).__name__)
+        raise Problem("entrance_unusable") from None
+
+
+def _services(scope: Scope) -> Services:
+    services: Services = scope["app"].state.services
+    return services
+
+
+def _require_few_failures(scope: Scope) -> None:
+    """Raise `Problem` where too many logins from the caller's address have failed."""
+    failures: FailedLogins = scope["app"].state.failed_logins
+    seconds = failures.seconds_to_wait(address_of(scope))
+    if seconds:
+        failures.unrecorded += 1
+        raise Problem("too_many_logins", headers={"Retry-After": str(seconds)})
+
+
+def set_link_cookie(response: Response, scope: Scope, opened: "OpenedLink") -> None:
+    """Give what opens an interview to the browser, for the paths of its page alone."""
+    response.set_cookie(
+        _link_cookie_name(scope),
+        opened.cookie,
+        max_age=opened.lasts_seconds,
+        path=f"{mounted_at(scope)}{PARTICIPANT_PATH}",
+        secure=_is_secure(scope),
+        httponly=True,
+        samesite="strict",
+    )
 
 
 def set_cookie(response: Response, scope: Scope, session: Session | None) -> None:
@@ -195,6 +274,10 @@ def _ending_session(scope: Scope, send: Send) -> Send:
 def _cookie_name(scope: Scope) -> str:
     """Return the one name that counts on this connection."""
     return COOKIE_BEHIND_TLS if _is_secure(scope) else COOKIE_ON_THIS_MACHINE
+
+
+def _link_cookie_name(scope: Scope) -> str:
+    return LINK_COOKIE_BEHIND_TLS if _is_secure(scope) else LINK_COOKIE_ON_THIS_MACHINE
 
 
 def _is_secure(scope: Scope) -> bool:

@@ -9,7 +9,12 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from ai_psychiatrist.api.field_hints import FIELD_HINTS, QUERY, UNKNOWN_FIELD
+from ai_psychiatrist.api.field_hints import (
+    FIELD_HINTS,
+    INTERVIEW_HINTS,
+    QUERY,
+    UNKNOWN_FIELD,
+)
 from ai_psychiatrist.api.paths import own_path
 from ai_psychiatrist.api.problems import Problem, backend_failed
 from ai_psychiatrist.api.requests import KeptAssessmentRequest
@@ -29,6 +34,7 @@ from ai_psychiatrist.interview.interviews import log_unavailable
 
 logger = get_logger(__name__)
 
+_INTERVIEWS: Final = "/v1/interviews"
 _BATCHED: Final = "requests"
 """The field of a batch; its errors say which of the requests they are about."""
 _Handler: TypeAlias = Callable[[Request, Exception], Coroutine[Any, Any, Response]]
@@ -115,7 +121,8 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
 def _cure(entry: Mapping[str, str], request: Request) -> str:
     *places, field = entry["field"].split(".")
     if entry["type"] != "extra_forbidden":
-        return FIELD_HINTS[field]
+        is_of_interview = own_path(request.scope).startswith(_INTERVIEWS)
+        return (FIELD_HINTS | (INTERVIEW_HINTS if is_of_interview else {}))[field]
     route = request.scope["route"]
     if field == QUERY:
         (query,) = route.dependant.query_params

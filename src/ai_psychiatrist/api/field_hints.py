@@ -46,6 +46,12 @@ FIELD_HINTS: Final = {
     "1 or null.",
     "ablate": "ablate has to be true or false.",
     "certificate": "certificate has to be true or false.",
+    "link": "link has to be true or false.",
+    "token": "token has to be a string of at most 200 characters: what stands behind the # of a "
+    "link.",
+    "append": "append has to be true or false.",
+    "pause": "pause has to be true or false.",
+    "retry": "retry has to be true or false.",
     "protocol": 'protocol has to be the name of a protocol, such as "phq8".',
     "inputs": "inputs has to be an object of at most 50 strings or whole numbers.",
     "assessment": "assessment has to be the JSON of an assessment: its item scores, 0-3 or null, "
@@ -63,6 +69,12 @@ FIELD_HINTS: Final = {
     "itself, with its own type such as text/plain.",
 }
 
+INTERVIEW_HINTS: Final = {
+    "state": "state has to be preparing, awaiting, digesting, paused, failed, reporting, done or "
+    "safety_hold.",
+    "reason": "reason has to be a string of 1-2000 characters that are not all blank.",
+}
+"""Of fields that are something else in the routes of interviews."""
 QUERY: Final = "query"
 """Stands for a name in the query that the caller made up."""
 UNKNOWN_FIELD: Final = "unknown"

@@ -1,5 +1,6 @@
 """Results of the routes of interviews."""
 
+from datetime import datetime
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AliasPath, BeforeValidator, Field
@@ -14,12 +15,14 @@ from ai_psychiatrist.domain.interview import (
     Goal,
     InterviewState,
     Message,
+    QuestionPurpose,
 )
 from ai_psychiatrist.domain.interview_items import (
     AnswerQuote,
     ItemOutcome,
     ItemSource,
     Proposal,
+    SaidOfItem,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, total_of
@@ -30,7 +33,14 @@ from ai_psychiatrist.domain.risk import (
     RiskSource,
     risk_statement,
 )
-from ai_psychiatrist.interview.record import Danger, DangerPlace, DangerReading, UnexaminedAnswer
+from ai_psychiatrist.interview.danger_statements import DangerStatement, danger_statements
+from ai_psychiatrist.interview.record import (
+    DangerPlace,
+    DangerReading,
+    Interview,
+    Reopening,
+    UnexaminedAnswer,
+)
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.result import Result
 
@@ -67,6 +77,8 @@ class QuestionResult(Result):
     """Whether words of the person's own are taken."""
     is_clarifying: bool
     """Whether the last answer left open how often, so that this is asked once more."""
+    purpose: QuestionPurpose
+    """What the question is for: to ask, to read back, or one about the interview itself."""
     turn: int
     """The turn that its answer will be."""
 
@@ -85,13 +97,15 @@ class ItemOutcomeResult(Result):
     quote: AnswerQuote | None
     """The words of that answer."""
     confirmed_turn: int | None
-    """The turn in which the person confirmed what a model took that answer for."""
+    """The turn in which the person confirmed what that answer was read as."""
     evidence: tuple[str, ...]
     """The quotes of the transcript, where the score comes from it."""
     unknown_reason: UnansweredReason | None
     """Why there is no score."""
     transcript_reason: UnknownReason | None
     """Why the transcript left it unknown, where there was an assessment."""
+    said: tuple[SaidOfItem, ...]
+    """All that was said to the item in the interview, with how it was read."""
 
 
 Items: TypeAlias = Annotated[dict[str, ItemOutcomeResult] | None, BeforeValidator(_by_item)]
@@ -132,24 +146,32 @@ class DangerResult(Result):
     categories: tuple[RiskCategory, ...]
     """What kinds of danger are spoken of."""
     places: tuple[DangerPlace, ...]
-    """Where the signs stand in the answer."""
+    """Where the signs stand in the answers, in the order in which they were found."""
     source: RiskSource
     """Whether rules or a model found them; a model where the rules found nothing that holds."""
+    statements: tuple[DangerStatement, ...]
+    """What was said at these places, with the question that it answers."""
     statement: str
     """What this is and is not."""
     resources: str
     """Where to turn, as the operator of the service set it."""
 
     @classmethod
-    def of(cls, danger: Danger | None, crisis_resources: str) -> Self | None:
+    def of(cls, interview: Interview, crisis_resources: str) -> Self | None:
         """Return the signs with what they are and where to turn, `None` where there are none."""
+        danger = interview.danger
         if danger is None:
             return None
         return cls(
             level=danger.level,
-            categories=danger.categories,
-            places=danger.places,
+            categories=tuple(
+                sorted({one for found in interview.dangers for one in found.categories})
+            ),
+            places=tuple(place for found in interview.dangers for place in found.places),
             source=danger.source,
+            statements=tuple(
+                one for found in interview.dangers for one in danger_statements(interview, found)
+            ),
             statement=risk_statement(by_model=danger.source is RiskSource.MODEL),
             resources=crisis_resources,
         )
@@ -178,13 +200,15 @@ class OperatorResult(Result):
     items: Items
     """The eight items as they stand, in a protocol of items."""
     proposals: tuple[Proposal, ...]
-    """What a model took unclear answers for, and whether the person confirmed it."""
+    """What answers in words were read as, and whether the person confirmed it."""
     unknown_goal_updates: int
     """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
     """What the total can be; null in a protocol of goals."""
     danger: DangerResult | None
     """Signs of danger, where an answer held the interview."""
+    reopenings: tuple[Reopening, ...]
+    """Who let the interview go on after a hold, when, and why."""
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
     danger_readings: tuple[DangerReading, ...]
@@ -209,7 +233,7 @@ class InterviewResult(_OfAnInterview):
     spoken: str
     """What is to be said to the person before the question, or at the end; may be empty.
 
-    Where the interview is held it says where to turn.
+    Where the interview is held it says where to turn, and who reads it.
     """
     question: QuestionResult | None
     """Null when no answer is awaited."""
@@ -227,6 +251,22 @@ class InterviewResult(_OfAnInterview):
     """What is not for the person's eyes."""
 
 
+class LinkResult(Result):
+    """A link by which the person of an interview answers in a browser of their own."""
+
+    address: str
+    """To be given to the person alone: whoever opens it first is taken for them. Shown once."""
+    expires_at: datetime
+    """When it, and what was opened with it, ends."""
+
+
+class BegunInterviewResult(InterviewResult):
+    """An interview that was begun, with its link where one was asked for."""
+
+    link: LinkResult | None = None
+    """Only with `"link": true`."""
+
+
 class InterviewReportResult(_OfAnInterview):
     """What came out of an interview, for the operator: the updated items, or the analysis."""
 
@@ -237,7 +277,7 @@ class InterviewReportResult(_OfAnInterview):
     items: Items
     """Key of the item → its outcome; null in a protocol of goals."""
     proposals: tuple[Proposal, ...]
-    """What a model took unclear answers for, and whether the person confirmed it."""
+    """What answers in words were read as, and whether the person confirmed it."""
     unknown_goal_updates: int
     """Changes that models named for goals that there are not; each was dropped."""
     total: TotalResult | None
@@ -250,6 +290,8 @@ class InterviewReportResult(_OfAnInterview):
     """What the person said."""
     danger: DangerResult | None
     """Signs of danger, where an answer held the interview."""
+    reopenings: tuple[Reopening, ...]
+    """Who let the interview go on after a hold, when, and why."""
     not_examined: tuple[UnexaminedAnswer, ...]
     """The answers in a language that is not read: a person has to read them."""
     danger_readings: tuple[DangerReading, ...]
@@ -262,6 +304,7 @@ def interview_result(
     snapshot: InterviewSnapshot,
     *,
     crisis_resources: str,
+    danger_notice: str,
     transcript_risk: RiskReport | None = None,
 ) -> InterviewResult:
     """Return an interview as it stands."""
@@ -274,7 +317,9 @@ def interview_result(
         state=snapshot.state,
         version=snapshot.version,
         turn=snapshot.turn,
-        spoken=spoken_words(snapshot, crisis_resources=crisis_resources),
+        spoken=spoken_words(
+            snapshot, crisis_resources=crisis_resources, danger_notice=danger_notice
+        ),
         question=snapshot.question,
         messages=snapshot.messages,
         end_reason=snapshot.end_reason,
@@ -287,7 +332,8 @@ def interview_result(
             proposals=snapshot.proposals,
             unknown_goal_updates=snapshot.unknown_updates,
             total=TotalResult.of(snapshot.items),
-            danger=DangerResult.of(snapshot.danger, crisis_resources),
+            danger=DangerResult.of(snapshot, crisis_resources),
+            reopenings=snapshot.reopenings,
             not_examined=snapshot.not_examined,
             danger_readings=snapshot.danger_readings,
             transcript_risk=transcript_risk,
@@ -296,11 +342,14 @@ def interview_result(
     )
 
 
-def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str) -> str:
-    """Return what is said to the person before the question; in danger, also where to turn."""
-    if snapshot.danger is None:
+def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str, danger_notice: str) -> str:
+    """Return what is said to the person before the question.
+
+    Where the interview is held, also where to turn, and who reads it when (`danger_notice`).
+    """
+    if snapshot.state is not InterviewState.SAFETY_HOLD:
         return snapshot.notice
-    return f"{snapshot.notice}\n{crisis_resources}"
+    return "\n".join([snapshot.notice, crisis_resources, danger_notice or snapshot.unread_notice])
 
 
 def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> InterviewReportResult:
@@ -319,7 +368,8 @@ def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> Int
         analysis=report.analysis,
         goals=report.goals,
         facts=report.facts,
-        danger=DangerResult.of(report.danger, crisis_resources),
+        danger=DangerResult.of(report, crisis_resources),
+        reopenings=report.reopenings,
         not_examined=report.not_examined,
         danger_readings=report.danger_readings,
         inputs_hash=report.inputs_hash,

@@ -108,6 +108,7 @@ _ANSWERS: Final = ("option_id", "text")
 
 Name: TypeAlias = Annotated[StrictStr, Field(max_length=200)]
 Words: TypeAlias = Annotated[StrictStr, Field(max_length=20_000)]
+IdempotencyKey: TypeAlias = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
 Number: TypeAlias = Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]
 
 
@@ -138,6 +139,11 @@ class InterviewRequest(RequestBody):
     """Who is who in it where the labels do not tell."""
     participant_id: ParticipantId | None = None
     """Whose stored transcript to assess first."""
+    callback_url: Annotated[StrictStr, Field(min_length=1, max_length=2_048)] | None = None
+    """Address that is told, signed, when the interview is held: its id, and the level and kinds of
+    danger, without words; on a host that the setting JOBS_WEBHOOK_HOSTS names."""
+    has_link: StrictBool = Field(default=False, alias="link")
+    """True makes a link as well, by which the person answers in a browser of their own."""
 
     @property
     def has_transcript(self) -> bool:
@@ -157,6 +163,8 @@ class AnswerRequest(RequestBody):
             "anyOf": [
                 *(chosen(name, _ANSWERS) for name in _ANSWERS),
                 {"required": ["stop"], "properties": {"stop": {"const": True}}},
+                {"required": ["pause"], "properties": {"pause": {"const": True}}},
+                {"required": ["change"]},
             ],
         }
     )
@@ -169,7 +177,13 @@ class AnswerRequest(RequestBody):
     """The answer in the person's own words."""
     is_stop: StrictBool = Field(default=False, alias="stop")
     """True ends the interview without an answer; what is open stays unknown."""
-    idempotency_key: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9_.:-]{1,128}$")]
+    is_pause: StrictBool = Field(default=False, alias="pause")
+    """True sets the interview aside; its question waits for whoever comes back."""
+    change: Item | None = None
+    """An item that was answered in the interview, to be answered again."""
+    is_appended: StrictBool = Field(default=False, alias="append")
+    """True where more of the same answer may follow within INTERVIEW_JOIN_SECONDS: it is joined."""
+    idempotency_key: IdempotencyKey
     """Made up for each answer: 1-128 letters, digits or `-_.:`. Sent again, it changes nothing."""
     version: Number
     """The version of the snapshot that is answered."""
@@ -177,3 +191,14 @@ class AnswerRequest(RequestBody):
     def as_submission(self) -> AnswerSubmission:
         """Return the answer as the service takes it."""
         return AnswerSubmission(**self.model_dump())
+
+
+class ParticipantAnswer(AnswerRequest):
+    """What the page for the person sends: an answer, or what else the person wants."""
+
+    is_retry: StrictBool = Field(default=False, alias="retry")
+    """True takes a step again that failed or was cut short."""
+
+    def as_submission(self) -> AnswerSubmission:
+        """Return the answer as the service takes it."""
+        return AnswerSubmission(**self.model_dump(exclude={"is_retry"}))

@@ -1,32 +1,40 @@
 """The routes that hold interviews."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated, Final, TypeAlias
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 
+from ai_psychiatrist.access.interview_links import link_address
 from ai_psychiatrist.api.assessments import assess_read, reading
 from ai_psychiatrist.api.audit_trail import note_record
-from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.authentication import KEY_READERS
+from ai_psychiatrist.api.authorization import PrincipalOf, principal_of, requires
 from ai_psychiatrist.api.dependencies import ServicesOf, json_of, services_of
 from ai_psychiatrist.api.interview_models import (
+    BegunInterviewResult,
     InterviewReportResult,
     InterviewResult,
+    LinkResult,
     interview_report,
     interview_result,
 )
 from ai_psychiatrist.api.interview_requests import AnswerRequest, InterviewRequest, assessment_input
 from ai_psychiatrist.api.limits import release_body_memory
+from ai_psychiatrist.api.paths import mounted_at
 from ai_psychiatrist.api.problems import backend_failed, nothing_finished
 from ai_psychiatrist.api.slots import AdmittedRoute
+from ai_psychiatrist.api.submission import callback_of
 from ai_psychiatrist.assessment.parts import TOO_LATE, Part
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.store.interviews import id_hash
 from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
@@ -41,14 +49,16 @@ _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     507: {"description": "As many interviews are kept as may be; none can be begun."},
 }
 
-_PREFIX: Final = "/v1/interviews"
+INTERVIEWS_PATH: Final = "/v1/interviews"
 
 # The caller who holds an interview answers in it, and reads it while it goes on.
 _REQUIRED: Final = [requires(Scope.ASSESS)]
 
-router = APIRouter(prefix=_PREFIX, tags=["interviews"], responses=_PROBLEMS, dependencies=_REQUIRED)
+router = APIRouter(
+    prefix=INTERVIEWS_PATH, tags=["interviews"], responses=_PROBLEMS, dependencies=_REQUIRED
+)
 stepping = APIRouter(
-    prefix=_PREFIX,
+    prefix=INTERVIEWS_PATH,
     tags=["interviews"],
     responses=_PROBLEMS,
     route_class=AdmittedRoute,
@@ -57,7 +67,7 @@ stepping = APIRouter(
 """Of the routes behind which a model may be asked."""
 
 
-async def _service_of(request: Request, principal: PrincipalOf) -> InterviewService:
+async def interviews_of(request: Request, principal: PrincipalOf) -> InterviewService:
     """Return the interviews of the caller's tenant; those of others are not there."""
     return await services_of(request).tenant_interviews.service(principal.tenant)
 
@@ -70,10 +80,10 @@ InterviewId: TypeAlias = Annotated[
     ),
 ]
 """A pattern to be read: an id that is not written so is no interview's, which is a 404."""
-Interviewing: TypeAlias = Annotated[InterviewService, Depends(_service_of)]
+Interviewing: TypeAlias = Annotated[InterviewService, Depends(interviews_of)]
 
 
-@stepping.post("", status_code=201, response_model=InterviewResult)
+@stepping.post("", status_code=201, response_model=BegunInterviewResult)
 async def create_interview(
     body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
 ) -> Response:
@@ -81,6 +91,7 @@ async def create_interview(
     if body.assessment is not None and body.has_transcript:
         msg = "send either an assessment or a transcript, not both"
         raise InputError(msg, field="assessment")
+    callback = callback_of(body.callback_url, request)
     start: AssessmentInput | None = None
     risk: RiskReport | None = None
     if body.assessment is not None:
@@ -89,9 +100,14 @@ async def create_interview(
         await release_body_memory(request.scope)
     elif body.has_transcript:
         start, risk = await _assessed(body, request)
-    snapshot = await interviews.create(body.protocol, body.inputs, start)
+    snapshot = await interviews.create(body.protocol, body.inputs, start, callback=callback)
     note_record(request, snapshot.id)
-    return _stepped(snapshot, services, status=201, transcript_risk=risk)
+    result = _stepped(snapshot, services, transcript_risk=risk)
+    if not body.has_link:
+        return json_of(result, 201)
+    link = await make_link(snapshot, request)
+    begun = {name: getattr(result, name) for name in InterviewResult.model_fields}
+    return json_of(BegunInterviewResult(**begun, link=link), 201)
 
 
 @stepping.post("/{interview_id}/answers", response_model=InterviewResult)
@@ -100,7 +116,7 @@ async def answer_question(
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
-    return _stepped(snapshot, services)
+    return json_of(_stepped(snapshot, services))
 
 
 @router.get("/{interview_id}", response_model=InterviewResult)
@@ -109,7 +125,7 @@ async def read_interview(
 ) -> Response:
     """Return an interview as it stands; no model is asked."""
     snapshot = await interviews.get(interview_id)
-    return json_of(interview_result(snapshot, crisis_resources=services.crisis_resources))
+    return json_of(interview_of(snapshot, services))
 
 
 @stepping.post("/{interview_id}/retry", response_model=InterviewResult)
@@ -118,7 +134,7 @@ async def retry_interview(
 ) -> Response:
     """Take the step again that failed or was cut short, once; without one nothing changes."""
     snapshot = await interviews.retry(interview_id)
-    return _stepped(snapshot, services)
+    return json_of(_stepped(snapshot, services))
 
 
 @stepping.post("/{interview_id}/report", response_model=InterviewReportResult)
@@ -146,6 +162,44 @@ async def delete_interview(interview_id: InterviewId, interviews: Interviewing) 
     return Response(status_code=204)
 
 
+@router.post("/{interview_id}/link", status_code=201, response_model=LinkResult)
+async def create_link(
+    interview_id: InterviewId, request: Request, interviews: Interviewing
+) -> Response:
+    """Make a link for the person, in the place of the one there was, which opens nothing more."""
+    return json_of(await make_link(await interviews.get(interview_id), request), 201)
+
+
+@router.delete("/{interview_id}/link", status_code=204)
+async def revoke_link(
+    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
+) -> Response:
+    """End the link of an interview, and what was opened with it; without one nothing changes."""
+    hashed = id_hash((await interviews.get(interview_id)).id)
+    await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
+    return Response(status_code=204)
+
+
+async def make_link(interview: InterviewSnapshot, request: Request) -> LinkResult:
+    """Make a link to an interview of the caller's tenant; raises `RequestConflict` once it is over.
+
+    Its address is where others reach the server: `API_PUBLIC_URL`, or as the request named it.
+    """
+    if interview.state.is_over:
+        raise RequestConflict("interview_over")
+    services, tenant = services_of(request), principal_of(request).tenant
+    hashed, hours = id_hash(interview.id), services.settings.interview.link_hours
+    made = await KEY_READERS.run(
+        lambda: services.interview_links.create(tenant, hashed, hours=hours)
+    )
+    here = f"{request.url.scheme}://{request.url.netloc}{mounted_at(request.scope)}"
+    address = services.settings.api.public_url or here
+    return LinkResult(
+        address=link_address(address, made.token),
+        expires_at=datetime.fromtimestamp(made.link.expires_at, UTC),
+    )
+
+
 async def _assessed(body: InterviewRequest, request: Request) -> tuple[AssessmentInput, RiskReport]:
     """Return the items and signs of danger of the transcript.
 
@@ -164,9 +218,8 @@ def _stepped(
     snapshot: InterviewSnapshot,
     services: Services,
     *,
-    status: int = 200,
     transcript_risk: RiskReport | None = None,
-) -> Response:
+) -> InterviewResult:
     """Return an interview after a step; raises `Problem` for a step that failed."""
     if snapshot.state is InterviewState.FAILED:
         raise backend_failed(
@@ -181,7 +234,16 @@ def _stepped(
                 "is_resumable": snapshot.is_resumable,
             },
         )
-    result = interview_result(
-        snapshot, crisis_resources=services.crisis_resources, transcript_risk=transcript_risk
+    return interview_of(snapshot, services, transcript_risk=transcript_risk)
+
+
+def interview_of(
+    snapshot: InterviewSnapshot, services: Services, *, transcript_risk: RiskReport | None = None
+) -> InterviewResult:
+    """Return an interview as it stands, with what the settings say in danger."""
+    return interview_result(
+        snapshot,
+        crisis_resources=services.crisis_resources,
+        danger_notice=services.danger_notice,
+        transcript_risk=transcript_risk,
     )
-    return json_of(result, status)

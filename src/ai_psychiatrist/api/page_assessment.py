@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
 from ai_psychiatrist.api.page_acknowledge import read_view
+from ai_psychiatrist.api.page_interview import interview_view, item_protocols
 from ai_psychiatrist.api.pages import message_page, name_shown, redirect_to, render_page
 from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
 from ai_psychiatrist.domain.access import Principal, Scope
@@ -196,6 +197,9 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         subject=found.subject,
         phase=found.phase.value,
         ratings=ratings_view(view, found.rows, principal),
+        interview=await interview_view(record.summary.id, request),
+        protocols=await item_protocols(request),
+        may_ask=Scope.ASSESS in principal.scopes,
         may_review=Scope.REVIEW in principal.scopes,
         may_erase=Scope.ADMIN in principal.scopes,
         may_adjudicate=Scope.ADMIN in principal.scopes and record.summary.raters > 1,

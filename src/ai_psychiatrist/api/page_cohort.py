@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
+from ai_psychiatrist.api.page_held_interview import held_interviews
 from ai_psychiatrist.api.pages import render_page
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.config import with_model
@@ -132,10 +133,11 @@ class CohortFilter:
 async def cohort(
     request: Request, services: ServicesOf, records: RecordsOf, principal: PrincipalOf
 ) -> Response:
-    """Show all that is stored, or an example where nothing is."""
+    """Show all that is stored, held interviews first, or an example where nothing is."""
     wanted, query, problem = _wanted(request, principal)
     page = await records.ask(lambda store: list_for(store, query.wanted(principal)))
-    if not page.total and not wanted.is_filtered:
+    held, held_total = await held_interviews(records)
+    if not page.total and not held and not wanted.is_filtered:
         view = await example_view(request, services)
         return await render_page(
             request,
@@ -147,6 +149,8 @@ async def cohort(
             phase="",
             subject=None,
             ratings=None,
+            interview=None,
+            may_ask=False,
             may_review=False,
             may_erase=False,
         )
@@ -155,6 +159,8 @@ async def cohort(
         "cohort",
         status=422 if problem else 200,
         problem=problem,
+        held=held,
+        held_total=held_total,
         lines=page.records,
         phases=_PHASES,
         total=page.total,

@@ -4,7 +4,7 @@ from typing import Final
 
 from starlette.datastructures import MutableHeaders
 
-from ai_psychiatrist.api.paths import STATIC_FOLDER
+from ai_psychiatrist.api.paths import PARTICIPANT_PATH, STATIC_FOLDER
 
 _ALWAYS: Final = {
     "Cache-Control": "no-store",
@@ -25,8 +25,10 @@ _DOCUMENTATION: Final = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _DOCUMENTATION_PATH: Final = "/docs"
-_PAGE_PATHS: Final = frozenset({"/", "/new", "/login", "/logout", "/next", "/agreement"})
-_PAGES_UNDER: Final = "/assessments/"
+_PAGE_PATHS: Final = frozenset(
+    {"/", "/new", "/login", "/logout", "/next", "/agreement", PARTICIPANT_PATH}
+)
+_PAGES_UNDER: Final = ("/assessments/", "/interviews/")
 _KEPT: Final = "public, max-age=31536000, immutable"
 
 

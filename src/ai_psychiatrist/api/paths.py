@@ -7,6 +7,8 @@ from starlette.types import Scope
 VERSION_PREFIX: Final = "/v1"
 """Under it are all routes; the oldest of them have their first names too, without it."""
 SESSION_PATH: Final = f"{VERSION_PREFIX}/session"
+PARTICIPANT_PATH: Final = "/interview"
+"""The page for the person of an interview; under it is what that page asks for."""
 _ALIVE: Final = ("/healthz", f"{VERSION_PREFIX}/healthz")
 PROBES: Final = frozenset(
     {*_ALIVE, "/readyz", f"{VERSION_PREFIX}/readyz", "/metrics", f"{VERSION_PREFIX}/metrics"}
@@ -27,6 +29,11 @@ _OPEN_FOLDERS: Final = (STATIC_FOLDER, "/docs/")
 def is_open(path: str) -> bool:
     """Return whether a path is open to callers without a credential."""
     return path in OPEN_PATHS or path.startswith(_OPEN_FOLDERS)
+
+
+def is_of_participant(path: str) -> bool:
+    """Return whether a path is for the person of an interview, whom only a link lets in."""
+    return path == PARTICIPANT_PATH or path.startswith(f"{PARTICIPANT_PATH}/")
 
 
 def mounted_at(scope: Scope) -> str:

@@ -30,6 +30,7 @@ _TITLES: Final = {
     406: "Not to be had in this form",
     408: "Too late",
     409: "Not possible as things stand",
+    410: "Over",
     413: "Too large",
     415: "Wrong media type",
     421: "Not served under this name",

@@ -108,12 +108,15 @@ def callbacks(
     bodies: Sequence[KeptAssessmentRequest], request: Request
 ) -> tuple[Callback | None, ...]:
     """Return which address each of the requests wants notified; raises `InputError`."""
+    return tuple(callback_of(body.callback_url, request) for body in bodies)
+
+
+def callback_of(url: str | None, request: Request) -> Callback | None:
+    """Return an address that is to be notified, `None` without one; raises `InputError`."""
+    if url is None:
+        return None
     settings = services_of(request).settings.jobs_webhook
-    urls = (body.callback_url for body in bodies)
-    return tuple(
-        None if url is None else Callback(host=callback_host(url, settings), url=url)
-        for url in urls
-    )
+    return Callback(host=callback_host(url, settings), url=url)
 
 
 async def store_jobs(

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,6 +13,7 @@ import typer
 from pydantic import ValidationError
 from rich.console import Console
 
+from ai_psychiatrist.access.interview_links import link_address
 from ai_psychiatrist.agents.interview.schemas import interview_schemas
 from ai_psychiatrist.api.interview_requests import GivenAssessment
 from ai_psychiatrist.cli.command_app import CommandApp
@@ -25,13 +27,16 @@ from ai_psychiatrist.cli.console import (
 from ai_psychiatrist.cli.files import ParticipantOption, given_transcript, speaker_roles
 from ai_psychiatrist.cli.interview_session import Session, typed_lines
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
+from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.errors import InputError
+from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
+from ai_psychiatrist.infrastructure.options import web_address
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
+from ai_psychiatrist.store.interviews import id_hash
 from ai_psychiatrist.wiring import Services, bootstrap
 
 _MOST_BYTES: Final = 1 << 24
@@ -57,7 +62,7 @@ Examples:
 
   ai-psychiatrist interview --protocol incident --input title=Lunch --input summary=@lunch.txt …
 
-An answer is an option's number, its wording, or your own words; stop ends the interview. With
+An answer is an option's letter, its wording, or your own words; stop ends the interview. With
 --answers it is a line of a file.
 
 Exit status: 0 nothing is left unknown, 1 items are unknown, the interview is held for safety, or
@@ -168,7 +173,8 @@ def list_interviews() -> None:
         kept = runner.run(service.list())
     for one in kept:
         state = one.state.value if one.is_readable else "unreadable"
-        typer.echo(f"{one.id}  {one.protocol_id:<10}  {state:<12}  {one.updated_at}")
+        interview_id = one.interview_id or ""
+        typer.echo(f"{interview_id}  {one.protocol:<10}  {state:<12}  {one.updated_at}")
 
 
 # An id may begin with a dash.
@@ -179,6 +185,61 @@ def delete(
     """Remove all that is kept of an interview."""
     with _opened(quiet(read_settings())) as (runner, _, service):
         runner.run(service.delete(interview_id))
+
+
+@interview_app.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog="""
+Examples:
+
+  ai-psychiatrist interview link ID
+
+  ai-psychiatrist interview link ID --url https://interviews.example
+
+  ai-psychiatrist interview link ID --revoke
+
+The address is shown once, on standard output; whoever opens it first is taken for the person. A new
+link takes the place of the one before.
+
+Exit status: 0 made or revoked, 2 there is no such interview, or it is over.
+""",
+)
+def link(
+    interview_id: Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")],
+    *,
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where the person reaches the server.  [API_PUBLIC_URL]"),
+    ] = None,
+    is_revoked: Annotated[
+        bool, typer.Option("--revoke", help="End the link, and what was opened with it.")
+    ] = False,
+) -> None:
+    """Make a link by which the person answers in a browser, or end it."""
+    settings = quiet(read_settings())
+    with _opened(settings) as (runner, services, service):
+        found, links = runner.run(service.get(interview_id)), services.interview_links
+        hashed = id_hash(interview_id)
+        if is_revoked:
+            with audited(services.stores, LOCAL.tenant, "interview_link_revoked", interview_id):
+                links.revoke(hashed)
+            return
+        if found.state.is_over:
+            raise RequestConflict("interview_over")
+        server = settings.api.public_url or f"http://127.0.0.1:{settings.api.port}"
+        address = server if url is None else _address(url)
+        with audited(services.stores, LOCAL.tenant, "interview_link_made", interview_id):
+            made = links.create(LOCAL.tenant, hashed, hours=settings.interview.link_hours)
+    typer.echo(link_address(address, made.token))
+    ends = datetime.fromtimestamp(made.link.expires_at, UTC)
+    say(f"Copy the address now: it will not be shown again. It ends on {ends:%Y-%m-%d %H:%M} UTC.")
+
+
+def _address(url: str) -> str:
+    try:
+        return web_address(url)
+    except ValueError as error:
+        raise InputError(f"--url: {error}", field="url") from None
 
 
 @contextmanager

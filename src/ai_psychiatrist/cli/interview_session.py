@@ -50,7 +50,6 @@ STOP: Final = "stop"
 _PROMPT: Final = "> "
 _GO_ON: Final = "go on with: ai-psychiatrist interview --resume"
 _NOT_TEXT: Final = "the answer is not UTF-8 text"
-_LONGEST_NUMBER: Final = 4
 
 
 class _AnswersEnded(Exception):
@@ -79,7 +78,9 @@ def typed_lines() -> Iterator[tuple[int, str]]:
 
 
 def read_line(line: str, question: Question, *, version: int) -> AnswerSubmission:
-    """Return what a line answers: `stop`, an option's number, its wording, or free text.
+    """Return what a line answers: `stop`, an option's letter, its wording, or free text.
+
+    Digits are days, never the number of an option.
 
     `version`: of the interview that asks. Raises `InputError` for what is none of them.
     """
@@ -89,17 +90,16 @@ def read_line(line: str, question: Question, *, version: int) -> AnswerSubmissio
     )
     if said.casefold() == STOP:
         return answer(is_stop=True)
+    letters = question.lettered
     in_words = ", or say it in words, such as `4 days`" if question.allows_free_text else ""
-    choose = f"choose a number from 1 to {len(question.options)}{in_words}"
-    if said.isdecimal():
-        # A bare number may have been meant as days: it is no free text.
-        number = int(said) if len(said) <= _LONGEST_NUMBER else 0
-        require(1 <= number <= len(question.options), choose, field="answer")
-        return answer(option_id=question.options[number - 1].id)
+    choose = f"choose a letter: {', '.join(letters)}{in_words}"
+    if said.casefold() in letters:
+        return answer(option_id=letters[said.casefold()].id)
     for option in question.options:
         if _plain_wording(option.text) == _plain_wording(said):
             return answer(option_id=option.id)
-    require(question.allows_free_text, choose, field="answer")
+    is_letter = len(said) == 1 and said.isalpha()
+    require(question.allows_free_text and not is_letter, choose, field="answer")
     # A terminal's wrong bytes become lone surrogates.
     is_text = not any("\ud800" <= character <= "\udfff" for character in said)
     require(is_text, _NOT_TEXT, field="answer")
@@ -142,11 +142,11 @@ class Session:
 
         At the end the report is printed; where danger holds it, words for the person.
         """
-        keep_days, was_over = self.services.settings.interview.keep_days, snapshot.state.is_over
+        keep_days, was_over = self.services.settings.interview.keep_days, snapshot.is_over
         say(f"interview {snapshot.id}, kept for {keep_days} days")
         is_first = True
         try:
-            while snapshot.question is not None and not snapshot.state.is_over:
+            while snapshot.question is not None:
                 print_spoken(self.out, snapshot.notice)
                 print_question(self.out, snapshot.question, with_hint=is_first)
                 is_first = False
@@ -190,12 +190,15 @@ class Session:
             return self._failed(snapshot, error.code)
         resources = self.services.crisis_resources
         result = interview_report(report, crisis_resources=resources)
-        print_spoken(self.out, spoken_words(snapshot, crisis_resources=resources))
+        notice = self.services.danger_notice
+        spoken = spoken_words(snapshot, crisis_resources=resources, danger_notice=notice)
+        print_spoken(self.out, spoken)
         # The person who was just held reads along: the account waits for whoever resumes it.
         if result.danger is None or not was_held_now:
             print_interview_report(self.out, result)
         self._print_json(snapshot, result)
-        is_whole = not (result.total and result.total.na_count) and report.danger is None
+        is_held = report.state is InterviewState.SAFETY_HOLD
+        is_whole = not is_held and not (result.total and result.total.na_count)
         return ExitCode.COMPLETE if is_whole else ExitCode.PARTIAL
 
     def _failed(self, snapshot: InterviewSnapshot, code: FailureCode | None = None) -> ExitCode:
@@ -212,11 +215,13 @@ class Session:
     ) -> None:
         if not self.is_json:
             return
-        resources = self.services.crisis_resources
+        result = interview_result(
+            snapshot,
+            crisis_resources=self.services.crisis_resources,
+            danger_notice=self.services.danger_notice,
+        )
         document = {
-            "interview": interview_result(snapshot, crisis_resources=resources).model_dump(
-                mode="json"
-            ),
+            "interview": result.model_dump(mode="json"),
             "report": None if report is None else report.model_dump(mode="json"),
         }
         # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.

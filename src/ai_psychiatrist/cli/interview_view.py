@@ -14,18 +14,23 @@ from ai_psychiatrist.api.interview_models import (
 )
 from ai_psychiatrist.cli.console import plain
 from ai_psychiatrist.domain.interview import Question
-from ai_psychiatrist.domain.interview_items import ItemSource, Proposal, ProposalOutcome
+from ai_psychiatrist.domain.interview_items import (
+    ItemSource,
+    Proposal,
+    ProposalOutcome,
+    ProposalSource,
+)
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskSource
 
 
 def print_question(out: Console, question: Question, *, with_hint: bool) -> None:
-    """Print a question with its numbered answers, and how to answer."""
-    out.print(Text(f"{question.turn}. {plain(question.text)}", style="bold"))
-    for number, option in enumerate(question.options, start=1):
-        out.print(Text(f"   {number}  {plain(option.text)}"))
+    """Print a question with its lettered answers, and how to answer."""
+    out.print(Text(plain(question.text), style="bold"))
+    for letter, option in question.lettered.items():
+        out.print(Text(f"   {letter}  {plain(option.text)}"))
     if with_hint:
-        words = "a number, or your own words" if question.allows_free_text else "a number"
+        words = "a letter, or your own words" if question.allows_free_text else "a letter"
         out.print(Text(f"   Type {words}; stop ends the interview.", style="dim"))
 
 
@@ -45,6 +50,9 @@ def print_interview_report(out: Console, report: InterviewReportResult) -> None:
     """Print the signs of danger, and the updated items or the analysis."""
     if report.danger is not None:
         _danger(out, report.danger)
+    for one in report.reopenings:
+        at = f"{one.at:%Y-%m-%d %H:%M} UTC"
+        out.print(Text(f"Reopened {at} by {plain(one.author)}: {plain(one.reason)}"))
     if report.items is not None and report.total is not None:
         _items(out, report.items, report.total)
         _proposals(out, report.proposals)
@@ -71,8 +79,9 @@ def _danger(out: Console, danger: DangerResult) -> None:
     kinds = ", ".join(category.value.replace("_", " ") for category in danger.categories)
     by_model = ", found by a model" if danger.source is RiskSource.MODEL else ""
     out.print(Text(f"Signs of danger: {danger.level.value} ({kinds}{by_model})", style="bold red"))
-    if turns := ", ".join(map(str, sorted({place.turn for place in danger.places}))):
-        out.print(Text(f"  in answer {turns}"))
+    for one in danger.statements:
+        out.print(Text(f"  answer {one.turn}, to “{plain(one.question)}”:"))
+        out.print(Text(f"    “{plain(one.sentence)}”"))
     out.print(Text(danger.statement, style="dim"))
     out.print()
 
@@ -100,7 +109,7 @@ def _source(item: ItemOutcomeResult) -> str:
             return "\n".join(["transcript", *(f"“{plain(quote)}”" for quote in item.evidence)])
         case ItemSource.ANSWER:
             quote = f": “{plain(item.quote.text)}”" if item.quote else ""
-            confirmed = f"\nread so by a model, confirmed in answer {item.confirmed_turn}"
+            confirmed = f"\nread back, confirmed in answer {item.confirmed_turn}"
             more = "" if item.confirmed_turn is None else confirmed
             return f"answer {item.answer_turn}{quote}{more}"
         case ItemSource.NONE:
@@ -108,10 +117,11 @@ def _source(item: ItemOutcomeResult) -> str:
 
 
 def _proposals(out: Console, proposals: tuple[Proposal, ...]) -> None:
-    """Print what a model took answers for that was not confirmed."""
+    """Print what answers were read as that was not confirmed."""
     for one in proposals:
         if one.outcome is not ProposalOutcome.CONFIRMED:
-            score = "" if one.score is None else f"read by a model as {one.score}, "
+            reader = "a model" if one.source is ProposalSource.MODEL else "the rules"
+            score = "" if one.score is None else f"read by {reader} as {one.score}, "
             code = "" if one.failure is None else f" ({one.failure.value})"
             outcome = one.outcome.value.replace("_", " ")
             out.print(Text(f"Answer {one.turn}, {one.item.label}: {score}{outcome}{code}"))

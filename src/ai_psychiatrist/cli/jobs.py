@@ -44,6 +44,7 @@ def webhooks(
         for tenant, one in sorted(found, key=lambda pair: pair[1].due):
             moment = datetime.fromisoformat(one.due).isoformat(timespec="seconds")
             shown = {
+                # Null for one of an interview, whose id opens it.
                 "job_id": one.record_id,
                 "tenant": tenant,
                 "host": one.host,
@@ -51,7 +52,12 @@ def webhooks(
                 "tries": one.tries,
                 "reason": one.reason,
             }
-            words = {**shown, "tries": f"{one.tries} tries", "reason": one.reason or "broken_off"}
+            words = {
+                **shown,
+                "job_id": one.record_id or "interview",
+                "tries": f"{one.tries} tries",
+                "reason": one.reason or "broken_off",
+            }
             line = "  ".join(map(str, words.values()))
             print_json(shown, is_line=True) if as_json else typer.echo(line)
         if not found:

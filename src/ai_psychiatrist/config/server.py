@@ -8,7 +8,12 @@ from typing import Final
 from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from ai_psychiatrist.infrastructure.options import CommaList, Options, is_of_this_machine
+from ai_psychiatrist.infrastructure.options import (
+    CommaList,
+    Options,
+    WebAddress,
+    is_of_this_machine,
+)
 
 _HOST_NAME: Final = re.compile(r"\*|[\w.-]+|\[?[\da-f]*:[\da-f.:]*:[\da-f.:]*\]?", re.ASCII)
 _ORIGIN: Final = re.compile(r"https?://(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?", re.ASCII)
@@ -81,6 +86,10 @@ class ApiSettings(Options):
     allowed_hosts: CommaList[str] = Field(
         default=(),
         description="Further names that callers may use for this server; `*`: any.",
+    )
+    public_url: WebAddress | None = Field(
+        default=None,
+        description="Address under which others reach this server, for links that it gives out.",
     )
     cors_origins: CommaList[str] = Field(
         default=(), description="Origins of web pages that may call the API."

@@ -73,9 +73,30 @@ class AnswerKind(StrEnum):
     REJECT = "reject"
     """What the person was understood to say is wrong."""
     ITEM = "item"
-    """The answer before was meant for this item."""
+    """It names an item: the one that was meant, or the one that is to be changed."""
     ASK_AGAIN = "ask_again"
     """It was meant for all of the items in question, or for none: they are asked about again."""
+
+
+class QuestionPurpose(StrEnum):
+    """What a question is for."""
+
+    ASK = "ask"
+    """It asks for a goal, or for an item."""
+    READ_BACK = "read_back"
+    """It says what an answer was read as: a yes counts it."""
+    WHICH_ITEM = "which_item"
+    """It asks which item a correction is about."""
+    ONCE_MORE = "once_more"
+    """It asks whether an item that was refused may be asked about again."""
+    CONFIRM_STOP = "confirm_stop"
+    """It asks whether the interview is to end here."""
+    LAST_WORD = "last_word"
+    """After a grave sign of danger: one reply is taken and kept."""
+    GO_ON = "go_on"
+    """After a sign of danger: it asks whether to go on."""
+    REVIEW = "review"
+    """It shows what was noted, and asks what is to be changed."""
 
 
 class MessageSpeaker(StrEnum):
@@ -175,10 +196,20 @@ class Question:
     """Whether the last answer left open how often, so that this is asked once more."""
     item: Item | None = None
     """The item that the answer scores, where a caller gets the question."""
+    purpose: QuestionPurpose = QuestionPurpose.ASK
+    """What it is for."""
 
     def option(self, option_id: str | None) -> AnswerOption | None:
         """Return the option of that id, `None` when it was not offered."""
         return next((option for option in self.options if option.id == option_id), None)
+
+    @property
+    def lettered(self) -> Mapping[str, AnswerOption]:
+        """The options by the letters with which they are chosen: `a`, `b`, …; `x` refuses."""
+        others = (one for one in self.options if one.kind is not AnswerKind.DECLINE)
+        letters = {chr(ord("a") + number): one for number, one in enumerate(others)}
+        refusals = [one for one in self.options if one.kind is AnswerKind.DECLINE]
+        return letters | dict(zip("x", refusals, strict=False))
 
     def chosen(self, answer: "GivenAnswer | None") -> AnswerOption | None:
         """Return the option that an answer chose, `None` for free text and for no answer."""
@@ -187,7 +218,7 @@ class Question:
     @property
     def is_confirmation(self) -> bool:
         """Whether it asks whether an answer was understood rightly."""
-        return any(option.kind is AnswerKind.CONFIRM for option in self.options)
+        return self.purpose is QuestionPurpose.READ_BACK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,8 +38,58 @@ class UnansweredReason(StrEnum):
     """The interview was held while the item was open."""
 
 
+class Act(StrEnum):
+    """What a message of the person does."""
+
+    ANSWER = "answer"
+    """It answers an item, by a chosen option or in words."""
+    CORRECTION = "correction"
+    """It takes back what was said about an item."""
+    CONFIRMATION = "confirmation"
+    """It says that what was read back is right."""
+    DENIAL = "denial"
+    """It says that what was read back is wrong."""
+    REFUSAL = "refusal"
+    QUESTION = "question"
+    """It asks back."""
+    STOP = "stop"
+    PAUSE = "pause"
+    FRAGMENT = "fragment"
+    """A greeting, an emoji, or the beginning of something: it says nothing yet."""
+    OFF_TOPIC = "off_topic"
+    DANGER = "danger"
+    """It held the interview."""
+
+
+class Unclear(StrEnum):
+    """Why words that speak of how often give no score."""
+
+    RANGE = "range"
+    """They leave more than one score open: three or four a week."""
+    TWO_VALUES = "two_values"
+    COMPARISON = "comparison"
+    """They compare with the usual."""
+    GOOD_DAYS = "good_days"
+    """They count the days without the difficulty, or may."""
+    CONDITION = "condition"
+    OTHER_TIME = "other_time"
+    OTHER_PERSON = "other_person"
+    NEGATED = "negated"
+    VAGUE = "vague"
+    """They say that it is there, and not how often."""
+    OPTION_NUMBER = "option_number"
+    """A bare 1 to 4, which may be days or the number of an option."""
+
+
+class ProposalSource(StrEnum):
+    """Who read an answer."""
+
+    RULES = "rules"
+    MODEL = "model"
+
+
 class ProposalOutcome(StrEnum):
-    """What became of a model's reading of an unclear answer."""
+    """What became of what an answer was read as."""
 
     UNCLEAR = "unclear"
     """The model took it for none of the frequencies."""
@@ -52,6 +102,8 @@ class ProposalOutcome(StrEnum):
     CONFIRMED = "confirmed"
     NOT_CONFIRMED = "not_confirmed"
     """The person said that it is wrong, or nothing clear."""
+    REPLACED = "replaced"
+    """The person has said something else before it was read back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +120,7 @@ class AnswerQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What a model took an unclear answer for: no score before the person confirms it."""
+    """What an answer in words was read as: no score before the person confirms it."""
 
     item: Item
     """The item that the answer would score."""
@@ -84,6 +136,10 @@ class Proposal:
     """Why the model gave nothing usable."""
     settled_turn: int | None = None
     """The turn in which the person said whether it is right."""
+    source: ProposalSource = ProposalSource.RULES
+    """Who read the answer."""
+    is_day_count: bool = False
+    """Whether a bare number is read back as days."""
 
     @property
     def is_settled(self) -> bool:
@@ -113,6 +169,48 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenAct:
+    """What a message does, and where in it; characters of the message, end exclusive."""
+
+    turn: int
+    """The turn of the message."""
+    act: Act
+    """What it does."""
+    start: int
+    """First character, in code points of the message."""
+    end: int
+    """The character after the last."""
+    item: Item | None = None
+    """The item that it is about."""
+    score: int | None = None
+    """0–3, what the words were read as; it counts where the item's score says so."""
+    unclear: Unclear | None = None
+    """Why words that speak of how often have no score."""
+    topic: str | None = None
+    """What a question back is about."""
+    source: ProposalSource = ProposalSource.RULES
+    """Who read the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidOfItem:
+    """One thing that was said to an item, with how it was read."""
+
+    turn: int
+    """The turn of the message."""
+    words: str = field(repr=False)
+    """The words as they were typed."""
+    act: Act
+    """What they do."""
+    score: int | None
+    """0–3, what they were read as."""
+    unclear: Unclear | None
+    """Why they have no score though they speak of how often."""
+    source: ProposalSource
+    """Who read them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOutcome:
     """One item after the interview: a score with where it comes from, or why there is none."""
 
@@ -124,11 +222,13 @@ class ItemOutcome:
     quote: AnswerQuote | None = None
     """The words of the answer that scored it."""
     confirmed_turn: int | None = None
-    """The turn in which the person confirmed what a model took the answer for."""
+    """The turn in which the person confirmed what the answer was read as."""
     transcript_reason: UnknownReason | None = None
     """Why the transcript left it unknown, where there was an assessment."""
     evidence: tuple[str, ...] = field(default=(), repr=False)
     """The quotes of the transcript, where the score comes from it."""
+    said: tuple[SaidOfItem, ...] = ()
+    """All that was said to the item in the interview, in order."""
 
     def __post_init__(self) -> None:
         require_score_or_reason(self.score, self.unknown_reason)

@@ -15,10 +15,12 @@ from ai_psychiatrist.interview.serialization import (
     turn_bytes,
     whole,
 )
-from ai_psychiatrist.interview.snapshot import InterviewListing
+from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewPage
 from ai_psychiatrist.store.database import Value
+from ai_psychiatrist.store.deliveries import HoldNotice
 from ai_psychiatrist.store.interviews import (
     InterviewRows,
+    InterviewsWanted,
     Keyed,
     ListedInterview,
     OpenedInterview,
@@ -58,12 +60,18 @@ class InterviewStore:
             stored = self.rows.load(interview_id)
         return whole(interview_id, origin=stored.origin, state=stored.state)
 
+    def id_of(self, hashed: str) -> str:
+        """Return the id of the interview with this hash of its id; raises `NotFound`."""
+        with translated():
+            return self.rows.id_of(hashed)
+
     def save(
         self,
         interview: Interview,
         *,
         answer: Keyed | None = None,
         finished_key: str | None = None,
+        is_held_now: bool = False,
     ) -> None:
         """Replace an interview by its next version, with what else belongs to the step.
 
@@ -83,6 +91,7 @@ class InterviewStore:
                 version=interview.version - 1,
                 answer=answer,
                 turn=turn,
+                notice=_notice(interview) if is_held_now else None,
             )
 
     def known(self, interview_id: str, key: str) -> KnownAnswer | None:
@@ -108,6 +117,13 @@ class InterviewStore:
         """
         with translated():
             return tuple(map(_listing, self.rows.list()))
+
+    def page(self, wanted: InterviewsWanted) -> InterviewPage:
+        """Return a part of that list; raises `InputError` for a cursor that no page gave."""
+        with translated():
+            page = self.rows.page(wanted)
+        listed = tuple(map(_listing, page.interviews))
+        return InterviewPage(interviews=listed, next=page.next, total=page.total)
 
     def take_in(self, given: OpenedInterview) -> bool:
         """Store an interview that another store gave; `False` for one that is there already.
@@ -135,18 +151,31 @@ def _columns(interview: Interview) -> dict[str, Value]:
     }
 
 
+def _notice(interview: Interview) -> HoldNotice | None:
+    callback, danger = interview.callback, interview.danger
+    if callback is None or danger is None:
+        return None
+    data = {
+        "interview_id": interview.id,
+        "protocol": interview.protocol.id,
+        "turn": interview.turn,
+        "level": danger.level,
+        "categories": danger.categories,
+    }
+    return HoldNotice(callback=callback, data=data)
+
+
 def _listing(listed: ListedInterview) -> InterviewListing:
     row = listed.row
-    known = [state.value for state in InterviewState]
-    is_readable = listed.is_readable and row.state in known
+    is_known = row.state in {state.value for state in InterviewState}
     return InterviewListing(
-        id=listed.id,
-        protocol_id=row.protocol,
-        state=InterviewState(row.state) if is_readable else InterviewState.FAILED,
+        interview_id=listed.id or None,
+        protocol=row.protocol,
+        state=InterviewState(row.state) if is_known else InterviewState.FAILED,
         version=row.version,
         created_at=row.created_at,
         updated_at=row.updated_at,
-        is_readable=is_readable,
+        is_readable=listed.is_readable and is_known,
     )
 
 

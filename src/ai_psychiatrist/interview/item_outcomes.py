@@ -1,10 +1,11 @@
 """The eight items after an interview: what the transcript said, and what the answers add."""
 
-from ai_psychiatrist.domain.interview import Goal
+from ai_psychiatrist.domain.interview import Goal, InterviewState
 from ai_psychiatrist.domain.interview_items import (
     AssessedItem,
     ItemOutcome,
     ItemSource,
+    SaidOfItem,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason
@@ -33,9 +34,26 @@ def _outcome(
 
 
 def _in_question(interview: Interview) -> tuple[Item, ...]:
-    """Return the items that an answer may be about of which the person has not said it yet."""
+    """Return the items of which the person has still to say whether an answer is meant so."""
     correction = interview.open_correction
-    return correction.items if correction is not None else ()
+    asked = correction.items if correction is not None else ()
+    return (*asked, *(item for item in Item if interview.open_proposal(item) is not None))
+
+
+def _said(interview: Interview, item: Item) -> tuple[SaidOfItem, ...]:
+    """Return all that was said to an item, in order."""
+    return tuple(
+        SaidOfItem(
+            turn=one.turn,
+            words=interview.words_of(one.turn)[one.start : one.end],
+            act=one.act,
+            score=one.score,
+            unclear=one.unclear,
+            source=one.source,
+        )
+        for one in interview.acts
+        if one.item is item
+    )
 
 
 def _answered(
@@ -43,7 +61,7 @@ def _answered(
 ) -> ItemOutcome:
     readings = interview.readings_of(item)
     last = readings[-1] if readings else None
-    is_in_question = item in _in_question(interview)
+    is_in_question, said = item in _in_question(interview), _said(interview, item)
     if last is not None and last.score is not None and not is_in_question:
         return ItemOutcome(
             item=item,
@@ -54,17 +72,19 @@ def _answered(
             quote=last.quote,
             confirmed_turn=last.confirmed_turn,
             transcript_reason=before,
+            said=said,
         )
-    asks = goal.asks if goal else 0
-    is_open = asks > len(readings)
-    if is_open and interview.danger is not None:
+    behind = interview.behind
+    is_held = interview.state is InterviewState.SAFETY_HOLD and behind is not None
+    if is_held and behind is not None and goal is not None and behind.goal_id == goal.id:
         reason = UnansweredReason.SAFETY_HOLD
     elif is_in_question:
         reason = UnansweredReason.AMBIGUOUS_ANSWER
     elif last is not None and last.reason is not None:
         reason = last.reason
     else:
-        reason = UnansweredReason.NOT_ANSWERED if is_open else UnansweredReason.NOT_ASKED
+        is_asked = goal is not None and goal.asks > 0
+        reason = UnansweredReason.NOT_ANSWERED if is_asked else UnansweredReason.NOT_ASKED
     return ItemOutcome(
         item=item,
         score=None,
@@ -72,4 +92,5 @@ def _answered(
         source=ItemSource.NONE,
         answer_turn=last.turn if last else None,
         transcript_reason=before,
+        said=said,
     )

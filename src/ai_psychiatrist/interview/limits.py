@@ -13,3 +13,5 @@ class InterviewLimits:
     max_answer_characters: int = 4_000
     speculates: bool = True
     """Whether the next question is asked for while an offered answer is worked in."""
+    join_seconds: float = 0.0
+    """How long after a message that may go on further ones are waited for, to join them."""

@@ -26,11 +26,13 @@ class Event(StrEnum):
     STOP = "stop"
     """The person ends the interview."""
     PAUSE = "pause"
-    """The person leaves, in a terminal."""
+    """The person leaves for a while."""
     ADVANCE = "advance"
     """The open step is taken: at once by the program, and again by a retry."""
     REPORT = "report"
     """The report is asked for."""
+    REOPEN = "reopen"
+    """An operator lets a held interview go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,8 @@ def _to(step: StepFunction, *leads_to: InterviewState) -> Transition:
 
 
 _S = InterviewState
-_ANSWERED: Final = (_S.DIGESTING, _S.AWAITING, _S.DONE, _S.SAFETY_HOLD)
-_DIGESTED: Final = (_S.AWAITING, _S.REPORTING, _S.SAFETY_HOLD, _S.FAILED)
+_ANSWERED: Final = (_S.DIGESTING, _S.AWAITING, _S.PAUSED, _S.DONE, _S.REPORTING, _S.SAFETY_HOLD)
+_DIGESTED: Final = (_S.AWAITING, _S.PAUSED, _S.REPORTING, _S.SAFETY_HOLD, _S.FAILED)
 _STOPPED: Final = (_S.REPORTING, _S.DONE)
 
 TABLE: Final[Mapping[tuple[InterviewState, Event], Transition]] = {
@@ -66,6 +68,8 @@ TABLE: Final[Mapping[tuple[InterviewState, Event], Transition]] = {
     (_S.REPORTING, Event.REPORT): _to(make_report, _S.DONE, _S.REPORTING),
     (_S.DONE, Event.ADVANCE): _to(steps.leave, _S.DONE),
     (_S.DONE, Event.REPORT): _to(steps.leave, _S.DONE),
+    (_S.SAFETY_HOLD, Event.ANSWER): _to(steps.take_answer, *_ANSWERED),
+    (_S.SAFETY_HOLD, Event.REOPEN): _to(steps.reopen, _S.AWAITING, _S.DONE),
     (_S.SAFETY_HOLD, Event.ADVANCE): _to(steps.leave, _S.SAFETY_HOLD),
     (_S.SAFETY_HOLD, Event.REPORT): _to(steps.leave, _S.SAFETY_HOLD),
 }
@@ -90,4 +94,6 @@ async def follow(context: StepContext, interview: Interview, event: Event) -> In
 def _refusal(state: InterviewState, event: Event) -> RequestConflict:
     if event is Event.REPORT:
         return RequestConflict("interview_unfinished")
+    if event is Event.REOPEN:
+        return RequestConflict("interview_not_held")
     return RequestConflict("interview_over" if state.is_over else "version_conflict")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Self
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
@@ -23,10 +24,13 @@ from ai_psychiatrist.domain.interview_items import (
     AssessmentInput,
     Correction,
     Proposal,
+    ProposalOutcome,
+    SpokenAct,
     UnansweredReason,
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
+from ai_psychiatrist.store.jobs import Callback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class ItemReading:
     reason: UnansweredReason | None
     quote: AnswerQuote | None
     confirmed_turn: int | None = None
-    """The turn in which the person confirmed what a model took the answer for."""
+    """The turn in which the person confirmed what the answer was read as."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +102,20 @@ class UnexaminedAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reopening:
+    """That an operator let a held interview go on."""
+
+    author: str
+    """`Principal.id` of the operator."""
+    at: datetime
+    """When it was decided."""
+    reason: str = field(repr=False)
+    """What was done, and why the person can be asked further."""
+    after: str
+    """Id of the last message before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GoalProgress:
     """What a goal came to in one turn."""
 
@@ -135,6 +153,8 @@ class Interview:
     """Grows by one with every step that is stored."""
     inputs: Mapping[str, str | int] = field(default_factory=dict, repr=False)
     assessment: AssessmentInput | None = None
+    callback: Callback | None = None
+    """Where it is told that the interview is held."""
     turn: int = 0
     """How many answers were taken."""
     goals: tuple[Goal, ...] = ()
@@ -142,15 +162,23 @@ class Interview:
     messages: tuple[Message, ...] = ()
     question: Question | None = None
     """The question that was put last, until its answer is worked in."""
+    behind: Question | None = None
+    """The question that waits behind one about stopping or danger, or while the person is away."""
     answer: GivenAnswer | None = None
     """An answer that is stored and not yet worked in."""
     answer_key: str | None = None
     """The idempotency key of `answer`."""
     readings: tuple[ItemReading, ...] = ()
     proposals: tuple[Proposal, ...] = ()
-    """What a model took unclear answers for; at most one for each item."""
+    """What answers in words were read as, in order; at most one of an item is open."""
     corrections: tuple[Correction, ...] = ()
     """The answers of which the person was asked what they are about; one for each item asked."""
+    acts: tuple[SpokenAct, ...] = ()
+    """What each message did, in order."""
+    asked_again: tuple[Item, ...] = ()
+    """The refused items of which the person was asked whether they may be asked about again."""
+    reviews: int = 0
+    """How often the person was shown what was noted."""
     progress: tuple[GoalProgress, ...] = ()
     drift: Drift | None = None
     """What the last free text was found to be; of an offered answer nothing is asked."""
@@ -159,7 +187,10 @@ class Interview:
     unknown_updates: int = 0
     """Changes that a model proposed for goals that there are not."""
     end_reason: EndReason | None = None
-    danger: Danger | None = None
+    dangers: tuple[Danger, ...] = ()
+    """The signs of danger that held the interview, in order."""
+    reopenings: tuple[Reopening, ...] = ()
+    """When operators let it go on after a hold, in order."""
     not_examined: tuple[UnexaminedAnswer, ...] = ()
     """The answers in a language that is not read, in order."""
     danger_readings: tuple[DangerReading, ...] = ()
@@ -198,6 +229,25 @@ class Interview:
             if message.turn == turn and message.speaker is MessageSpeaker.PARTICIPANT
         )
 
-    def proposal_for(self, item: Item) -> Proposal | None:
-        """Return what a model took an answer about an item for, `None` when none was asked."""
-        return next((proposal for proposal in self.proposals if proposal.item is item), None)
+    @property
+    def danger(self) -> Danger | None:
+        """The gravest of the signs that held the interview; of equal ones the first."""
+        return max(self.dangers, key=lambda one: one.level.rank, default=None)
+
+    def question_before(self, turn: int) -> str:
+        """Return the question that the answer of a turn was given to; empty without one."""
+        asked = [
+            message.text
+            for message in self.messages
+            if message.turn < turn and message.speaker is MessageSpeaker.INTERVIEWER
+        ]
+        return asked[-1] if asked else ""
+
+    def open_proposal(self, item: Item) -> Proposal | None:
+        """Return what an answer about an item was read as that is still to be read back."""
+        found = (one for one in self.proposals if one.item is item)
+        return next((one for one in found if one.outcome is ProposalOutcome.OPEN), None)
+
+    def proposals_of(self, item: Item) -> tuple[Proposal, ...]:
+        """Return what answers about an item were read as, in order."""
+        return tuple(one for one in self.proposals if one.item is item)

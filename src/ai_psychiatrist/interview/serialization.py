@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.state_hash import INTERVIEW, to_bytes
+from ai_psychiatrist.store.jobs import Callback
 
 T = TypeVar("T")
 
@@ -23,6 +24,7 @@ class _Origin:
 
     inputs: Mapping[str, str | int] = field(repr=False)
     assessment: AssessmentInput | None
+    callback: Callback | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,10 @@ def from_bytes(stored: bytes) -> Interview:
 
 def origin_bytes(interview: Interview) -> bytes:
     """Return what an interview began with."""
-    return _ORIGIN.dump_json(_Origin(inputs=interview.inputs, assessment=interview.assessment))
+    origin = _Origin(
+        inputs=interview.inputs, assessment=interview.assessment, callback=interview.callback
+    )
+    return _ORIGIN.dump_json(origin)
 
 
 def state_bytes(interview: Interview) -> bytes:
@@ -72,7 +77,11 @@ def whole(interview_id: str, *, origin: bytes, state: bytes) -> Interview:
     """Return the interview that was stored in parts; raises `ArtifactMismatch`."""
     began = _read(_ORIGIN, origin)
     return replace(
-        from_bytes(state), id=interview_id, inputs=began.inputs, assessment=began.assessment
+        from_bytes(state),
+        id=interview_id,
+        inputs=began.inputs,
+        assessment=began.assessment,
+        callback=began.callback,
     )
 
 
@@ -87,6 +96,7 @@ def after_turn(latest: Interview, stored: bytes) -> Interview:
         id=latest.id,
         inputs=latest.inputs,
         assessment=latest.assessment,
+        callback=latest.callback,
         messages=latest.messages[: turn.messages],
         facts=latest.facts[: turn.facts],
         readings=latest.readings[: turn.readings],
@@ -95,7 +105,7 @@ def after_turn(latest: Interview, stored: bytes) -> Interview:
 
 
 def _without_origin(interview: Interview) -> Interview:
-    return replace(interview, id="", inputs={}, assessment=None)
+    return replace(interview, id="", inputs={}, assessment=None, callback=None)
 
 
 def _read(shape: TypeAdapter[T], stored: bytes) -> T:

@@ -5,6 +5,8 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final
 
 from ai_psychiatrist.domain.errors import (
     AgentFailed,
@@ -25,16 +27,27 @@ from ai_psychiatrist.interview.errors import protocol_changed
 from ai_psychiatrist.interview.ids import check_id, make_id
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.interview_store import InterviewStore
+from ai_psychiatrist.interview.joining import Joining
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.protocol.accepted_inputs import accepted_inputs
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
-from ai_psychiatrist.interview.record import Interview, ProtocolReference
-from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewSnapshot, snapshot_of
+from ai_psychiatrist.interview.record import Interview, ProtocolReference, Reopening
+from ai_psychiatrist.interview.snapshot import (
+    InterviewListing,
+    InterviewPage,
+    InterviewSnapshot,
+    snapshot_of,
+)
 from ai_psychiatrist.interview.stored_steps import StoredSteps
 from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_input
+from ai_psychiatrist.store.interviews import InterviewsWanted
+from ai_psychiatrist.store.jobs import Callback
 
 logger = get_logger(__name__)
+
+MOST_REASON: Final = 2_000
+"""Characters of why a held interview goes on."""
 
 __all__ = ["AnswerSubmission", "InterviewLimits", "InterviewService"]
 
@@ -66,6 +79,7 @@ class InterviewService:
         self._agents = agents
         self._danger = danger
         self._limits = limits or InterviewLimits()
+        self._joining = Joining(self._limits.join_seconds)
 
     @property
     def has_model(self) -> bool:
@@ -77,16 +91,19 @@ class InterviewService:
         protocol: str,
         inputs: Mapping[str, str | int] | None = None,
         assessment: AssessmentInput | None = None,
+        *,
+        callback: Callback | None = None,
     ) -> InterviewSnapshot:
         """Begin an interview and put its first question.
 
+        `callback`: where it is told that the interview is held.
         Raises `InputError` for inputs that the protocol does not take, `RequestConflict` when the
         protocol needs a model and there is none, and `StoreUnusable` when no more can be kept. Of a
         creation that is cancelled nothing is kept.
         """
         followed = self._protocol_named(protocol)
         context = self._context(followed)
-        interview = self._new(context, inputs or {}, assessment)
+        interview = replace(self._new(context, inputs or {}, assessment), callback=callback)
         if not followed.needs_model:
             interview = await follow(context, interview, Event.ADVANCE)
         async with self._stored.lock(interview.id):
@@ -109,6 +126,23 @@ class InterviewService:
         over, and `InputError` for an answer that was not offered, is empty or too long.
         """
         check_key(submission)
+        is_joined = submission.is_appended and submission.text is not None
+        if (
+            is_joined
+            and submission.option_id is None
+            and not await self._is_known(interview_id, submission.idempotency_key)
+        ):
+            return await self._joining.answer(
+                interview_id, submission, lambda whole: self._answer(interview_id, whole)
+            )
+        return await self._answer(interview_id, submission)
+
+    async def _is_known(self, interview_id: str, key: str) -> bool:
+        """Return whether an answer with this key was taken already."""
+        known = await self._stored.run(lambda store: store.known(check_id(interview_id), key))
+        return known is not None
+
+    async def _answer(self, interview_id: str, submission: AnswerSubmission) -> InterviewSnapshot:
         started = time.perf_counter()
         async with self._stored.lock(check_id(interview_id)):
             interview = await self._stored.load(interview_id)
@@ -123,7 +157,7 @@ class InterviewService:
                     return snapshot_of(context.protocol, known.after)
                 is_open = interview.answer_key == submission.idempotency_key
             else:
-                event = Event.STOP if submission.is_stop else Event.ANSWER
+                event = _event_of(submission)
                 interview = await self._stored.take(context, interview, event)
                 is_open = interview.state is InterviewState.DIGESTING
             if is_open:
@@ -147,6 +181,25 @@ class InterviewService:
         Where no step is open nothing changes.
         """
         return await self._happens(interview_id, Event.ADVANCE)
+
+    async def reopen(self, interview_id: str, *, reason: str, author: str) -> InterviewSnapshot:
+        """Let a held interview go on: the question that waited is put again.
+
+        `author`: `Principal.id` of whoever decides it. Raises `InputError` for a reason that is
+        blank or too long, and `RequestConflict` for an interview that is not held.
+        """
+        refuse_broken_input(reason, field_="reason")
+        if not reason.strip() or len(reason) > MOST_REASON:
+            msg = f"the reason has 1 to {MOST_REASON} characters, not all blank"
+            raise InputError(msg, field="reason")
+        async with self._stored.lock(check_id(interview_id)):
+            held = await self._stored.load(interview_id)
+            after = held.messages[-1].id if held.messages else ""
+            reopening = Reopening(author=author, at=datetime.now(UTC), reason=reason, after=after)
+            context = self._context(self._protocol_of(held), reopening=reopening)
+            interview = await self._stored.take(context, held, Event.REOPEN)
+        log_interview("interview_reopened", interview)
+        return snapshot_of(context.protocol, interview)
 
     async def make_report(self, interview_id: str) -> InterviewSnapshot:
         """Return the report, which is made once and kept; raises `RequestConflict`.
@@ -185,6 +238,10 @@ class InterviewService:
         """
         return await self._stored.run(lambda store: store.list())
 
+    async def page(self, wanted: InterviewsWanted) -> InterviewPage:
+        """Return a part of that list; raises `InputError` for a cursor that no page gave."""
+        return await self._stored.run(lambda store: store.page(wanted))
+
     def _new(
         self,
         context: StepContext,
@@ -217,7 +274,11 @@ class InterviewService:
         return snapshot_of(context.protocol, interview)
 
     def _context(
-        self, protocol: InterviewProtocol, submission: AnswerSubmission | None = None
+        self,
+        protocol: InterviewProtocol,
+        submission: AnswerSubmission | None = None,
+        *,
+        reopening: Reopening | None = None,
     ) -> StepContext:
         return StepContext(
             protocol=protocol,
@@ -225,6 +286,7 @@ class InterviewService:
             danger=self._danger,
             limits=self._limits,
             submission=submission,
+            reopening=reopening,
         )
 
     def _protocol_named(self, name: str) -> InterviewProtocol:
@@ -241,3 +303,22 @@ class InterviewService:
         if protocol is None or protocol.digest != interview.protocol.digest:
             raise protocol_changed(interview.protocol.id)
         return protocol
+
+    @property
+    def protocols(self) -> tuple[InterviewProtocol, ...]:
+        """All protocols that an interview can follow, the built-in ones first."""
+        return tuple(self._protocols.values())
+
+    def protocol_of(self, interview: Interview) -> InterviewProtocol:
+        """Return the protocol that an interview follows; raises `ArtifactMismatch`."""
+        return self._protocol_of(interview)
+
+    async def get_by_hash(self, id_hash: str) -> InterviewSnapshot:
+        """Return the interview with this hash of its id as it was stored last."""
+        return await self.get(await self._stored.run(lambda store: store.id_of(id_hash)))
+
+
+def _event_of(submission: AnswerSubmission) -> Event:
+    if submission.is_stop:
+        return Event.STOP
+    return Event.PAUSE if submission.is_pause else Event.ANSWER

@@ -35,6 +35,12 @@ class InterviewSettings(Options):
         gt=0,
         description="Longest wait for one turn; the answer is kept for a later try.",
     )
+    join_seconds: float = Field(
+        default=3.0,
+        ge=0,
+        le=30,
+        description="Wait for more of an answer that is sent in pieces; 0: not at all.",
+    )
     keep_days: int = Field(
         default=30,
         ge=1,
@@ -50,6 +56,12 @@ class InterviewSettings(Options):
         default=1_073_741_824,
         ge=1_048_576,
         description="Most bytes that all of them may take for a further one to be begun.",
+    )
+    link_hours: int = Field(
+        default=72,
+        ge=1,
+        le=8_760,
+        description="Hours that a link to an interview lasts, and the cookie it is opened with.",
     )
     protocols: CommaList[Path] = Field(
         default=(),

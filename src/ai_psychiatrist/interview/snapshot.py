@@ -1,10 +1,12 @@
 """What a caller gets of an interview: nothing of why a model asks or offers something."""
 
 from dataclasses import dataclass, field, fields, replace
+from typing import Final
 
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker, Question
 from ai_psychiatrist.domain.interview_items import ItemOutcome
+from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.interview.item_outcomes import item_outcomes
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
@@ -23,12 +25,19 @@ class InterviewSnapshot(Interview):
     title: str = field(repr=False)
     notice: str = field(repr=False)
     """What is to be said before the question, or at the end; may be empty."""
+    unread_notice: str = field(repr=False)
+    """What a person whose interview is held is told where no operator says who reads it."""
     items: tuple[ItemOutcome, ...]
     """The eight items as they stand now, in a protocol of items; else none."""
     state_hash: str
     """SHA-256 of the whole state, hidden parts included."""
     inputs_hash: str
     """SHA-256 of what the report was, or would be, made from."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no answer is taken any more."""
+        return self.state.is_over and self.question is None
 
     @property
     def is_resumable(self) -> bool:
@@ -38,29 +47,53 @@ class InterviewSnapshot(Interview):
         return self.state in {InterviewState.PREPARING, InterviewState.DIGESTING}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewListing:
-    """One row of the list of interviews."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class InterviewListing(Shape):
+    """An interview in a list, without a word of it."""
 
-    id: str = field(repr=False)
-    protocol_id: str
+    interview_id: str | None
+    """Whoever knows it may answer and read: keep it secret. Null where it cannot be read."""
+    protocol: str
+    """Name of the protocol."""
     state: InterviewState
+    """Where the interview stands."""
     version: int
+    """Grows by one with every step."""
     created_at: str
+    """When it was begun, in UTC."""
     updated_at: str
+    """When it changed last."""
     is_readable: bool
     """False when what is stored of it cannot be read; it can still be deleted."""
+
+
+_WAITING: Final = frozenset(
+    {InterviewState.AWAITING, InterviewState.PAUSED, InterviewState.SAFETY_HOLD}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class InterviewPage(Shape):
+    """A part of the list of interviews."""
+
+    interviews: tuple[InterviewListing, ...]
+    """Those that are held first, then the newest."""
+    next: str | None
+    """To be sent as `cursor` for the part after it; null at the end."""
+    total: int
+    """How many the whole list has."""
 
 
 def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewSnapshot:
     """Return an interview as its caller gets it."""
     is_items = protocol.kind is ProtocolKind.ITEMS
-    open_part = replace(interview, question=_waiting_question(interview), drift=None)
+    open_part = replace(interview, question=_waiting_question(interview), behind=None, drift=None)
     return InterviewSnapshot(
         **{one.name: getattr(open_part, one.name) for one in fields(Interview)},
         kind=protocol.kind,
         title=filled(protocol.title, interview.inputs),
         notice=_notice(interview),
+        unread_notice=protocol.safety.unread,
         items=item_outcomes(interview) if is_items else (),
         state_hash=state_hash(interview),
         inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview),
@@ -69,8 +102,7 @@ def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewS
 
 def _waiting_question(interview: Interview) -> Question | None:
     question = interview.question
-    waits = interview.state in {InterviewState.AWAITING, InterviewState.PAUSED}
-    if question is None or not waits:
+    if question is None or interview.state not in _WAITING:
         return None
     return replace(
         question,
@@ -81,13 +113,18 @@ def _waiting_question(interview: Interview) -> Question | None:
 
 
 def _notice(interview: Interview) -> str:
-    """Return what the interviewer has said since the last answer, but for the question."""
+    """Return what the interviewer has said since the last answer or reopening.
+
+    The question is left out.
+    """
     said: list[str] = []
+    before = {one.after for one in interview.reopenings}
     for message in reversed(interview.messages):
-        if message.speaker is MessageSpeaker.PARTICIPANT:
+        if message.speaker is MessageSpeaker.PARTICIPANT or message.id in before:
             break
         said.append(message.text)
-    if interview.question is not None and said:
+    question = interview.question
+    if question is not None and said[:1] == [question.text]:
         said.pop(0)
     if interview.end_reason is EndReason.STOPPED:
         # Nobody answered what was asked before the stop.

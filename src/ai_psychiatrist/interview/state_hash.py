@@ -27,6 +27,7 @@ def report_inputs_hash(interview: Interview) -> str:
     made_from = replace(
         interview,
         id="",
+        callback=None,
         version=1,
         state=InterviewState.DONE,
         failure=None,

@@ -52,17 +52,20 @@ class StoredSteps:
             answer = Keyed(key=key, number=interview.turn + 1, content=sent.to_bytes())
         is_worked_in = numbered.answer_key is None
         finished_key = key if is_worked_in else None
+        is_held_now = len(numbered.dangers) > len(interview.dangers)
         try:
             await self.run(
-                lambda store: store.save(numbered, answer=answer, finished_key=finished_key)
+                lambda store: store.save(
+                    numbered, answer=answer, finished_key=finished_key, is_held_now=is_held_now
+                )
             )
         except RequestConflict:
             if sent is not None:
                 raise
             # Another process has taken the step meanwhile: what it stored stands.
             return await self.load(interview.id)
-        if numbered.danger is not None and interview.danger is None:
-            report_hold(numbered, numbered.danger)
+        for danger in numbered.dangers[len(interview.dangers) :]:
+            report_hold(numbered, danger)
         return numbered
 
     async def load(self, interview_id: str) -> Interview:

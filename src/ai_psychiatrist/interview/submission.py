@@ -8,6 +8,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
 from ai_psychiatrist.domain.interview import GivenAnswer, Question
+from ai_psychiatrist.domain.phq8 import Item
 
 _KEY: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
@@ -27,10 +28,21 @@ class AnswerSubmission:
     text: str | None = field(default=None, repr=False)
     is_stop: bool = False
     """Ends the interview; the question stays unanswered. Needs neither option nor text."""
+    is_pause: bool = False
+    """Sets the interview aside; the question still waits. Needs neither option nor text."""
+    change: Item | None = None
+    """Opens an item that was answered, to be answered again. Needs neither option nor text."""
+    is_appended: bool = False
+    """Of free text: what is sent within a few seconds after it is part of the same answer."""
+    began_as: str | None = field(default=None, repr=False)
+    """The text of the first message, where further ones were joined to it."""
 
     def to_bytes(self) -> bytes:
         """Return what is sent; the same answer gives the same bytes."""
-        sent = [self.question_id, self.option_id, self.text, self.is_stop]
+        text = self.text if self.began_as is None else self.began_as
+        sent = [self.question_id, self.option_id, text, self.is_stop]
+        if self.is_pause or self.change is not None:
+            sent += [self.is_pause, self.change and self.change.value]
         return json.dumps(sent, separators=(",", ":")).encode("ascii")
 
 

@@ -48,7 +48,7 @@ class JobSettings(Options):
 
 
 class WebhookSettings(Options):
-    """Who is told of the ends of jobs, and how the messages are signed."""
+    """Who is told of ends of jobs and of held interviews, and how the messages are signed."""
 
     model_config = SettingsConfigDict(env_prefix="JOBS_WEBHOOK_")
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Final
 from standardwebhooks import Webhook
 
 from ai_psychiatrist.domain.errors import AssessmentServiceError
+from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.jobs.engine import Engine
-from ai_psychiatrist.jobs.settings import WebhookSettings, signing_keys
+from ai_psychiatrist.jobs.settings import WebhookSettings, host_of, signing_keys
 from ai_psychiatrist.store.database import written
 from ai_psychiatrist.store.deliveries import MOST_TRIES, DeliveryState, DueDelivery
 from ai_psychiatrist.store.stores import Stores
@@ -40,7 +41,7 @@ _GONE: Final = "http_410"
 
 @dataclass(slots=True, kw_only=True)
 class Webhooks:
-    """Notifies receivers of the ends of jobs; several processes may do so at once."""
+    """Notifies receivers of ends of jobs and of held interviews; in any number of processes."""
 
     settings: WebhookSettings
     stores: Stores
@@ -105,6 +106,7 @@ class Webhooks:
             logger.info(
                 "webhook_tried",
                 assessment_id=due.job_id,
+                interview_hash=due.interview_id and keyed_digest(due.interview_id),
                 outcome="to_be_tried_again" if state is DeliveryState.PENDING else state.value,
                 reason=reason,
                 http_status=None if answer is None else answer.status_code,
@@ -123,6 +125,9 @@ class Webhooks:
         """
         import httpx2  # noqa: PLC0415  only who makes callbacks needs it
 
+        if host_of(due.callback.url) != due.callback.host:
+            # Of an interview that was changed before it was imported.
+            return "host_not_named", None
         # In a thread, for it reads certificates.
         verify = await asyncio.to_thread(_certificates)
         now, body, answer = self.now(), due.body.decode(), None

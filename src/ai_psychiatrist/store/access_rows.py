@@ -1,14 +1,17 @@
-"""Statements about the keys of callers and about sessions, looked for before a tenant is known.
+"""Statements about keys of callers, sessions and links, looked for before a tenant is known.
 
-`Database.across_tenants` reads with them, and `Database.change` changes. `of_key`: an id of a key;
-`of_token`: the digest of a session's token; `of_now` and all other moments: seconds since 1970.
+`Database.across_tenants` reads with them, and `Database.change` changes. `of_key`: an id of a key
+or a link; `of_token`, `of_secret`: the digest of what is shown; `of_holder`: whose a link is, as
+`link_holder` has it; `of_now` and all other moments: seconds since 1970.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    Delete,
     Select,
     and_,
     bindparam,
@@ -21,10 +24,20 @@ from sqlalchemy import (
     update,
 )
 
+from ai_psychiatrist.store.database import own
 from ai_psychiatrist.store.key_schema import access_keys, sessions
 
+LINK_SCOPE: Final = "interview"
+"""Of a link to one interview: no scope of a key, so that it opens nothing that keys open."""
+
 _NOW: Final[BindParameter[int]] = bindparam("of_now")
-_IS_KEY: Final = access_keys.c.id == bindparam("of_key")
+_IS_LINK: Final = access_keys.c.scopes == LINK_SCOPE
+_OF_ID: Final = access_keys.c.id == bindparam("of_key")
+_IS_KEY: Final = and_(_OF_ID, ~_IS_LINK)
+_IS_LIVE_LINK: Final = and_(
+    _IS_LINK, access_keys.c.revoked_at.is_(None), access_keys.c.expires_at > _NOW
+)
+_OF_HOLDER: Final = access_keys.c.principal == bindparam("of_holder")
 _IS_SESSION: Final = sessions.c.token_digest == bindparam("of_token")
 _HAS_ENDED: Final = or_(
     sessions.c.began_at <= bindparam("of_oldest"), sessions.c.used_at <= bindparam("of_idle")
@@ -43,7 +56,9 @@ def _beyond(most: str, *first: ColumnElement[Any]) -> Select[int]:
 
 
 KEY: Final = select(access_keys).where(_IS_KEY)
-KEYS: Final = select(access_keys).order_by(access_keys.c.created_at, access_keys.c.id)
+KEYS: Final = (
+    select(access_keys).where(~_IS_LINK).order_by(access_keys.c.created_at, access_keys.c.id)
+)
 ADD_KEY: Final = insert(access_keys)
 NOTE_KEY_USE: Final = update(access_keys).where(_IS_KEY).values(used_at=_NOW)
 REVOKE_KEY: Final = (
@@ -71,3 +86,38 @@ MAKE_ROOM: Final = delete(sessions).where(
 )
 """Remove sessions that have ended, and where more than `of_most_of_one` of a key or a rater's name,
 or `of_most` of all, are left, those of the same holder and then of all not used for longest."""
+
+LINK: Final = select(access_keys).where(_OF_ID, _IS_LIVE_LINK)
+"""A link that lasts, opened or not."""
+LINK_OF: Final = select(access_keys).where(_OF_HOLDER, _IS_LINK)
+OPEN_LINK: Final = (
+    update(access_keys)
+    .where(
+        _OF_ID,
+        _IS_LIVE_LINK,
+        access_keys.c.secret_digest == bindparam("of_token"),
+        access_keys.c.used_at.is_(None),
+    )
+    .values(secret_digest=bindparam("of_secret"), used_at=_NOW)
+)
+"""From now on the secret of the browser that came first opens it, and the token never again."""
+REVOKE_LINK: Final = (
+    update(access_keys)
+    .where(_OF_HOLDER, _IS_LINK, access_keys.c.revoked_at.is_(None))
+    .values(revoked_at=_NOW)
+)
+REMOVE_LINKS: Final = delete(access_keys).where(
+    _IS_LINK, or_(_OF_HOLDER, access_keys.c.expires_at <= _NOW)
+)
+"""Those of an interview, and of all interviews what has expired."""
+
+
+def link_holder(id_hash: str) -> str:
+    """Return whose a link is: the person of the interview with this hash of its id."""
+    return f"{LINK_SCOPE}:{id_hash}"
+
+
+def links_to(id_hashes: Iterable[str]) -> Delete:
+    """Return what removes the links to a tenant's interviews, for `TenantDatabase.run`."""
+    holders = list(map(link_holder, id_hashes))
+    return delete(access_keys).where(own(access_keys), access_keys.c.principal.in_(holders))

@@ -1,27 +1,28 @@
-"""Webhooks of a tenant's jobs: due with the end of a job, tried by one process at a time.
+"""Webhooks of a tenant: of the end of a job, and of an interview that is held.
 
-Ids, hosts and codes stand in the clear. An address is sealed with the key of the job's subject
-until it is not needed any longer, and all goes with the job.
+Each is due with what it tells of, and tried by one process at a time. Hosts, codes and ids of jobs
+stand in the clear. An address is sealed with the key of what it belongs to until it is not needed
+any longer, with it the id of an interview, and all goes with the job or the interview.
 """
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Executable, bindparam, case, delete, func, select, update
+from sqlalchemy import Executable, and_, bindparam, case, delete, func, or_, select, update
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
 from ai_psychiatrist.store.jobs import Callback
-from ai_psychiatrist.store.keys import Seal
-from ai_psychiatrist.store.records import IS_KEPT, NOT_ERASED, OF_RECORD, RecordRows, level_of
-from ai_psychiatrist.store.schema import OF_TENANT, deliveries, jobs, records, tenants
+from ai_psychiatrist.store.keys import Seal, TenantKeys
+from ai_psychiatrist.store.records import IS_KEPT, NOT_ERASED, OF_RECORD, level_of
+from ai_psychiatrist.store.schema import OF_TENANT, deliveries, interviews, jobs, records, tenants
 
 MOST_TRIES: Final = 12
 TRY_TIME: Final = timedelta(minutes=1)
@@ -51,13 +52,25 @@ class Delivery(Shape):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HoldNotice:
+    """What is told of an interview that is held, and where; no words of the person."""
+
+    callback: Callback
+    data: Mapping[str, object] = field(repr=False)
+    """By the names that the receiver gets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DueDelivery:
     """A webhook that this process is to send now."""
 
     id: str
     """The same at each try."""
     tenant: str
-    job_id: str
+    job_id: str | None
+    """`None` for one of an interview."""
+    interview_id: str | None = field(repr=False)
+    """`None` for one of a job."""
     callback: Callback
     body: bytes = field(repr=False)
     """JSON of the event, without words; the same at each try."""
@@ -68,12 +81,25 @@ class DueDelivery:
 _IS_OWN: Final = deliveries.c.tenant == OF_TENANT
 _IS_PENDING: Final = _IS_OWN & (deliveries.c.state == DeliveryState.PENDING)
 _IS_GIVEN_UP: Final = _IS_OWN & (deliveries.c.state == DeliveryState.GIVEN_UP)
-_IS_ONE: Final = _IS_OWN & (deliveries.c.record_id == OF_RECORD)
+_IS_ONE: Final = _IS_OWN & (deliveries.c.id == bindparam("of_event"))
+_IS_OF_JOB: Final = _IS_OWN & (deliveries.c.record_id == OF_RECORD)
 _IS_OF_RECORD: Final = (records.c.tenant == deliveries.c.tenant) & (
     records.c.id == deliveries.c.record_id
 )
+_IS_OF_INTERVIEW: Final = (interviews.c.tenant == deliveries.c.tenant) & (
+    interviews.c.id_hash == deliveries.c.id_hash
+)
+_WITH_OWNER: Final = deliveries.outerjoin(records, _IS_OF_RECORD).outerjoin(
+    interviews, _IS_OF_INTERVIEW
+)
+_IS_SHOWN: Final = or_(
+    and_(records.c.id.is_not(None), IS_KEPT),
+    and_(interviews.c.id_hash.is_not(None), interviews.c.swept_at.is_(None)),
+)
 _IS_UNNAMED: Final = deliveries.c.host.not_in(bindparam("of_hosts", expanding=True))
-_MAKE_DUE: Final = update(deliveries).where(_IS_ONE, deliveries.c.state == DeliveryState.EXPECTED)
+_MAKE_DUE: Final = update(deliveries).where(
+    _IS_OF_JOB, deliveries.c.state == DeliveryState.EXPECTED
+)
 _AFTER_TRY: Final = update(deliveries).where(
     _IS_PENDING, _IS_ONE, deliveries.c.tries == bindparam("of_tries")
 )
@@ -91,16 +117,20 @@ _GIVE_UP: Final = (
 )
 _DUE: Final = (
     select(
-        *deliveries.c["record_id", "host", "body", "tries"],
+        *deliveries.c["record_id", "id_hash", "host", "body", "tries"],
         deliveries.c.id.label("event_id"),
         *records.c["state", "reason", "created_at", "danger", "danger_group"],
         *jobs.c["batch_id", "ended_at"],
+        func.coalesce(records.c.subject_id, interviews.c.subject_id).label("subject_id"),
     )
-    .join_from(deliveries, records, _IS_OF_RECORD)
-    .join(jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id))
+    .select_from(
+        _WITH_OWNER.outerjoin(
+            jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
+        )
+    )
     .where(
         _IS_PENDING,
-        IS_KEPT,
+        _IS_SHOWN,
         NOT_ERASED,
         deliveries.c.due <= bindparam("of_now"),
         deliveries.c.host.in_(bindparam("of_free", expanding=True)),
@@ -113,8 +143,8 @@ _NEXT: Final = (
     .where(tenants.c.tenant == OF_TENANT)
     .values(
         next_delivery=select(func.min(deliveries.c.due))
-        .join_from(deliveries, records, _IS_OF_RECORD)
-        .where(_IS_PENDING, IS_KEPT)
+        .select_from(_WITH_OWNER)
+        .where(_IS_PENDING, _IS_SHOWN)
         .scalar_subquery()
     )
 )
@@ -125,13 +155,13 @@ class DeliveryRows:
     """Those of a tenant; every change is one transaction."""
 
     database: TenantDatabase
-    rows: RecordRows = field(repr=False)
+    keys: TenantKeys = field(repr=False)
 
     def expect_end(self, record_id: str, callback: Callback, seal: Seal) -> None:
         """Note who is notified of the end of a job, inside the transaction that stores it."""
         row: dict[str, Value] = {
             "record_id": record_id,
-            "id": f"msg_{uuid.uuid4().hex}",
+            "id": _new_id(),
             "host": callback.host,
             "body": seal.put(callback.url.encode(), record_id, deliveries.name),
             "state": DeliveryState.EXPECTED,
@@ -142,9 +172,32 @@ class DeliveryRows:
         """Make the webhook of a job due, where one is wanted, inside the transaction of its end."""
         self._change(_MAKE_DUE, of_record=record_id, state=DeliveryState.PENDING, due=now)
 
+    def tell_hold(self, id_hash: str, notice: HoldNotice, seal: Seal) -> None:
+        """Make it due that an interview is held, inside the transaction that holds it."""
+        event_id, now = _new_id(), self.database.now()
+        held_at = _shown(now)
+        event = {
+            "id": event_id,
+            "type": "interview.held",
+            "timestamp": held_at,
+            "data": {**notice.data, "held_at": held_at},
+        }
+        content = json.dumps([notice.callback.url, event], separators=(",", ":"))
+        row: dict[str, Value] = {
+            "id_hash": id_hash,
+            "id": event_id,
+            "host": notice.callback.host,
+            "body": seal.put(content.encode(), id_hash, deliveries.name, event_id),
+            "state": DeliveryState.PENDING,
+            "due": now,
+        }
+        with self.database.writing():
+            self.database.add(deliveries, row)
+            self.note_next()
+
     def one(self, record_id: str) -> Delivery | None:
         """Return how far the webhook of a job is, `None` for a job without one."""
-        row = self.database.one(select(deliveries).where(_IS_ONE), of_record=record_id)
+        row = self.database.one(select(deliveries).where(_IS_OF_JOB), of_record=record_id)
         return None if row is None else Delivery(state=DeliveryState(row.state), tries=row.tries)
 
     def claim(
@@ -166,7 +219,7 @@ class DeliveryRows:
                 self.note_next()
                 return None
             tries = {"of_tries": row.tries, "tries": row.tries + 1}
-            self._change(_AFTER_TRY, of_record=row.record_id, due=until, **tries)
+            self._change(_AFTER_TRY, of_event=row.event_id, due=until, **tries)
             with suppress(ArtifactMismatch):
                 return self._due(row)
         return None
@@ -181,9 +234,9 @@ class DeliveryRows:
         change: dict[str, Value] = {"state": state, "reason": reason, "due": written(due)}
         if state is DeliveryState.DELIVERED:
             delivered = update(deliveries).where(_IS_ONE)
-            self._change(delivered, of_record=tried.job_id, body=None, **change)
+            self._change(delivered, of_event=tried.id, body=None, **change)
         else:
-            self._change(_AFTER_TRY, of_record=tried.job_id, of_tries=tried.tries, **change)
+            self._change(_AFTER_TRY, of_event=tried.id, of_tries=tried.tries, **change)
 
     def given_up(self) -> Sequence[Found]:
         """Return those that are tried no more and not removed yet, the oldest first.
@@ -215,19 +268,35 @@ class DeliveryRows:
         return count
 
     def _due(self, row: Found) -> DueDelivery:
-        url = self.rows.seal_of(row.record_id).take(row.body, row.record_id, deliveries.name)
+        seal, interview_id = self.keys.seal(row.subject_id), None
+        if row.record_id is not None:
+            url = seal.take(row.body, row.record_id, deliveries.name).decode()
+            event = _end_of_job(row)
+        else:
+            content = seal.take(row.body, row.id_hash, deliveries.name, row.event_id)
+            url, event = json.loads(content)
+            interview_id = event["data"]["interview_id"]
         return DueDelivery(
             id=row.event_id,
             tenant=self.database.tenant,
             job_id=row.record_id,
-            callback=Callback(host=row.host, url=url.decode()),
-            body=_event(row),
+            interview_id=interview_id,
+            callback=Callback(host=row.host, url=url),
+            body=json.dumps(event, separators=(",", ":")).encode(),
             tries=row.tries + 1,
         )
 
 
-def _event(row: Found) -> bytes:
-    created_at, ended_at = (at.replace("+00:00", "Z") for at in (row.created_at, row.ended_at))
+def _new_id() -> str:
+    return f"msg_{uuid.uuid4().hex}"
+
+
+def _shown(at: str) -> str:
+    return at.replace("+00:00", "Z")
+
+
+def _end_of_job(row: Found) -> dict[str, object]:
+    created_at, ended_at = map(_shown, (row.created_at, row.ended_at))
     data = {
         "job_id": row.record_id,
         "batch_id": row.batch_id,
@@ -238,5 +307,4 @@ def _event(row: Found) -> bytes:
         "created_at": created_at,
         "ended_at": ended_at,
     }
-    event = {"id": row.event_id, "type": f"job.{row.state}", "timestamp": ended_at, "data": data}
-    return json.dumps(event, separators=(",", ":")).encode()
+    return {"id": row.event_id, "type": f"job.{row.state}", "timestamp": ended_at, "data": data}

@@ -4,7 +4,9 @@ Rows are known by hashes of ids, and all words are sealed, each interview under 
 only a caller that knows an id can read one. What is older than it may be counts as missing.
 """
 
+import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,8 +14,15 @@ from typing import Final
 
 from sqlalchemy import and_, case, delete, select, update
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
+from ai_psychiatrist.domain.errors import (
+    ArtifactMismatch,
+    InputError,
+    NotFound,
+    RequestConflict,
+)
+from ai_psychiatrist.store.access_rows import links_to
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
+from ai_psychiatrist.store.deliveries import DeliveryRows, HoldNotice
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.moving import (
     add_rows,
@@ -37,6 +46,16 @@ _ALL: Final = (
 )
 """Also those that a sweep has hidden."""
 _SHOWN: Final = _ALL.where(interviews.c.swept_at.is_(None))
+
+
+_KEY: Final = (
+    case((interviews.c.state == "safety_hold", "1 "), else_="0 ")
+    + interviews.c.created_at
+    + " "
+    + interviews.c.id_hash
+)
+"""In falling order: those that are held first, then the latest."""
+_KEY_FORM: Final = re.compile(r"[01] [0-9T:.+-]{1,40} [0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +87,29 @@ class ListedInterview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewsWanted:
+    """Which part of the list is wanted."""
+
+    limit: int = 50
+    cursor: str | None = None
+    state: str | None = None
+    """Only those in this state."""
+    has_danger: bool = False
+    """Only those in which danger was found, held or gone on with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPage:
+    """A part of the list."""
+
+    interviews: tuple[ListedInterview, ...]
+    next: str | None
+    """Cursor of the part after it, `None` at the end."""
+    total: int
+    """How many the whole list has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedInterview:
     """An interview with all that belongs to it; texts are JSON as it was sealed."""
 
@@ -89,6 +131,7 @@ class InterviewRows:
 
     database: TenantDatabase
     keys: TenantKeys = field(repr=False)
+    deliveries: DeliveryRows
 
     def add(self, interview_id: str, stored: StoredInterview, columns: Mapping[str, Value]) -> bool:
         """Put down a new interview; `False` where there is no room for it.
@@ -119,11 +162,12 @@ class InterviewRows:
         version: int,
         answer: Keyed | None = None,
         turn: Keyed | None = None,
+        notice: HoldNotice | None = None,
     ) -> None:
         """Replace the state of an interview, with what else belongs to the step.
 
-        `version`: the one that is replaced. Raises `RequestConflict` when another one is stored,
-        and `NotFound`; then nothing is written.
+        `version`: the one that is replaced. `notice`: whom to tell what. Raises `RequestConflict`
+        when another one is stored, and `NotFound`; then nothing is written.
         """
         now = self.database.now()
         with self.database.writing():
@@ -142,6 +186,8 @@ class InterviewRows:
                     part: dict[str, Value] = {**owner, "key_hash": key, "recorded_at": now}
                     part[number] = keyed.number
                     self.database.add(table, seal.sealed(table, part, keyed.content))
+            if notice is not None:
+                self.deliveries.tell_hold(row.id_hash, notice, seal)
 
     def known(self, interview_id: str, key: str) -> tuple[bytes, bytes | None] | None:
         """Return the answer that is stored under a key, and the interview after its turn.
@@ -169,15 +215,39 @@ class InterviewRows:
             if row is None:
                 raise NotFound("interview_not_found")
             self.database.run(delete(interviews).where(stored))
+            self.database.run(links_to([id_hash(interview_id)]))
             self.keys.forget(row.subject_id)
         self.keys.wipe()
 
+    def id_of(self, hashed: str) -> str:
+        """Return the id of the interview that is stored under this hash; raises `NotFound`."""
+        row = self.database.one(_SHOWN.where(interviews.c.id_hash == hashed))
+        if row is None:
+            raise NotFound("interview_not_found")
+        return _id(self.keys.seal(row.subject_id), row)
+
     def list(self) -> tuple[ListedInterview, ...]:
         """Return all interviews, those that are held first, then the latest."""
-        is_held_first = case((interviews.c.state == "safety_hold", 0), else_=1)
         shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
-        ordered = shown.order_by(is_held_first, interviews.c.created_at.desc())
-        return tuple(map(self._listed, self.database.all(ordered)))
+        return tuple(map(self._listed, self.database.all(shown.order_by(_KEY.desc()))))
+
+    def page(self, wanted: InterviewsWanted) -> ListedPage:
+        """Return a part of that list; raises `InputError` for a cursor that no page gave."""
+        shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
+        if wanted.has_danger:
+            shown = shown.where(interviews.c.has_danger == 1)
+        if wanted.state is not None:
+            shown = shown.where(interviews.c.state == wanted.state)
+        query = shown.add_columns(_KEY.label("key")).order_by(_KEY.desc()).limit(wanted.limit + 1)
+        if wanted.cursor is not None:
+            query = query.where(_read_cursor(wanted.cursor) > _KEY)
+        with self.database.reading():
+            rows = self.database.all(query)
+            total = self.database.count(shown)
+        page, cursor = rows[: wanted.limit], None
+        if len(rows) > wanted.limit:
+            cursor = base64.urlsafe_b64encode(page[-1].key.encode()).decode().rstrip("=")
+        return ListedPage(interviews=tuple(map(self._listed, page)), next=cursor, total=total)
 
     def opened(self, *, most: int | None = None) -> Iterator[OpenedInterview | None]:
         """Yield interviews with their words, the oldest first; `None` for one that cannot be read.
@@ -257,6 +327,16 @@ class InterviewRows:
     def _oldest(self) -> str:
         """Return before when an interview's last change is too long ago."""
         return written(self.database.clock() - self.database.limits.keep_interviews)
+
+
+def _read_cursor(given: str) -> str:
+    """Return the key of the line where a page ended; raises `InputError` for anything else."""
+    with suppress(ValueError):
+        key = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)).decode("ascii")
+        if _KEY_FORM.fullmatch(key):
+            return key
+    msg = "cursor has to be the `next` of a page of this list; leave it out for the first page"
+    raise InputError(msg, field="cursor")
 
 
 def _id(seal: Seal, row: Found) -> str:

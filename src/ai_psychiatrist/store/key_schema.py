@@ -75,6 +75,8 @@ audit_heads: Final = Table(
     schema=KEYS,
     sqlite_strict=True,
 )
+# A link to an interview is a row as well, of a scope of its own; once it was opened, its digest is
+# that of the cookie which the one browser has.
 access_keys: Final = Table(
     "access_keys",
     METADATA,

@@ -27,6 +27,8 @@ WHOLE: Final = "assessment"
 REQUEST: Final = "request"
 RESULT: Final = "result"
 TRANSCRIPT: Final = "transcript"
+INTERVIEW: Final = "interview"
+"""The part that names the interview which asked what the assessment left unknown."""
 
 OF_RECORD: Final[BindParameter[str]] = bindparam("of_record")
 IS_KEPT: Final = records.c.swept_at.is_(None)

@@ -6,6 +6,7 @@ anything, so nothing is swept while the clock does not fit what was stored, and 
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,14 +15,15 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Table, and_, delete, not_, select, union, update
 
-from ai_psychiatrist.domain.errors import NotFound
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
+from ai_psychiatrist.store.access_rows import links_to
 from ai_psychiatrist.store.database import TenantDatabase, own, written
-from ai_psychiatrist.store.interviews import id_hash
+from ai_psychiatrist.store.interviews import InterviewRows, id_hash
 from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.key_schema import subjects
 from ai_psychiatrist.store.keys import TenantKeys
-from ai_psychiatrist.store.records import NOT_ERASED
-from ai_psychiatrist.store.schema import erased, interviews, records, run_files, tenants
+from ai_psychiatrist.store.records import INTERVIEW, NOT_ERASED
+from ai_psychiatrist.store.schema import bodies, erased, interviews, records, run_files, tenants
 
 MOST_SWEPT: Final = 1_000
 """Assessments, or interviews, that one sweep hides or removes."""
@@ -79,10 +81,15 @@ class Removal:
     database: TenantDatabase
     keys: TenantKeys = field(repr=False)
     jobs: JobRows
+    interviews: InterviewRows
 
     def erase(self, record_id: str) -> None:
-        """Remove a record, hidden or not, and its subject's key with the last of that subject."""
+        """Remove a record, hidden or not, and its subject's key with the last of that subject.
+
+        The interview about it goes as well.
+        """
         stored = own(records, id=record_id)
+        self._delete_interviews(records.c.id == record_id)
         with self.database.writing():
             row = self.database.one(select(records.c.subject_id).where(stored, NOT_ERASED))
             if row is None:
@@ -96,6 +103,7 @@ class Removal:
 
         What is in copies of the rows cannot be read any more. Raises `NotFound`.
         """
+        self._delete_interviews(records.c.subject_id == subject_id)
         with self.database.writing():
             if not self.keys.has_all([subject_id]):
                 raise NotFound("subject_not_found")
@@ -163,8 +171,11 @@ class Removal:
             for table, identity in _IDS.items():
                 columns = select(identity.label("id"), table.c.subject_id).where(over[table])
                 rows = self.database.all(columns.order_by(table.c.swept_at).limit(MOST_SWEPT))
-                which = own(table) & identity.in_([row.id for row in rows])
+                ids = [row.id for row in rows]
+                which = own(table) & identity.in_(ids)
                 removed[table] = self.database.run(delete(table).where(which))
+                if table is interviews:
+                    self.database.run(links_to(ids))
                 self._forget_unused(subjects.c.id.in_({row.subject_id for row in rows}))
         return Swept(
             assessments=removed[records] + self._finish_erasing(before=now - _UNUSED),
@@ -229,6 +240,19 @@ class Removal:
             )
             self.jobs.take_up_hidden()
         return found
+
+    def _delete_interviews(self, which: ColumnElement[bool]) -> None:
+        """Remove the interviews about some records; what cannot be read names none any more."""
+        is_of_record = and_(bodies.c.tenant == records.c.tenant, bodies.c.record_id == records.c.id)
+        query = (
+            select(bodies, records.c.subject_id)
+            .join(records, is_of_record)
+            .where(own(bodies, part=INTERVIEW), which)
+        )
+        for row in self.database.all(query):
+            with suppress(ArtifactMismatch, NotFound):
+                interview_id = self.keys.seal(row.subject_id).opened(bodies, row).decode()
+                self.interviews.delete(interview_id)
 
     def _forget_unused(self, which: ColumnElement[bool]) -> None:
         """Destroy the keys of those subjects of which nothing is stored any more."""

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 KEYS: Final = "keys"
 """Schema of the keys: a file of its own beside SQLite's, left out of backups of PostgreSQL."""
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -48,6 +48,12 @@ def tenant_column() -> Column[str]:
 def _of_record() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(
         ["tenant", "record_id"], ["records.tenant", "records.id"], ondelete="CASCADE"
+    )
+
+
+def _of_interview() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["tenant", "id_hash"], ["interviews.tenant", "interviews.id_hash"], ondelete="CASCADE"
     )
 
 
@@ -165,14 +171,16 @@ queue: Final = Table(
 runners: Final = Table(
     "runners", METADATA, text_column("name", is_key=True), Column("beats", Integer, nullable=False)
 )
-# `body`: the sealed address, until it is delivered. `due`: the next try, or the end where none
-# comes. Who tries one moves it on for as long as a try takes.
+# Of a job or of an interview. `body`: the sealed address, of an interview with what is told, until
+# it is delivered. `due`: the next try, or the end where none comes. Who tries one moves it on for
+# as long as a try takes.
 deliveries: Final = Table(
     "deliveries",
     METADATA,
     tenant_column(),
-    text_column("record_id", is_key=True),
-    text_column("id"),
+    text_column("id", is_key=True),
+    text_column("record_id", may_be_null=True),
+    text_column("id_hash", may_be_null=True),
     text_column("host"),
     Column("body", LargeBinary),
     text_column("state"),
@@ -180,7 +188,10 @@ deliveries: Final = Table(
     text_column("reason", may_be_null=True),
     text_column("due", may_be_null=True),
     _of_record(),
+    _of_interview(),
     Index("deliveries_due", "tenant", "state", "host", "due"),
+    Index("deliveries_by_record", "tenant", "record_id"),
+    Index("deliveries_by_interview", "tenant", "id_hash"),
 )
 calls: Final = Table(
     "calls",
@@ -301,13 +312,6 @@ interviews: Final = Table(
     Column("has_danger", Integer, nullable=False),
     Index("interviews_by_age", "tenant", "kept_from"),
 )
-
-
-def _of_interview() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(
-        ["tenant", "id_hash"], ["interviews.tenant", "interviews.id_hash"], ondelete="CASCADE"
-    )
-
 
 # What an interview began with never changes and may be large: it is written once.
 origins: Final = Table(

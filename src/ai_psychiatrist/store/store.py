@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.record_state import RecordState
@@ -31,6 +31,7 @@ from ai_psychiatrist.store.listing import RecordLists
 from ai_psychiatrist.store.moving import OpenedRecords
 from ai_psychiatrist.store.opening import KEYS_NAME
 from ai_psychiatrist.store.records import (
+    INTERVIEW,
     RESULT,
     TRANSCRIPT,
     NewRecord,
@@ -83,8 +84,8 @@ class Store:
         self._rows = RecordRows(database=self.database, keys=self.keys)
         self.lists = RecordLists(database=self.database)
         """Lines of many records, without their words."""
-        self.deliveries = DeliveryRows(database=self.database, rows=self._rows)
-        """Webhooks of jobs."""
+        self.deliveries = DeliveryRows(database=self.database, keys=self.keys)
+        """Webhooks of jobs, and of interviews that are held."""
         self.jobs = JobRows(database=self.database, rows=self._rows, deliveries=self.deliveries)
         """Those that are being made, or are to be, with their steps and model calls."""
         self.idempotency = IdempotencyRows(database=self.database)
@@ -93,11 +94,15 @@ class Store:
         """What raters said."""
         self.acknowledgements = AcknowledgementRows(database=self.database, rows=self._rows)
         """Who has read statements of danger."""
-        self.interviews = InterviewRows(database=self.database, keys=self.keys)
+        self.interviews = InterviewRows(
+            database=self.database, keys=self.keys, deliveries=self.deliveries
+        )
         """Interviews, from their first question to their report."""
         self.runs = TenantRuns(database=self.database, keys=self.keys)
         """Runs of datasets in PostgreSQL, and their units in the queue."""
-        self.removal = Removal(database=self.database, keys=self.keys, jobs=self.jobs)
+        self.removal = Removal(
+            database=self.database, keys=self.keys, jobs=self.jobs, interviews=self.interviews
+        )
         """What is erased, and what is hidden and removed because it was kept long enough."""
         self.opened = OpenedRecords(database=self.database, rows=self._rows, queued=self.jobs)
         """Everything that is stored, for another store."""
@@ -173,6 +178,21 @@ class Store:
             if RESULT in parts or summary.state is RecordState.FINISHED:
                 result = seal.opened(bodies, parts.get(RESULT))
         return Record(summary=summary, result=result, transcript=transcript_in(text))
+
+    def interview_of(self, record_id: str) -> str | None:
+        """Return the id of the interview about a record, `None` where none was begun."""
+        with self._rows.opening(record_id) as seal:
+            query = select(bodies).where(own(bodies, record_id=record_id, part=INTERVIEW))
+            row = self.database.one(query)
+            return None if row is None else seal.opened(bodies, row).decode()
+
+    def note_interview(self, record_id: str, interview_id: str) -> None:
+        """Let an interview be the one about a record, in the place of an earlier one."""
+        before = delete(bodies).where(own(bodies, record_id=record_id, part=INTERVIEW))
+        with self.database.writing():
+            seal = self._rows.seal_of(record_id)
+            self.database.run(before)
+            self._rows.put(record_id, INTERVIEW, interview_id, seal)
 
     def sweep(
         self, *, after_jump: bool = False, announce: Callable[[], None] = lambda: None

@@ -47,6 +47,7 @@ from ai_psychiatrist.wiring.references import reference_source
 from ai_psychiatrist.wiring.telemetry import open_telemetry
 
 if TYPE_CHECKING:
+    from ai_psychiatrist.access.interview_links import InterviewLinks
     from ai_psychiatrist.access.keys import KeyStore
     from ai_psychiatrist.access.oidc import TokenVerifier
     from ai_psychiatrist.access.sessions import SessionStore
@@ -162,6 +163,13 @@ class Services:
         return SessionStore(database=self.stores.database)
 
     @cached_property
+    def interview_links(self) -> "InterviewLinks":
+        """The links that open one interview each."""
+        from ai_psychiatrist.access.interview_links import InterviewLinks  # noqa: PLC0415  as above
+
+        return InterviewLinks(database=self.stores.database)
+
+    @cached_property
     def audit(self) -> "AuditLogs":
         """The logs of who saw, changed, exported and erased what."""
         from ai_psychiatrist.wiring.records import audit_logs_of  # noqa: PLC0415  as above
@@ -191,6 +199,11 @@ class Services:
     def crisis_resources(self) -> str:
         """Where to turn in danger, as the operator set it."""
         return self.settings.risk.crisis_resources
+
+    @property
+    def danger_notice(self) -> str:
+        """Who reads a held interview, and when, as the operator set it; may be empty."""
+        return self.settings.danger.notice
 
     def unready_agents(self, unready: Collection[str]) -> list[str]:
         """Return the agents, and interviews, all of whose models are among the unready."""

@@ -1,10 +1,13 @@
 """The interviews of each tenant by the settings."""
 
+from functools import cached_property
+
 from ai_psychiatrist.agents.settings import limited_chain, repairing_once
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
-from ai_psychiatrist.interview.interviews import Interviews
+from ai_psychiatrist.interview.interviews import Interviews, load_protocols
 from ai_psychiatrist.interview.limits import InterviewLimits
+from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.llm.endpoints import CallRetries, FallbackChain
 from ai_psychiatrist.store.stores import Stores
@@ -30,6 +33,13 @@ class TenantInterviews:
             self._opened[tenant] = self._interviews(tenant)
         return self._opened[tenant]
 
+    @cached_property
+    def page_texts(self) -> tuple[PageTexts, ...]:
+        """What the page for the person says, once in each language of the protocols."""
+        protocols = load_protocols(self._settings.interview.protocols).values()
+        texts = {one.page.language: one.page for one in reversed(protocols)}
+        return tuple(reversed(texts.values()))
+
     async def service(self, tenant: str) -> InterviewService:
         """Return the service of a tenant; raises what `Interviews.service` does."""
         return await self.of(tenant).service()
@@ -47,7 +57,9 @@ class TenantInterviews:
             rows=lambda: self._stores.open(tenant).interviews,
             protocol_folders=interview.protocols,
             limits=InterviewLimits(
-                max_calls=interview.max_calls, turn_timeout_seconds=interview.turn_timeout_seconds
+                max_calls=interview.max_calls,
+                turn_timeout_seconds=interview.turn_timeout_seconds,
+                join_seconds=interview.join_seconds,
             ),
             agents=self._agents,
             danger=danger_agent(settings.model_copy(update={"pydantic_ai": repairing}), waiting),

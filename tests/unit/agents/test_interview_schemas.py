@@ -24,7 +24,7 @@ FIELDS: Final = {
         "answers",
         "answer",
     },
-    "match_answer_to_frequency": {"frequency", "words"},
+    "match_answer_to_frequency": {"frequency", "words", "act"},
     "generate_analysis_report": {
         "timeline",
         "time",
@@ -78,7 +78,7 @@ def test_schema_names_its_fields_and_says_what_each_is_for(tool: str) -> None:
     for found in objects(schema_of(tool)):
         named |= found["properties"].keys()
         assert found["additionalProperties"] is False
-        assert set(found["required"]) == found["properties"].keys() - {"shares"}
+        assert set(found["required"]) == found["properties"].keys() - {"shares", "act"}
         assert all(field.get("description") for field in found["properties"].values())
     assert named == FIELDS[tool]
 

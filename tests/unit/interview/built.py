@@ -1,12 +1,13 @@
 """Builders for interviews: a service over a file, and short ways to answer."""
 
+import asyncio
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 
 from tests.fakes.interview_stores import open_interviews
 
@@ -34,6 +35,9 @@ INCIDENT_INPUTS: Mapping[str, str | int] = {
 PROTOCOLS: Mapping[str, InterviewProtocol] = {
     name: load_protocol(name) for name in ("phq8", "incident")
 }
+OPEN = (Item.SLEEP, Item.TIRED, Item.MOVING)
+RIGHT = "=No, it is right so"
+"""Ends an interview about items: what was noted stays."""
 _KEYS = itertools.count(1)
 
 
@@ -73,6 +77,12 @@ class Desk:
         """Answer in free text."""
         return await self.send(text=text)
 
+    async def answer(self, *said: str) -> InterviewSnapshot:
+        """Answer one after the other; what begins with `=` chooses the option of that wording."""
+        for text in said:
+            await (self.choose(text[1:]) if text.startswith("=") else self.say(text))
+        return self.snapshot
+
     async def stop(self) -> InterviewSnapshot:
         """End the interview."""
         return await self.send(is_stop=True)
@@ -105,6 +115,14 @@ class Desk:
         """Return an item as it stands."""
         return next(one for one in self.snapshot.items if one.item is item)
 
+    def scores(self, *items: Item) -> list[int | None]:
+        """Return the scores of some items as they stand."""
+        return [self.outcome(item).score for item in items]
+
+    def asks(self, item: Item) -> int:
+        """Return how often an item was asked about."""
+        return next(goal.asks for goal in self.snapshot.goals if goal.item is item)
+
 
 @contextmanager
 def desk(
@@ -131,6 +149,27 @@ def desk(
         yield Desk(service, store)
     finally:
         store.close()
+
+
+def lead(
+    folder: Path,
+    *said: str,
+    unknown: tuple[Item, ...] = OPEN,
+    agents: InterviewAgentsPort | None = None,
+    danger: DangerReader | None = None,
+    limits: InterviewLimits | None = None,
+    protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
+) -> Desk:
+    """Lead an interview about some items in a folder of its own, and return how it stands."""
+
+    async def sit(at: Desk) -> None:
+        await at.begin(assessment=assessed(*unknown))
+        await at.answer(*said)
+
+    own = Path(mkdtemp(dir=folder))
+    with desk(own, agents, danger=danger, limits=limits, protocols=protocols) as at:
+        asyncio.run(sit(at))
+    return at
 
 
 @cache

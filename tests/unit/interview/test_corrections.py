@@ -1,19 +1,16 @@
-"""A correction without a name right after an answer: the person is asked which one is meant."""
+"""A correction: of an item that it names, of the one just answered, or asked for where unclear."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.interview.built import PROTOCOLS, Desk, assessed, desk
+from tests.unit.interview.built import OPEN, PROTOCOLS, Desk, assessed, desk, lead
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
-from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState
-from ai_psychiatrist.domain.interview_items import ItemSource, UnansweredReason
+from ai_psychiatrist.domain.interview import AnswerKind, InterviewState, QuestionPurpose
+from ai_psychiatrist.domain.interview_items import Act, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.corrections import (
     correction_start,
@@ -23,312 +20,239 @@ from ai_psychiatrist.interview.phq8.corrections import (
 from ai_psychiatrist.interview.protocol import leading_words
 from ai_psychiatrist.interview.protocol.records import CorrectionPolicy
 
-UNNAMED = [
+PHQ8 = PROTOCOLS["phq8"]
+OF_THE_LAST = [
     ("wait, three days", 1),
-    ("sorry, I meant most days", 2),
+    ("I misspoke: most days.", 2),
     ("actually no, more like every day", 3),
-    ("hm, rather five days", 1),
-    ("hm, rather five", None),
-    ("no wait, not at all", 0),
-    ("No, most days.", 2),
-    ("nope, every day", 3),
-    ("I mean three days", 1),
-    ("oops, nearly every day", 3),
+    ("sorry, I meant most days", 2),
+    ("oops, every day", 3),
     ("Scratch that. Most days.", 2),
-    ("make that 5 days", 1),
-    ("my mistake, it was never", 0),
-    ("That was wrong: three days", 1),
-    ("I changed my mind, every day", 3),
-    ("can I change my answer? most days", 2),
-    ("it should have been three days", 1),
-    ("uh sorry no, every day", 3),
-    ("three days, sorry", None),
-    ("every day, I meant", None),
-    ("five days, not three", None),
-    ("wait, it was worse", None),
-    ("I take that back", None),
-    ("no wait", None),
-    ("WAIT, THREE DAYS", 1),
-    ("let me rephrase: most days", 2),
-    ("my answer was wrong, it's every day", 3),
-    ("I pressed the wrong one, never", 0),
-    ("more than that actually, every day", 3),
-    ("hmm no, worse than that", None),
-    ("put three days instead", None),
-    ("*three days", 1),
+    ("my mistake, it was three days", 1),
+    ("sorry my English, I mean three days", 1),
 ]
-WITH_THE_NEXT = [
-    "not at all. And for the last one three days",
-    "No. Oh, and the previous question should be most days.",
-    "sorry, I meant most days. And this one never.",
-    "Not at all. Sorry, I meant most days.",
-    "never, and I said two days before but it is three",
-    "every day. My first answer was wrong, that's several days.",
+NAMED = [
+    ("about sleep, I said most days, that was wrong. It was three days.", 1),
+    ("I would like to correct my answer about sleep: it was three days.", 1),
+    ("wait, sleep was every day", 3),
+    ("sorry, about the sleep question: three days", 1),
 ]
-OWN = [
-    ("not at all", 0),
-    ("no, not at all", 0),
-    ("No, I'm not tired.", 0),
-    ("a few days... no wait, more like most days", 2),
-    ("Not at all. That's a lie. Every day.", 3),
-    ("well, most days", 2),
-    ("hm, maybe three days", 1),
-    ("no, sorry", None),
-    ("sorry, I'm tired most days", 2),
-    ("sorry, what do you mean?", None),
-    ("sorry, I don't know", None),
-    ("no, just one day", None),
-    ("no, not every day", None),
-    ("Not most days, not nearly.", None),
-    ("sometimes... wait, three days", None),
-    ("I'd put it at eight days", 2),
-    ("it varies", None),
-    ("hang on, somebody's at the door", None),
-    ("sorry, I'd rather not say", None),
-]
-EARLIER = ("=An earlier question: Sleep", "sleep", "The one before.", "I meant the sleep one")
-CURRENT = ("=The question just asked: Energy", "energy", "the current")
-WITH_MODEL = 6
-"""Of every so many wordings one is said where agents answer too, whom none of it reaches."""
+NOT_CLEAR = ["three days, sorry", "every day, I meant", "five days, not three", "I take that back"]
+OWN = ["three days", "no, not at all", "a few days... no wait, more like most days", "most days"]
 
 
-def by_rules_and_some_by_model(*said: object) -> list[tuple[object, bool]]:
-    """Return each with whether a model is there: without, and of every few with one as well."""
-    return [(one, False) for one in said] + [(one, True) for one in said[::WITH_MODEL]]
-
-
-def each_with_one_of(ways: tuple[str, ...]) -> list[tuple[str, int | None, str]]:
-    """Return each correction with one way to say which is meant, all of them in turn."""
-    return [(*one, way) for one, way in zip(UNNAMED, cycle(ways), strict=False)]
-
-
-Work = Callable[[Desk], Coroutine[Any, Any, None]]
-
-
-def lead(
-    folder: Path,
-    *said: str,
-    has_model: bool = False,
-    unknown: tuple[Item, ...] = (Item.SLEEP, Item.TIRED, Item.MOVING),
-) -> tuple[Desk, ScriptedAgents]:
-    """Lead an interview; what begins with `=` chooses the answer that is worded so."""
+@pytest.mark.parametrize("has_model", [False, True], ids=["rules", "model"])
+@pytest.mark.parametrize(("said", "score"), [*OF_THE_LAST, *NAMED])
+def test_what_is_corrected_is_read_back_and_never_scored_for_the_next_item(
+    said: str, score: int, has_model: bool, tmp_path: Path
+) -> None:
     agents = ScriptedAgents()
-
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(*unknown))
-        for text in said:
-            await (at.choose(text[1:]) if text.startswith("=") else at.say(text))
-
-    with desk(folder, agents if has_model else None) as at:
-        asyncio.run(work(at))
-    return at, agents
-
-
-def scores(at: Desk, *items: Item) -> list[int | None]:
-    return [at.outcome(item).score for item in items]
+    at = lead(tmp_path, "=Not at all", said, agents=agents if has_model else None)
+    assert at.question.purpose is QuestionPurpose.READ_BACK
+    assert at.question.text.startswith("Sleep: I have noted ")
+    assert at.scores(*OPEN) == [None] * 3
+    assert agents.asked == []
+    at = lead(tmp_path, "=Not at all", said, "yes")
+    sleep = at.outcome(Item.SLEEP)
+    assert (sleep.score, sleep.answer_turn, sleep.confirmed_turn) == (score, 2, 3)
+    assert sleep.quote is not None
+    assert said[sleep.quote.start : sleep.quote.end] == sleep.quote.text
+    assert [one.act for one in sleep.said] == [Act.ANSWER, Act.CORRECTION, Act.CONFIRMATION]
+    assert (at.question.text, at.asks(Item.TIRED)) == (PHQ8.items[Item.TIRED].question, 1)
+    assert Act.ANSWER not in {one.act for one in at.outcome(Item.TIRED).said}
 
 
 @pytest.mark.parametrize(
-    ("said", "has_model"),
-    by_rules_and_some_by_model(*(said for said, _ in UNNAMED), *WITH_THE_NEXT),
+    ("replies", "scores"),
+    [
+        (["no", "=Nearly every day"], [3, None]),
+        (["every day", "yes"], [3, None]),
+        (["=Nearly every day"], [3, None]),
+        (["yes", "every day", "yes"], [1, 3]),
+    ],
 )
-def test_neither_item_is_scored_before_the_person_says_which(
-    said: str, has_model: bool, tmp_path: Path
+def test_what_is_read_back_of_a_correction_may_be_denied_or_replaced(
+    replies: list[str], scores: list[int | None], tmp_path: Path
 ) -> None:
-    at, agents = lead(tmp_path, "several days", said, has_model=has_model)
-    assert scores(at, Item.SLEEP, Item.TIRED) == [None, None]
-    assert at.snapshot.state is InterviewState.AWAITING
-    assert "sleep" in at.question.text
-    assert "energy" in at.question.text
+    at = lead(tmp_path, "=Not at all", "wait, three days", *replies)
+    assert at.scores(Item.SLEEP, Item.TIRED) == scores
+
+
+def test_an_item_that_is_taken_back_without_another_answer_is_opened_again(
+    tmp_path: Path,
+) -> None:
+    said = ["=Not at all", "about sleep, I said most days, that was wrong."]
+    at = lead(tmp_path, *said)
+    assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.ASK)
+    assert at.snapshot.notice == "Let us go back to one question: Sleep."
+    at = lead(tmp_path, *said, "=Nearly every day", "=Several days")
+    assert at.scores(*OPEN) == [3, 1, None]
+
+
+def test_an_item_further_back_may_be_named(tmp_path: Path) -> None:
+    said = ["=Not at all", "=Not at all", "sorry, for sleep: every day"]
+    at = lead(tmp_path, *said, "yes", "=Several days")
+    assert at.scores(*OPEN) == [3, 0, 1]
+
+
+def test_the_rest_of_a_message_answers_the_present_question(tmp_path: Path) -> None:
+    said = "three days. Sleep was every day."
+    at = lead(tmp_path, "=Not at all", said)
+    assert at.question.purpose is QuestionPurpose.READ_BACK
+    at = lead(tmp_path, "=Not at all", said, "yes", "yes")
+    assert at.scores(*OPEN) == [3, 1, None]
+    assert at.outcome(Item.SLEEP).answer_turn == at.outcome(Item.TIRED).answer_turn == 2
+
+
+def test_what_is_said_of_an_item_before_its_turn_is_kept_and_read_back_then(
+    tmp_path: Path,
+) -> None:
+    said = "three days. My energy was low every day."
+    at = lead(tmp_path, said, "yes")
+    assert at.question.text == "Energy: I have noted Nearly every day. Is that right?"
+    assert at.scores(*OPEN) == [1, None, None]
+    at = lead(tmp_path, said, "yes", "yes")
+    quote = at.outcome(Item.TIRED).quote
+    assert at.scores(*OPEN) == [1, 3, None]
+    assert quote is not None
+    assert said[quote.start : quote.end] == quote.text
+    at = lead(tmp_path, said, "stop", "yes")
+    assert at.scores(*OPEN) == [None] * 3
+
+
+@pytest.mark.parametrize("said", OWN)
+def test_an_answer_of_its_own_is_the_answer_to_its_question(said: str, tmp_path: Path) -> None:
+    at = lead(tmp_path, "=Several days", said)
+    assert at.outcome(Item.SLEEP).score == 1
+    assert at.question.purpose is not QuestionPurpose.WHICH_ITEM
+    assert Act.CORRECTION not in {one.act for one in at.outcome(Item.SLEEP).said}
+
+
+@pytest.mark.parametrize("said", NOT_CLEAR)
+def test_where_it_is_not_clear_the_person_is_asked_which_one_is_meant(
+    said: str, tmp_path: Path
+) -> None:
+    at = lead(tmp_path, "=Several days", said)
+    assert at.scores(Item.SLEEP, Item.TIRED) == [None, None]
+    assert at.question.text == "I want to be sure which question you mean: sleep, or energy?"
     assert [(option.text, option.kind) for option in at.question.options] == [
         ("An earlier question: Sleep", AnswerKind.ITEM),
         ("The question just asked: Energy", AnswerKind.ITEM),
         ("Please ask me again", AnswerKind.ASK_AGAIN),
         ("I prefer not to say", AnswerKind.DECLINE),
     ]
-    assert agents.asked == []
 
 
 @pytest.mark.parametrize(
-    ("meant", "has_model"), by_rules_and_some_by_model(*each_with_one_of(EARLIER))
+    ("reply", "about"),
+    [
+        *((way, Item.SLEEP) for way in ("=An earlier question: Sleep", "sleep", "The one before.")),
+        *((way, Item.TIRED) for way in ("=The question just asked: Energy", "energy")),
+    ],
 )
-def test_what_is_meant_for_the_earlier_item_replaces_its_answer(
-    meant: tuple[str, int | None, str], has_model: bool, tmp_path: Path
+def test_the_correction_is_of_the_item_that_the_person_says(
+    reply: str, about: Item, tmp_path: Path
 ) -> None:
-    said, score, earlier = meant
-    at, _ = lead(tmp_path, "=Several days", said, earlier, has_model=has_model)
-    sleep = at.outcome(Item.SLEEP)
-    assert sleep.score == score
-    assert at.outcome(Item.TIRED).score is None
-    if score is None:
-        # It is asked about again; then the question that is still to be answered.
-        assert at.question.item is Item.SLEEP
-        at, _ = lead(_fresh(tmp_path), "=Several days", said, earlier, "most days")
-        assert at.outcome(Item.SLEEP).score == 2
-    else:
-        assert (sleep.source, sleep.answer_turn) == (ItemSource.ANSWER, 2)
-        assert sleep.quote is not None
-        assert said[sleep.quote.start : sleep.quote.end] == sleep.quote.text
-    assert at.question.item is Item.TIRED
-    assert any(option.kind is AnswerKind.ANCHOR for option in at.question.options)
-
-
-def _fresh(folder: Path) -> Path:
-    (folder / "fresh").mkdir()
-    return folder / "fresh"
-
-
-@pytest.mark.parametrize(("said", "score", "current"), each_with_one_of(CURRENT))
-def test_what_is_meant_for_the_current_item_is_its_answer(
-    said: str, score: int | None, current: str, tmp_path: Path
-) -> None:
-    at, _ = lead(tmp_path, "several days", said, current)
-    assert scores(at, Item.SLEEP, Item.TIRED) == [1, score]
-    assert at.question.item is (Item.TIRED if score is None else Item.MOVING)
+    said = ["=Several days", "every day, sorry", reply]
+    at = lead(tmp_path, *said)
+    assert at.question.purpose is QuestionPurpose.READ_BACK
+    assert at.outcome(about).score is None
+    at = lead(tmp_path, *said, "yes")
+    is_sleep = about is Item.SLEEP
+    assert at.scores(Item.SLEEP, Item.TIRED) == ([3, None] if is_sleep else [1, 3])
+    assert at.outcome(about).answer_turn == 2
+    if is_sleep:
+        assert [one.act for one in at.outcome(about).said][:2] == [Act.ANSWER, Act.CORRECTION]
+        assert (at.question.item, at.asks(Item.TIRED)) == (Item.TIRED, 1)
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        *("=Please ask me again", "both", "neither", "yes", "no", "I don't know", "three days"),
-        *("not the sleep one", "sleep and energy", "sleep, but every day", "my cat is asleep"),
+        *("=Please ask me again", "both", "yes", "no", "I don't know", "my cat"),
+        *("sleep and energy", "sleep, but three days"),
     ],
 )
 def test_a_reply_that_does_not_say_which_leaves_both_to_be_asked_again(
     reply: str, tmp_path: Path
 ) -> None:
-    at, _ = lead(tmp_path, "several days", "wait, three days", reply)
-    assert scores(at, Item.SLEEP, Item.TIRED) == [None, None]
-    reasons = {at.outcome(item).unknown_reason for item in (Item.SLEEP, Item.TIRED)}
-    assert reasons == {UnansweredReason.AMBIGUOUS_ANSWER}
-    at, _ = lead(
-        _fresh(tmp_path), "several days", "wait, three days", reply, *["=Several days"] * 3
-    )
-    assert at.snapshot.end_reason is EndReason.ALL_RESOLVED
-    assert scores(at, Item.SLEEP, Item.TIRED, Item.MOVING) == [1, 1, 1]
+    at = lead(tmp_path, "=Several days", "every day, sorry", reply)
+    assert at.scores(Item.SLEEP, Item.TIRED) == [None, None]
+    at = lead(tmp_path, "=Several days", "every day, sorry", reply, *["=Several days"] * 3)
+    assert at.scores(*OPEN) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("reply", ["=I prefer not to say", "I'd rather not say"])
 def test_who_refuses_to_say_which_has_refused_both(reply: str, tmp_path: Path) -> None:
-    at, _ = lead(tmp_path, "several days", "wait, three days", reply, "never", "no", "no")
-    assert at.snapshot.state is InterviewState.DONE
+    at = lead(tmp_path, "=Several days", "every day, sorry", reply)
     for item in (Item.SLEEP, Item.TIRED):
         assert at.outcome(item).unknown_reason is UnansweredReason.DECLINED
 
 
-@pytest.mark.parametrize(("answer", "has_model"), by_rules_and_some_by_model(*OWN))
-def test_an_answer_of_its_own_is_not_asked_about(
-    answer: tuple[str, int | None], has_model: bool, tmp_path: Path
+@pytest.mark.parametrize("said", ["wait, three days", "every day, sorry"])
+@pytest.mark.parametrize("ending", ["stop", "I want to kill myself."])
+def test_an_interview_that_ends_meanwhile_leaves_what_was_not_said(
+    said: str, ending: str, tmp_path: Path
 ) -> None:
-    said, score = answer
-    at, _ = lead(tmp_path, "several days", said, has_model=has_model)
-    assert scores(at, Item.SLEEP, Item.TIRED) == [1, score]
-    assert all(option.kind is not AnswerKind.ITEM for option in at.question.options)
-
-
-def test_a_correction_within_the_same_item_is_its_own(tmp_path: Path) -> None:
-    at, _ = lead(tmp_path, "some", "wait, three days")
-    assert at.outcome(Item.SLEEP).score == 1
-
-
-def test_the_first_answer_of_all_corrects_nothing(tmp_path: Path) -> None:
-    at, _ = lead(tmp_path, "wait, three days")
-    assert at.outcome(Item.SLEEP).score == 1
-
-
-def test_an_item_further_back_that_is_named_can_be_chosen(tmp_path: Path) -> None:
-    at, _ = lead(tmp_path, "several days", "most days", "sorry, for sleep: every night")
-    assert [option.text for option in at.question.options[:3]] == [
-        "An earlier question: Energy",
-        "An earlier question: Sleep",
-        "The question just asked: Slowed or restless",
-    ]
-    at, _ = lead(
-        _fresh(tmp_path),
-        *("several days", "most days", "wait, it's three nights with my sleep"),
-        *("=An earlier question: Sleep", "most nights"),
-    )
-    assert scores(at, Item.SLEEP, Item.TIRED, Item.MOVING) == [2, 2, None]
-
-
-def test_a_second_correction_in_place_of_the_same_answer_scores_nothing(tmp_path: Path) -> None:
-    at, _ = lead(
-        tmp_path, "several days", "wait, three days", "the one before", "no, rather every day"
-    )
-    assert scores(at, Item.SLEEP, Item.TIRED) == [None, None]
-    assert any(option.kind is AnswerKind.ANCHOR for option in at.question.options)
-
-
-@pytest.mark.parametrize("end", ["stop", "I want to kill myself."])
-def test_an_interview_that_ends_meanwhile_leaves_both_unknown(end: str, tmp_path: Path) -> None:
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.TIRED))
-        await at.say("several days")
-        await at.say("wait, three days")
-        await (at.stop() if end == "stop" else at.say(end))
-
-    with desk(tmp_path) as at:
-        asyncio.run(work(at))
+    at = lead(tmp_path, "=Several days", said, ending, *["yes"] * (ending == "stop"))
     assert at.snapshot.state.is_over
-    assert scores(at, Item.SLEEP, Item.TIRED) == [None, None]
-    assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
+    assert at.scores(*OPEN) == [None] * 3
+    assert at.outcome(Item.SLEEP).unknown_reason in {
+        UnansweredReason.AMBIGUOUS_ANSWER,
+        UnansweredReason.SAFETY_HOLD,
+    }
 
 
 def test_whoever_corrects_everything_comes_to_an_end(tmp_path: Path) -> None:
-    async def work(at: Desk) -> list[str]:
+    async def work(at: Desk) -> None:
         await at.begin()
-        texts = []
         while not at.snapshot.state.is_over:
-            texts.append(at.question.text)
-            await at.say("sorry, I meant three days")
-        return texts
+            await at.say("three days, sorry")
 
     with desk(tmp_path) as at:
-        texts = asyncio.run(work(at))
-    assert len(texts) == len(set(texts)) <= PROTOCOLS["phq8"].stop.max_turns
+        asyncio.run(work(at))
+    assert at.snapshot.turn <= 80
     assert len({one.current for one in at.snapshot.corrections}) == len(at.snapshot.corrections)
-    assert max(goal.asks for goal in at.snapshot.goals) <= 2
+    assert max(goal.asks for goal in at.snapshot.goals) <= 3
 
 
 def test_the_question_is_worded_as_the_protocol_has_it(tmp_path: Path) -> None:
-    phq8 = PROTOCOLS["phq8"]
     own = CorrectionPolicy(
         question="Is that {earlier}, or {current}?",
         earlier="Before: {item}",
         current="Now: {item}",
         again="Ask again",
     )
-    answers = phq8.answers.model_copy(update={"correction": own})
-
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.TIRED))
-        await at.say("several days")
-        await at.say("wait, every day")
-
-    protocol = phq8.model_copy(update={"answers": answers})
-    with desk(tmp_path, protocols={"phq8": protocol}) as at:
-        asyncio.run(work(at))
+    answers = PHQ8.answers.model_copy(update={"correction": own})
+    protocols = {"phq8": PHQ8.model_copy(update={"answers": answers})}
+    at = lead(tmp_path, "=Several days", "every day, sorry", protocols=protocols)
     assert at.question.text == "Is that sleep, or energy?"
     offered = [option.text for option in at.question.options]
     assert offered == ["Before: Sleep", "Now: Energy", "Ask again", "I prefer not to say"]
-    assert leading_words(phq8.answers.correction.question) == ()
+    assert leading_words(PHQ8.answers.correction.question) == ()
 
 
-def test_an_open_correction_outlives_a_restart(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("said", "replies"),
+    [("every day, sorry", ["sleep", "yes"]), ("wait, every day", ["yes"])],
+)
+def test_an_open_correction_outlives_a_restart(
+    said: str, replies: list[str], tmp_path: Path
+) -> None:
     async def begin(at: Desk) -> str:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.TIRED))
-        await at.say("several days")
-        return (await at.say("wait, every day")).id
+        await at.begin(assessment=assessed(*OPEN))
+        return (await at.answer("=Several days", said)).id
 
     async def go_on(at: Desk) -> None:
         at.snapshot = await at.service.get(interview_id)
-        await at.say("sleep")
+        await at.answer(*replies)
 
     with desk(tmp_path) as at:
         interview_id = asyncio.run(begin(at))
     with desk(tmp_path) as at:
         asyncio.run(go_on(at))
-        assert scores(at, Item.SLEEP, Item.TIRED) == [3, None]
+    assert at.scores(*OPEN) == [3, None, None]
+    assert at.snapshot.state is InterviewState.AWAITING
 
 
 @given(

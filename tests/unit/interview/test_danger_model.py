@@ -16,7 +16,7 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.agents.danger import DangerAgent
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import EndReason, InterviewState
+from ai_psychiatrist.domain.interview import EndReason, InterviewState, QuestionPurpose
 from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
@@ -61,7 +61,9 @@ def test_a_sign_that_the_rules_do_not_know_holds_the_interview(
     at, _, _ = hold_by(tmp_path, protocol, [danger_text(HINT, level=level, kind="plan")])
     held = at.snapshot
     assert (held.state, held.end_reason) == (InterviewState.SAFETY_HOLD, EndReason.SAFETY)
-    assert held.question is None
+    is_offered = level == "moderate"
+    purpose = QuestionPurpose.GO_ON if is_offered else QuestionPurpose.LAST_WORD
+    assert (at.question.purpose, bool(at.question.options)) == (purpose, is_offered)
     assert held.notice == PROTOCOLS[protocol].safety.hold
     assert held.danger is not None
     assert (held.danger.level, held.danger.source) == (RiskLevel(level), RiskSource.MODEL)
@@ -71,6 +73,26 @@ def test_a_sign_that_the_rules_do_not_know_holds_the_interview(
     assert held.danger_readings == ANSWERED
     if protocol == "phq8":
         assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.SAFETY_HOLD
+
+
+@BOTH
+@pytest.mark.parametrize("reply", ["yes", "no"])
+def test_what_a_model_found_holds_until_the_offer_to_go_on_is_accepted(
+    tmp_path: Path, protocol: str, reply: str
+) -> None:
+    _, agent = reader(danger_text(HINT, level="moderate", kind="plan"), *[danger_text()] * 3)
+
+    async def work(at: Desk) -> None:
+        await answered(at, protocol, SAID)
+        await at.say(reply)
+
+    with desk(tmp_path, ScriptedAgents(), danger=agent) as at:
+        asyncio.run(work(at))
+    goes_on = reply == "yes"
+    state = InterviewState.AWAITING if goes_on else InterviewState.SAFETY_HOLD
+    assert (at.snapshot.state, at.snapshot.question is not None) == (state, goes_on)
+    if protocol == "phq8":
+        assert at.outcome(Item.SLEEP).score is None
 
 
 @BOTH
@@ -212,7 +234,7 @@ def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(tmp_path: Path) 
         DangerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED),
     )
     assert at.snapshot.state is InterviewState.AWAITING
-    assert at.outcome(Item.SLEEP).answer_turn == 1
+    assert at.question.purpose is QuestionPurpose.READ_BACK
     assert at.snapshot.spent.calls == 1
 
 

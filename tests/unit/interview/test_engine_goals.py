@@ -1,7 +1,7 @@
 """Interviews about goals: what answers change, when it ends, and what a turn costs."""
 
 import asyncio
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -426,6 +426,26 @@ def test_signs_of_danger_hold_it_before_any_model_is_asked(tmp_path: Path) -> No
         asyncio.run(work(at))
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
     assert agents.asked == []
+
+
+def test_reopened_it_puts_the_question_of_the_model_again_without_asking_one(
+    tmp_path: Path,
+) -> None:
+    agents = ScriptedAgents()
+
+    async def work(at: Desk) -> None:
+        first = (await at.begin("incident")).question
+        await at.say("After that I wanted to kill myself, and I still do.")
+        agents.reset()
+        again = await at.service.reopen(at.snapshot.id, reason="Called.", author="ann")
+        assert first is not None
+        assert again.question == replace(first, id="q2", turn=2)
+        assert agents.asked == []
+        at.snapshot = again
+        assert (await at.say("It was Sam.")).state is InterviewState.AWAITING
+
+    with desk(tmp_path, agents) as at:
+        asyncio.run(work(at))
 
 
 def test_no_rationale_of_a_model_leaves_the_service(tmp_path: Path) -> None:

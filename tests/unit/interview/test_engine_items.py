@@ -5,26 +5,28 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.unit.interview.built import PROTOCOLS, Desk, assessed, desk
+from tests.unit.interview.built import OPEN, PROTOCOLS, RIGHT, Desk, assessed, desk, lead
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
-from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker
-from ai_psychiatrist.domain.interview_items import ItemSource, UnansweredReason
+from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    EndReason,
+    InterviewState,
+    MessageSpeaker,
+    QuestionPurpose,
+)
+from ai_psychiatrist.domain.interview_items import Act, ItemSource, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, total_of
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
 PHQ8 = PROTOCOLS["phq8"]
 ANCHORS = [anchor.text for anchor in PHQ8.answers.anchors]
-
-
-async def every(at: Desk, *answers: str) -> InterviewSnapshot:
-    """Give the same answers again and again until the interview is over."""
-    turn = 0
-    while not at.snapshot.state.is_over:
-        await at.choose(answers[turn % len(answers)])
-        turn += 1
-    return at.snapshot
+SLEEP = PHQ8.items[Item.SLEEP]
+UNCLEAR = "three days and every day"
+HIGH = "I want to kill myself."
+MODERATE = "Sometimes I think everybody would be better off without me"
 
 
 def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: Path) -> None:
@@ -35,12 +37,12 @@ def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: 
         asked.append(at.question.item)
         await at.choose("Nearly every day")
         assert asked == [Item.SLEEP, Item.FAILURE]
+        await at.answer(RIGHT)
         return await at.service.make_report(at.snapshot.id)
 
     with desk(tmp_path) as at:
         report = asyncio.run(work(at))
-        sleep = at.outcome(Item.SLEEP)
-        kept = at.outcome(Item.TIRED)
+    sleep, kept = at.outcome(Item.SLEEP), at.outcome(Item.TIRED)
     assert report.state is InterviewState.DONE
     assert report.end_reason is EndReason.ALL_RESOLVED
     assert (sleep.score, sleep.source, sleep.answer_turn) == (1, ItemSource.ANSWER, 1)
@@ -56,157 +58,236 @@ def test_without_an_assessment_all_eight_are_asked_in_order(tmp_path: Path) -> N
     async def work(at: Desk) -> list[Item | None]:
         await at.begin()
         asked = []
-        while not at.snapshot.state.is_over:
+        while at.question.purpose is QuestionPurpose.ASK:
             asked.append(at.question.item)
             await at.choose("Not at all")
         return asked
 
     with desk(tmp_path) as at:
         assert asyncio.run(work(at)) == list(Item)
-        assert [outcome.score for outcome in at.snapshot.items] == [0] * 8
+        assert at.scores(*Item) == [0] * 8
         assert at.snapshot.spent.calls == 0
 
 
 def test_nothing_is_asked_when_nothing_is_unknown(tmp_path: Path) -> None:
     with desk(tmp_path) as at:
         snapshot = asyncio.run(at.begin(assessment=assessed()))
-    assert snapshot.state is InterviewState.DONE
-    assert snapshot.question is None
+    assert (snapshot.state, snapshot.question) == (InterviewState.DONE, None)
     assert snapshot.end_reason is EndReason.ALL_RESOLVED
 
 
 @pytest.mark.parametrize(("text", "score"), [(text, at) for at, text in enumerate(ANCHORS)])
-def test_each_frequency_has_its_score(text: str, score: int, tmp_path: Path) -> None:
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.TIRED))
-        await at.choose(text)
+def test_each_frequency_has_its_score_chosen_or_typed(
+    text: str, score: int, tmp_path: Path
+) -> None:
+    typed = f"Honestly, {text.lower()}."
+    at = lead(tmp_path, f"={text}", typed)
+    assert at.scores(*OPEN) == [score, score, None]
+    quote = at.outcome(Item.TIRED).quote
+    assert quote is not None
+    assert typed[quote.start : quote.end] == quote.text
+    assert text.lower() in quote.text
 
-    with desk(tmp_path) as at:
-        asyncio.run(work(at))
-        assert at.outcome(Item.TIRED).score == score
+
+def test_the_options_have_letters_and_a_refusal_has_its_own(tmp_path: Path) -> None:
+    lettered = lead(tmp_path).question.lettered
+    assert [(letter, one.text) for letter, one in lettered.items()] == [
+        *zip("abcd", ANCHORS, strict=True),
+        ("x", "I prefer not to say"),
+    ]
 
 
-def test_who_prefers_not_to_say_twice_stays_unknown_and_the_interview_ends(tmp_path: Path) -> None:
-    async def work(at: Desk) -> list[str]:
-        await at.begin(assessment=assessed(Item.SLEEP))
-        texts = []
-        while not at.snapshot.state.is_over:
-            texts.append(at.question.text)
-            await at.decline()
-        return texts
+@pytest.mark.parametrize(("reply", "score"), [("yes", 1), ("no", None), ("every day", None)])
+def test_a_bare_number_is_read_back_as_days(reply: str, score: int | None, tmp_path: Path) -> None:
+    at = lead(tmp_path, "3")
+    assert at.question.text == "Do you mean 3 of the 14 days?"
+    at = lead(tmp_path, "3", reply)
+    assert at.outcome(Item.SLEEP).score == score
 
-    with desk(tmp_path) as at:
-        texts = asyncio.run(work(at))
-        outcome = at.outcome(Item.SLEEP)
-    assert len(texts) == len(set(texts)) == 2
-    assert outcome.score is None
-    assert outcome.unknown_reason is UnansweredReason.DECLINED
+
+# Refusals.
+@pytest.mark.parametrize("refusal", ["=I prefer not to say", "I'd rather not say"])
+@pytest.mark.parametrize(
+    ("replies", "score"),
+    [
+        (["no"], None),
+        (["=No"], None),
+        (["No, not at all."], None),
+        (["not at all"], None),
+        (["I'd rather not say"], None),
+        (["the bus was late"], None),
+        (["yes", "no"], None),
+        (["=Yes", "=I prefer not to say"], None),
+        (["yes", "=Not at all"], 0),
+        (["yes", "three days", "yes"], 1),
+        (["yes", "three days", "no", "pass"], None),
+    ],
+)
+def test_what_is_refused_is_asked_again_once_at_the_end_after_a_yes(
+    refusal: str, replies: list[str], score: int | None, tmp_path: Path
+) -> None:
+    before = [refusal, "=Several days", "=Several days"]
+    at = lead(tmp_path, *before)
+    assert at.question.purpose is QuestionPurpose.ONCE_MORE
+    assert at.question.item is Item.SLEEP
+    at = lead(tmp_path, *before, *replies)
+    assert at.question.purpose is QuestionPurpose.REVIEW
+    outcome = at.outcome(Item.SLEEP)
+    assert (outcome.score, outcome.unknown_reason) == (
+        score,
+        UnansweredReason.DECLINED if score is None else None,
+    )
+    assert at.asks(Item.SLEEP) == 1 + (replies[0] in {"yes", "=Yes"})
+
+
+def test_who_refuses_everything_is_asked_whether_to_go_on_and_nothing_is_scored(
+    tmp_path: Path,
+) -> None:
+    at = lead(tmp_path, *["pass"] * 3, *["no"] * 3)
     assert at.snapshot.state is InterviewState.DONE
+    assert at.snapshot.end_reason is EndReason.ASKS_SPENT
+    assert {at.outcome(item).unknown_reason for item in OPEN} == {UnansweredReason.DECLINED}
+
+
+# What is not clear.
+def test_what_was_unclear_is_said_and_other_words_are_put(tmp_path: Path) -> None:
+    at = lead(tmp_path, UNCLEAR)
+    assert at.snapshot.notice == "I have “three days” and “every day”: which is it?"
+    assert (at.question.text, at.question.is_clarifying) == (SLEEP.clarifying, True)
+    kinds = [one.kind for one in at.question.options]
+    assert kinds == [AnswerKind.ANCHOR] * 4 + [AnswerKind.DECLINE]
+
+
+def test_what_stays_unclear_is_come_back_to_once_in_the_last_round(tmp_path: Path) -> None:
+    before = [UNCLEAR, UNCLEAR, "=Several days", "=Several days"]
+    at = lead(tmp_path, *before)
+    assert (at.question.item, at.asks(Item.SLEEP)) == (Item.SLEEP, 3)
+    assert at.question.text == SLEEP.second_ask
+    at = lead(tmp_path, *before, "=Nearly every day")
+    assert at.outcome(Item.SLEEP).score == 3
+    at = lead(tmp_path, *before, UNCLEAR, RIGHT)
+    assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
     assert at.snapshot.end_reason is EndReason.ASKS_SPENT
 
 
-def test_a_refused_item_is_come_back_to_only_at_the_end(tmp_path: Path) -> None:
-    async def work(at: Desk) -> list[Item | None]:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.TIRED, Item.MOVING))
-        asked = [at.question.item]
-        await at.decline()
-        asked.append(at.question.item)
-        await at.choose("Several days")
-        asked.append(at.question.item)
-        await at.choose("Several days")
-        asked.append(at.question.item)
-        await at.choose("More than half the days")
-        return asked
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param([UNCLEAR], id="ambiguous"),
+        pytest.param(["I would rather not say"], id="refusing"),
+        pytest.param(["My sister bought a red car."], id="off-topic"),
+        pytest.param(["three days", "no"], id="never-right"),
+        pytest.param(["three days", "no", "most days", "no", "yes"], id="never-right-and-yes"),
+        pytest.param([UNCLEAR, "My sister bought a red car.", "pass", "no"], id="mixed"),
+        pytest.param(["sorry, I meant three days"], id="correcting"),
+        pytest.param(["three days", "four days"], id="other-days"),
+    ],
+)
+def test_no_item_is_asked_more_than_three_times_and_the_interview_ends(
+    answers: list[str], tmp_path: Path
+) -> None:
+    async def work(at: Desk) -> Counter[Item | None]:
+        await at.begin()
+        chosen = Counter[Item | None]()
+        while not at.snapshot.state.is_over:
+            chosen[at.question.item] += at.question.text == PHQ8.conversation.choose
+            await at.say(answers[at.snapshot.turn % len(answers)])
+        return chosen
 
     with desk(tmp_path) as at:
-        assert asyncio.run(work(at)) == [Item.SLEEP, Item.TIRED, Item.MOVING, Item.SLEEP]
-        assert at.outcome(Item.SLEEP).score == 2
-        assert at.snapshot.end_reason is EndReason.ALL_RESOLVED
+        chosen = asyncio.run(work(at))
+    assert at.snapshot.turn <= 80
+    assert max(goal.asks for goal in at.snapshot.goals) <= 3
+    assert max(chosen.values()) <= 1
+    for outcome in at.snapshot.items:
+        assert outcome.score is None or outcome.confirmed_turn is not None
 
 
-def test_an_ambiguous_answer_gets_one_clarifying_question(tmp_path: Path) -> None:
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP))
-        await at.say("some")
-        assert at.question.is_clarifying
-        assert at.question.item is Item.SLEEP
-        await at.say("some")
-
-    with desk(tmp_path) as at:
-        asyncio.run(work(at))
-        outcome = at.outcome(Item.SLEEP)
-    assert at.snapshot.state is InterviewState.DONE
-    assert outcome.unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
-    assert outcome.score is None
+# The review.
+def review_of(at: Desk) -> list[str]:
+    """Return the lines in which the person sees what was noted."""
+    assert at.question.purpose is QuestionPurpose.REVIEW
+    return at.question.text.splitlines()[1:-1]
 
 
-def test_what_one_clarifying_question_left_unclear_is_not_asked_again(tmp_path: Path) -> None:
-    patient = PHQ8.model_copy(update={"stop": PHQ8.stop.model_copy(update={"max_asks": 3})})
-
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP))
-        await at.say("some")
-        await at.say("some")
-
-    with desk(tmp_path, protocols={"phq8": patient}) as at:
-        asyncio.run(work(at))
-    assert at.snapshot.state is InterviewState.DONE
-    assert at.snapshot.turn == 2
-
-
-def test_a_clear_answer_to_the_clarifying_question_scores(tmp_path: Path) -> None:
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP))
-        await at.say("some")
-        await at.choose("More than half the days")
-
-    with desk(tmp_path) as at:
-        asyncio.run(work(at))
-        assert at.outcome(Item.SLEEP).score == 2
-        assert at.outcome(Item.SLEEP).answer_turn == 2
-
-
-def test_free_text_scores_with_the_words_that_carry_it(tmp_path: Path) -> None:
-    said = "Honestly, nearly every day."
-
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP))
-        await at.say(said)
-
-    with desk(tmp_path) as at:
-        asyncio.run(work(at))
-        outcome = at.outcome(Item.SLEEP)
-    assert outcome.score == 3
-    assert outcome.quote is not None
-    assert said[outcome.quote.start : outcome.quote.end] == outcome.quote.text
-    assert "nearly every day" in outcome.quote.text
-
-
-def test_an_answer_that_leads_away_is_led_back(tmp_path: Path) -> None:
-    async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
-        first = at.question
-        await at.say("My sister bought a new car on Tuesday, a red one.")
-        assert at.question.item is Item.SLEEP
-        assert at.question.text != first.text
-        assert at.snapshot.notice == PHQ8.texts.redirect
-        assert at.snapshot.goals[0].asks == 2
-        again = await at.say("It has a radio and the seats are made of leather.")
-        assert again.question is not None
-        assert again.question.item is Item.MOVING
-        assert again.notice == ""
-
-    with desk(tmp_path) as at:
-        asyncio.run(work(at))
-        assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.OFF_TOPIC
+def test_at_the_end_the_person_sees_what_was_noted_and_nothing_that_is_for_the_operator(
+    tmp_path: Path,
+) -> None:
+    at = lead(tmp_path, "=Several days", "most days", "yes", "pass", "no")
+    assert review_of(at) == [
+        "Sleep: Several days",
+        "Energy: More than half the days (you said: “most days”)",
+        "Slowed or restless: no answer",
+    ]
+    assert at.question.text.startswith("That was my last question.")
+    assert [(one.text, one.kind) for one in at.question.options] == [
+        ("No, it is right so", AnswerKind.CONFIRM),
+        ("Change: Sleep", AnswerKind.ITEM),
+        ("Change: Energy", AnswerKind.ITEM),
+        ("Change: Slowed or restless", AnswerKind.ITEM),
+    ]
+    said = " ".join(one.text.lower() for one in at.snapshot.messages)
+    assert not any(word in said for word in ("score", "total", "severity", "depress"))
 
 
 @pytest.mark.parametrize(
+    "reply", [RIGHT, "no", "no thanks", "that's all fine, thank you", "it is right so", "stop"]
+)
+def test_the_review_is_answered_once_and_the_interview_ends(reply: str, tmp_path: Path) -> None:
+    at = lead(tmp_path, *["=Several days"] * 3, reply)
+    assert at.snapshot.end_reason is EndReason.ALL_RESOLVED
+    assert (at.snapshot.state, at.snapshot.notice) == (InterviewState.DONE, PHQ8.texts.closing)
+    assert at.scores(*OPEN) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("replies", "score", "turn"),
+    [
+        (["=Change: Sleep", "=Nearly every day"], 3, 5),
+        (["=Change: Sleep", "every day", "yes"], 3, 5),
+        (["I'd like to change my sleep", "every day", "yes"], 3, 5),
+        (["yes", "sleep", "=Nearly every day"], 3, 6),
+        (["three days", "sleep", "=Nearly every day"], 3, 6),
+        (["sleep was every day", "yes"], 3, 4),
+        (["no wait, sleep was every day", "yes"], 3, 4),
+        (["sleep was every day", "no", "=Not at all"], 0, 6),
+    ],
+)
+def test_what_was_noted_may_be_changed_and_both_versions_are_kept(
+    replies: list[str], score: int, turn: int, tmp_path: Path
+) -> None:
+    at = lead(tmp_path, *["=Several days"] * 3, *replies)
+    assert review_of(at)[0].startswith(f"Sleep: {ANCHORS[score]}")
+    sleep = at.outcome(Item.SLEEP)
+    assert (sleep.score, sleep.answer_turn) == (score, turn)
+    assert sleep.said[0].words == "Several days"
+    assert at.scores(Item.TIRED, Item.MOVING) == [1, 1]
+
+
+def test_an_item_may_be_changed_at_any_time_and_only_one_that_was_answered(
+    tmp_path: Path,
+) -> None:
+    async def work(at: Desk) -> None:
+        await at.begin(assessment=assessed(*OPEN))
+        with pytest.raises(InputError) as error:
+            await at.send(change=Item.SLEEP)
+        assert error.value.field == "change"
+        await at.answer("=Several days")
+        await at.send(change=Item.SLEEP)
+        asked = [at.question.item]
+        await at.answer("=Not at all")
+        assert [*asked, at.question.item] == [Item.SLEEP, Item.TIRED]
+
+    with desk(tmp_path) as at:
+        asyncio.run(work(at))
+        assert at.scores(*OPEN) == [0, None, None]
+
+
+# Danger.
+@pytest.mark.parametrize(
     ("said", "category"),
     [
-        pytest.param(
-            "I want to kill myself.", RiskCategory.SUICIDAL_IDEATION, id="suicidal-thoughts"
-        ),
+        pytest.param(HIGH, RiskCategory.SUICIDAL_IDEATION, id="suicidal-thoughts"),
         pytest.param(
             "Nearly every day. I have been cutting myself at night.",
             RiskCategory.SELF_HARM,
@@ -217,30 +298,81 @@ def test_an_answer_that_leads_away_is_led_back(tmp_path: Path) -> None:
             RiskCategory.SUICIDAL_IDEATION,
             id="behind-a-speaker-label",
         ),
+        pytest.param("My husband beats me every night.", RiskCategory.ABUSE, id="violence"),
     ],
 )
-def test_signs_of_danger_hold_the_interview_in_the_same_turn(
+def test_grave_danger_holds_the_interview_and_one_reply_is_kept(
     said: str, category: RiskCategory, tmp_path: Path
 ) -> None:
     async def work(at: Desk) -> InterviewSnapshot:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
-        await at.say(said)
+        await at.begin(assessment=assessed(*OPEN))
+        held = await at.say(said)
+        is_violence = category is RiskCategory.ABUSE
+        assert held.notice == (PHQ8.safety.violence if is_violence else PHQ8.safety.hold)
+        assert (at.question.purpose, at.question.options) == (QuestionPurpose.LAST_WORD, ())
+        with pytest.raises(RequestConflict):
+            await at.send(change=Item.SLEEP)
+        await at.say("yes, three days, please go on")
         return await at.service.make_report(at.snapshot.id)
 
     with desk(tmp_path) as at:
         report = asyncio.run(work(at))
-        held = at.snapshot
-        outcomes = (at.outcome(Item.SLEEP), at.outcome(Item.MOVING))
-    assert held.state is InterviewState.SAFETY_HOLD
-    assert held.question is None
-    assert held.notice == PHQ8.safety.hold
+    held = at.snapshot
+    assert held.state is report.state is InterviewState.SAFETY_HOLD
+    assert held.end_reason is report.end_reason is EndReason.SAFETY
+    assert (held.question, held.notice) == (None, PHQ8.safety.kept)
     assert held.danger is not None
     assert held.danger.level is RiskLevel.HIGH
     assert category in held.danger.categories
-    assert outcomes[0].unknown_reason is UnansweredReason.SAFETY_HOLD
-    assert outcomes[1].unknown_reason is UnansweredReason.NOT_ASKED
-    assert report.end_reason is EndReason.SAFETY
-    assert report.danger == held.danger
+    assert held.messages[-2].text == "yes, three days, please go on"
+    assert at.scores(*OPEN) == [None] * 3
+    reasons = [at.outcome(item).unknown_reason for item in OPEN[:2]]
+    assert reasons == [UnansweredReason.SAFETY_HOLD, UnansweredReason.NOT_ASKED]
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "purpose", "scores"),
+    [
+        ([], f"Most days. {MODERATE}", QuestionPurpose.READ_BACK, [None, None, None]),
+        ([], MODERATE, QuestionPurpose.ASK, [None, None, None]),
+        (["three days"], MODERATE, QuestionPurpose.READ_BACK, [None, None, None]),
+        (["three days"], f"Every day. {MODERATE}", QuestionPurpose.READ_BACK, [None] * 3),
+        (["stop"], MODERATE, QuestionPurpose.ASK, [None, None, None]),
+        (["=Several days"] * 3, MODERATE, QuestionPurpose.REVIEW, [1, 1, 1]),
+    ],
+)
+def test_after_moderate_danger_it_goes_on_only_when_that_is_accepted(
+    before: list[str],
+    said: str,
+    purpose: QuestionPurpose,
+    scores: list[int | None],
+    tmp_path: Path,
+) -> None:
+    at = lead(tmp_path, *before, said)
+    assert (at.snapshot.state, at.question.purpose) == (
+        InterviewState.SAFETY_HOLD,
+        QuestionPurpose.GO_ON,
+    )
+    assert at.snapshot.notice == PHQ8.safety.hold
+    for reply in ("no", "three days", "=No"):
+        refused = lead(tmp_path, *before, said, reply)
+        assert (refused.snapshot.state, refused.snapshot.question) == (
+            InterviewState.SAFETY_HOLD,
+            None,
+        )
+    for reply in ("yes", "=Yes"):
+        on = lead(tmp_path, *before, said, reply)
+        assert (on.snapshot.state, on.question.purpose) == (InterviewState.AWAITING, purpose)
+        assert (on.snapshot.end_reason, on.scores(*OPEN)) == (None, scores)
+        assert on.asks(Item.SLEEP) == 1
+        assert on.snapshot.danger is not None
+
+
+def test_a_frequency_beside_danger_counts_only_once_it_was_confirmed(tmp_path: Path) -> None:
+    at = lead(tmp_path, "three days", f"Every day. {MODERATE}", "yes", "yes")
+    sleep = at.outcome(Item.SLEEP)
+    assert (sleep.score, sleep.answer_turn, sleep.confirmed_turn) == (3, 2, 4)
+    assert Act.DANGER in {one.act for one in sleep.said}
 
 
 @pytest.mark.parametrize("protocol", ["phq8", "incident"])
@@ -259,8 +391,7 @@ def test_what_is_denied_or_past_and_over_holds_nothing(
     said: str, protocol: str, tmp_path: Path
 ) -> None:
     async def work(at: Desk) -> None:
-        unknown = assessed(Item.SLEEP, Item.MOVING) if protocol == "phq8" else None
-        await at.begin(protocol, assessment=unknown)
+        await at.begin(protocol, assessment=assessed(*OPEN) if protocol == "phq8" else None)
         await at.say(said)
 
     with desk(tmp_path, ScriptedAgents()) as at:
@@ -269,59 +400,31 @@ def test_what_is_denied_or_past_and_over_holds_nothing(
         assert at.snapshot.danger is None
 
 
+# The end.
 def test_who_stops_ends_it_and_what_is_open_stays_unknown(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.SLEEP, Item.TIRED, Item.MOVING))
+        await at.begin(assessment=assessed(*OPEN))
         await at.choose("Several days")
         await at.stop()
 
     with desk(tmp_path) as at:
         asyncio.run(work(at))
-        reasons = [at.outcome(item).unknown_reason for item in (Item.TIRED, Item.MOVING)]
-    assert at.snapshot.state is InterviewState.DONE
-    assert at.snapshot.end_reason is EndReason.STOPPED
-    assert reasons == [UnansweredReason.NOT_ANSWERED, UnansweredReason.NOT_ASKED]
+    reasons = [at.outcome(item).unknown_reason for item in OPEN]
+    assert (at.snapshot.state, at.snapshot.end_reason) == (InterviewState.DONE, EndReason.STOPPED)
+    assert reasons == [None, UnansweredReason.NOT_ANSWERED, UnansweredReason.NOT_ASKED]
     assert at.outcome(Item.SLEEP).score == 1
-
-
-@pytest.mark.parametrize(
-    "answers",
-    [
-        pytest.param(["some"], id="ambiguous"),
-        pytest.param(["I would rather not say"], id="refusing"),
-        pytest.param(["My sister bought a red car."], id="off-topic"),
-        pytest.param(["😀", "???"], id="no-words"),
-        pytest.param(["some", "My sister bought a red car.", "pass"], id="mixed"),
-    ],
-)
-def test_no_item_is_asked_more_than_twice_and_no_wording_comes_twice(
-    answers: list[str], tmp_path: Path
-) -> None:
-    async def work(at: Desk) -> tuple[list[str], Counter[Item | None]]:
-        await at.begin()
-        texts, items = [], Counter[Item | None]()
-        while not at.snapshot.state.is_over:
-            texts.append(at.question.text)
-            items[at.question.item] += 1
-            await at.say(answers[len(texts) % len(answers)])
-        return texts, items
-
-    with desk(tmp_path) as at:
-        texts, items = asyncio.run(work(at))
-    assert len(texts) == len(set(texts)) <= PHQ8.stop.max_turns
-    assert max(items.values()) <= 2
-    assert all(outcome.score is None for outcome in at.snapshot.items)
 
 
 def test_the_introduction_is_said_once_and_the_closing_at_the_end(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         first = await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
         assert first.notice == PHQ8.texts.introduction
-        assert (await at.choose("Several days")).notice == ""
-        assert (await at.choose("Several days")).notice == PHQ8.texts.closing
+        for said in ("=Several days", "=Several days"):
+            assert (await at.answer(said)).notice == ""
+        assert (await at.answer(RIGHT)).notice == PHQ8.texts.closing
 
     with desk(tmp_path) as at:
         asyncio.run(work(at))
-        speakers = [message.speaker for message in at.snapshot.messages]
-    assert speakers.count(MessageSpeaker.PARTICIPANT) == 2
+    speakers = [message.speaker for message in at.snapshot.messages]
+    assert speakers.count(MessageSpeaker.PARTICIPANT) == 3
     assert len({message.id for message in at.snapshot.messages}) == len(speakers)

@@ -142,7 +142,12 @@ _INTERVIEWS = st.builds(
     progress=...,
     drift=...,
     end_reason=...,
-    danger=...,
+    behind=...,
+    proposals=...,
+    corrections=...,
+    acts=...,
+    asked_again=...,
+    dangers=...,
     danger_readings=...,
     failure=...,
     spent=...,
@@ -224,7 +229,7 @@ def test_what_is_deleted_leaves_nothing_behind(store: InterviewStore, tmp_path: 
     assert not any(one in at_rest(tmp_path) for one in written)
     assert id_hash(gone.id).encode() not in at_rest(tmp_path)
     assert store.known(gone.id, "k1") is None
-    assert [row.id for row in store.list()] == [kept.id]
+    assert [row.interview_id for row in store.list()] == [kept.id]
 
 
 def test_answers_are_never_changed(store: InterviewStore, tmp_path: Path) -> None:
@@ -255,13 +260,16 @@ def test_a_broken_row_hides_no_other(
     with closing(sqlite3.connect(tmp_path / "state" / "store.sqlite")) as other, other:
         change = "UPDATE interviews SET body = ? WHERE id_hash = ?"
         other.execute(change, (body, id_hash(broken.id)))
-    assert {row.id: row.is_readable for row in store.list()} == {whole.id: True, broken.id: False}
+    assert {row.interview_id: row.is_readable for row in store.list()} == {
+        whole.id: True,
+        broken.id: False,
+    }
     with pytest.raises(ArtifactMismatch) as error:
         store.load(broken.id)
     assert SECRET not in str(error.value)
     assert error.value.__cause__ is None
     store.delete(broken.id)
-    assert [row.id for row in store.list()] == [whole.id]
+    assert [row.interview_id for row in store.list()] == [whole.id]
 
 
 def test_the_file_holds_neither_words_nor_ids_nor_keys_of_answers(
@@ -272,7 +280,7 @@ def test_the_file_holds_neither_words_nor_ids_nor_keys_of_answers(
     store.save(following(kept), answer=taken("SECRET-KEY"), finished_key="SECRET-KEY")
     assert store.load(kept.id).inputs == {"summary": SECRET}
     assert store.known(kept.id, "SECRET-KEY") is not None
-    assert store.list()[0].id == kept.id
+    assert store.list()[0].interview_id == kept.id
     for hidden in (SECRET, kept.id, "SECRET-KEY"):
         assert hidden.encode() not in at_rest(tmp_path)
 
@@ -450,7 +458,7 @@ def test_what_was_kept_long_enough_is_not_there_any_more(tmp_path: Path) -> None
         with refused("interview_not_found"):
             store.load(old.id)
         assert store.load(used.id) == used
-        assert [one.id for one in store.list()] == [used.id]
+        assert [one.interview_id for one in store.list()] == [used.id]
         assert store.store.sweep().counts == {"interviews_hidden": 1}
         clock.days = 8
         store.store.sweep()

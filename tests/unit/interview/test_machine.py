@@ -11,7 +11,7 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview import InterviewState, QuestionPurpose
 from ai_psychiatrist.interview.engine.steps import leave
 from ai_psychiatrist.interview.machine import TABLE, Event
 from ai_psychiatrist.interview.machine_documentation import machine_table
@@ -56,7 +56,7 @@ async def _done(at: Desk, _: ScriptedAgents) -> None:
 
 async def _held(at: Desk, _: ScriptedAgents) -> None:
     await at.begin("phq8")
-    await at.say("I want to kill myself.")
+    await at.say("Sometimes I think everybody would be better off without me")
 
 
 WAYS: dict[InterviewState, Way] = {
@@ -84,9 +84,11 @@ async def happen(at: Desk, event: Event) -> object:
             return await at.service.retry(at.snapshot.id)
         case Event.REPORT:
             return await at.service.make_report(at.snapshot.id)
+        case Event.REOPEN:
+            return await at.service.reopen(at.snapshot.id, reason="Called.", author="ann")
 
 
-@pytest.mark.parametrize("event", Event)
+@pytest.mark.parametrize("event", [one for one in Event if one is not Event.REOPEN])
 @pytest.mark.parametrize("state", WAYS)
 def test_every_state_takes_the_events_of_the_table_and_refuses_the_others(
     state: InterviewState, event: Event, tmp_path: Path
@@ -112,6 +114,30 @@ def test_every_state_takes_the_events_of_the_table_and_refuses_the_others(
         asyncio.run(work(at))
 
 
+@pytest.mark.parametrize("state", WAYS)
+def test_an_operator_reopens_what_is_held_and_nothing_else(
+    state: InterviewState, tmp_path: Path
+) -> None:
+    agents = ScriptedAgents()
+
+    async def work(at: Desk) -> None:
+        await WAYS[state](at, agents)
+        stored = at.store.load(at.snapshot.id)
+        asking = at.service.reopen(at.snapshot.id, reason="called", author="somebody")
+        if state is not InterviewState.SAFETY_HOLD:
+            with pytest.raises(RequestConflict):
+                await asking
+            return
+        reopened = await asking
+        assert reopened.state is InterviewState.AWAITING
+        assert reopened.question is not None
+        assert reopened.question.purpose is QuestionPurpose.ASK
+        assert (reopened.end_reason, reopened.dangers) == (None, stored.dangers)
+
+    with desk(tmp_path, agents) as at:
+        asyncio.run(work(at))
+
+
 def test_every_state_can_be_reached_and_goes_on_or_is_the_end() -> None:
     reached = {state for one in TABLE.values() for state in one.leads_to}
     assert reached | {InterviewState.PREPARING} == set(InterviewState)
@@ -120,7 +146,7 @@ def test_every_state_can_be_reached_and_goes_on_or_is_the_end() -> None:
         for state in InterviewState
         if all(one.leads_to == (state,) for (at, _), one in TABLE.items() if at is state)
     }
-    assert ends == {InterviewState.DONE, InterviewState.SAFETY_HOLD}
+    assert ends == {InterviewState.DONE}
 
 
 def test_the_document_shows_the_table() -> None:

@@ -1,50 +1,47 @@
-"""Unclear answers about items: what a model may make of them, and what only the person may."""
+"""Answers in words: what is read of them, by rules or by a model, is read back before it counts."""
 
 import asyncio
 import tomllib
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.unit.interview.built import Desk, assessed, desk
+from tests.unit.interview.built import PROTOCOLS, RIGHT, Desk, assessed, desk, lead
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState
-from ai_psychiatrist.domain.interview_items import Proposal, ProposalOutcome, UnansweredReason
+from ai_psychiatrist.domain.interview import AnswerKind, EndReason, InterviewState, QuestionPurpose
+from ai_psychiatrist.domain.interview_items import (
+    Act,
+    Proposal,
+    ProposalOutcome,
+    ProposalSource,
+    UnansweredReason,
+)
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
 from ai_psychiatrist.interview.service import InterviewLimits
 
-SAID: Final = "I was worn to the bone about nine days, give or take the odd good morning."
-NINE: Final = {"frequency": "more_than_half_the_days", "words": "about nine days"}
+PHQ8 = PROTOCOLS["phq8"]
+BY_RULES: Final = "Well, it was most days."
+BY_MODEL: Final = "I was worn to the bone, as good as ever."
+TAKEN: Final = {"frequency": "more_than_half_the_days", "words": "worn to the bone"}
 ODD: Final = tomllib.loads(
     (Path(__file__).parents[2] / "data" / "odd_answers.toml").read_text(encoding="utf-8")
 )
-CONFIRMING: Final = (
-    'So that I note it rightly for the last two weeks: shall I put down "More than half the days"?'
-)
-
-Work = Callable[[Desk], Coroutine[Any, Any, None]]
+SOURCES = pytest.mark.parametrize("said", [BY_RULES, BY_MODEL], ids=["rules", "model"])
 
 
-def lead(
-    work: Work,
+def about_energy(
     folder: Path,
-    *replies: object,
+    *said: str,
+    replies: tuple[object, ...] = (TAKEN,),
     agents: ScriptedAgents | None = None,
     limits: InterviewLimits | None = None,
 ) -> tuple[Desk, ScriptedAgents]:
     """Lead an interview whose only open item is energy."""
     asked = agents or ScriptedAgents({"match_frequency": replies})
-
-    async def sit(at: Desk) -> None:
-        await at.begin(assessment=assessed(Item.TIRED))
-        await work(at)
-
-    with desk(folder, asked, limits=limits) as at:
-        asyncio.run(sit(at))
-    return at, asked
+    return lead(folder, *said, unknown=(Item.TIRED,), agents=asked, limits=limits), asked
 
 
 def only_proposal(at: Desk) -> Proposal:
@@ -52,18 +49,11 @@ def only_proposal(at: Desk) -> Proposal:
     return proposal
 
 
-def saying(*answers: str) -> Work:
-    async def work(at: Desk) -> None:
-        for answer in answers:
-            await at.say(answer)
-
-    return work
-
-
-def test_person_is_asked_in_the_words_of_the_protocol(tmp_path: Path) -> None:
-    at, agents = lead(saying(SAID), tmp_path, NINE)
-    assert at.question.text == CONFIRMING
-    assert at.question.is_clarifying
+@SOURCES
+def test_what_is_read_is_read_back_in_the_words_of_the_protocol(said: str, tmp_path: Path) -> None:
+    at, agents = about_energy(tmp_path, said)
+    assert at.question.text == "I noted: More than half the days. Is that right?"
+    assert at.question.purpose is QuestionPurpose.READ_BACK
     assert [(option.text, option.kind) for option in at.question.options] == [
         ("Yes", AnswerKind.CONFIRM),
         ("No", AnswerKind.REJECT),
@@ -73,131 +63,155 @@ def test_person_is_asked_in_the_words_of_the_protocol(tmp_path: Path) -> None:
         ("I prefer not to say", AnswerKind.DECLINE),
     ]
     assert at.outcome(Item.TIRED).score is None
-    proposal = only_proposal(at)
+    proposal, is_model = only_proposal(at), said == BY_MODEL
     assert (proposal.outcome, proposal.score, proposal.turn) == (ProposalOutcome.OPEN, 2, 1)
-    assert at.snapshot.spent.calls == agents.count("match_frequency") == 1
+    assert proposal.source is (ProposalSource.MODEL if is_model else ProposalSource.RULES)
+    assert at.snapshot.spent.calls == agents.count("match_frequency") == is_model
+    assert at.outcome(Item.TIRED).said[0].source is proposal.source
 
 
-@pytest.mark.parametrize("reply", ["Yes", "yes.", "Yeah, that's right", "Yes please", "correct"])
-def test_what_is_confirmed_scores_with_the_words_of_the_answer(reply: str, tmp_path: Path) -> None:
-    at, _ = lead(saying(SAID, reply), tmp_path, NINE)
-    outcome = at.outcome(Item.TIRED)
-    assert (outcome.score, outcome.answer_turn, outcome.confirmed_turn) == (2, 1, 2)
-    assert outcome.quote is not None
-    assert SAID[outcome.quote.start : outcome.quote.end] == outcome.quote.text == "about nine days"
-    assert only_proposal(at).outcome is ProposalOutcome.CONFIRMED
-    assert only_proposal(at).settled_turn == 2
-    assert at.snapshot.end_reason is EndReason.ALL_RESOLVED
-
-
+@SOURCES
 @pytest.mark.parametrize(
     "reply",
     [
-        "No",
-        "no.",
-        "not at all",
-        "never",
-        "Yes?",
-        "yes and no",
-        "Yes, but I guess less",
-        "I suppose",
-        "ok",
-        "sure",
-        "whatever you think",
-        "ja",
-        "put down 2",
-        "the kettle is on",
-        "👍",
-        "yes " * 400,
+        *("=Yes", "Yes", "yes.", "Yeah, that's right", "Yes please", "correct", "ok", "sure"),
+        *("yh", "👍", "exactly", "yes, more than half the days", "That is correct.", "most days"),
     ],
 )
-def test_anything_else_gives_no_score_and_the_four_frequencies(reply: str, tmp_path: Path) -> None:
-    at, agents = lead(saying(SAID, reply), tmp_path, NINE)
+def test_a_yes_counts_with_the_words_of_the_answer_and_stands_beside_it(
+    said: str, reply: str, tmp_path: Path
+) -> None:
+    at, _ = about_energy(tmp_path, said, reply)
+    outcome = at.outcome(Item.TIRED)
+    assert (outcome.score, outcome.answer_turn, outcome.confirmed_turn) == (2, 1, 2)
+    assert outcome.quote is not None
+    assert said[outcome.quote.start : outcome.quote.end] == outcome.quote.text
+    assert (only_proposal(at).outcome, only_proposal(at).settled_turn) == (
+        ProposalOutcome.CONFIRMED,
+        2,
+    )
+    assert at.question.purpose is QuestionPurpose.REVIEW
+
+
+@SOURCES
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("=No", "No", "no.", "nope", "👎", "that's wrong", "yes and no", "Yes, but I guess less"),
+        *("whatever you think", "ja", "the kettle is on", "yes " * 400),
+    ],
+)
+def test_anything_but_a_yes_asks_for_one_of_the_four(said: str, reply: str, tmp_path: Path) -> None:
+    at, agents = about_energy(tmp_path, said, reply)
     assert at.outcome(Item.TIRED).score is None
     assert only_proposal(at).outcome is ProposalOutcome.NOT_CONFIRMED
-    assert "roughly how many were you drained on" in at.question.text
+    assert at.question.text == PHQ8.conversation.choose
     kinds = [option.kind for option in at.question.options]
     assert kinds == [AnswerKind.ANCHOR] * 4 + [AnswerKind.DECLINE]
-    assert agents.count("match_frequency") == 1
+    assert agents.count("match_frequency") == (said == BY_MODEL)
+    at, _ = about_energy(tmp_path, said, reply, "=Several days", RIGHT)
+    assert (at.outcome(Item.TIRED).score, at.snapshot.end_reason) == (1, EndReason.ALL_RESOLVED)
 
 
-def test_offered_answers_to_the_confirming_question(tmp_path: Path) -> None:
-    for text, score, reason, outcome in (
-        ("Yes", 2, None, ProposalOutcome.CONFIRMED),
-        ("No", None, UnansweredReason.AMBIGUOUS_ANSWER, ProposalOutcome.NOT_CONFIRMED),
-        ("Not at all", 0, None, ProposalOutcome.NOT_CONFIRMED),
-        ("Nearly every day", 3, None, ProposalOutcome.NOT_CONFIRMED),
-        ("I prefer not to say", None, UnansweredReason.DECLINED, ProposalOutcome.NOT_CONFIRMED),
-    ):
-
-        async def work(at: Desk, text: str = text) -> None:
-            await at.say(SAID)
-            await at.choose(text)
-
-        (tmp_path / text).mkdir()
-        at, _ = lead(work, tmp_path / text, NINE)
-        found = at.outcome(Item.TIRED)
-        assert (found.score, found.unknown_reason) == (score, reason)
-        assert only_proposal(at).outcome is outcome
-        assert found.confirmed_turn == (2 if text == "Yes" else None)
+def test_a_person_who_denies_again_and_again_is_asked_for_one_of_the_four_once(
+    tmp_path: Path,
+) -> None:
+    at = lead(tmp_path, *["most days", "no"] * 2, unknown=(Item.TIRED, Item.MOVING))
+    assert at.question.text != PHQ8.conversation.choose
+    assert at.scores(Item.TIRED) == [None]
 
 
+@SOURCES
 @pytest.mark.parametrize(
-    ("reply", "score", "outcome"),
+    ("reply", "score", "turn"),
     [
-        ("several days", 1, ProposalOutcome.NOT_CONFIRMED),
-        ("four days", 1, ProposalOutcome.NOT_CONFIRMED),
-        ("yes, more than half the days", 2, ProposalOutcome.CONFIRMED),
+        ("=Nearly every day", 3, 2),
+        ("nearly every day", 3, 2),
+        ("no, several days", 1, 2),
+        ("three days", None, None),
+        ("=I prefer not to say", None, 2),
+        ("nearly every day?", None, None),
     ],
 )
-def test_a_plain_frequency_in_reply_is_the_person_s_own(
-    reply: str, score: int, outcome: ProposalOutcome, tmp_path: Path
+def test_another_answer_replaces_it_and_is_read_back_itself_where_it_is_read(
+    said: str, reply: str, score: int | None, turn: int | None, tmp_path: Path
 ) -> None:
-    at, _ = lead(saying(SAID, reply), tmp_path, NINE)
-    found = at.outcome(Item.TIRED)
-    assert (found.score, found.answer_turn, found.confirmed_turn) == (score, 2, None)
-    assert only_proposal(at).outcome is outcome
+    at, _ = about_energy(tmp_path, said, reply)
+    outcome = at.outcome(Item.TIRED)
+    assert (outcome.score, outcome.confirmed_turn) == (score, None)
+    if turn is not None:
+        assert outcome.answer_turn == turn
+    assert at.snapshot.proposals[0].outcome is not ProposalOutcome.OPEN
+    if reply == "three days":
+        assert at.question.text == "I noted: Several days. Is that right?"
+        at, _ = about_energy(tmp_path, said, reply, "yes")
+        assert (at.outcome(Item.TIRED).score, at.outcome(Item.TIRED).answer_turn) == (1, 2)
 
 
-def test_danger_in_the_reply_holds_the_interview(tmp_path: Path) -> None:
-    at, _ = lead(saying(SAID, "Yes, and I want to kill myself."), tmp_path, NINE)
+def test_danger_in_the_reply_holds_the_interview_and_counts_nothing(tmp_path: Path) -> None:
+    at, _ = about_energy(tmp_path, BY_MODEL, "Yes, and I want to kill myself.")
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
     assert at.outcome(Item.TIRED).score is None
     assert only_proposal(at).outcome is ProposalOutcome.OPEN
 
 
 @pytest.mark.parametrize(
-    ("reply", "outcome", "failure", "calls"),
+    ("reply", "outcome", "failure"),
     [
-        ({"frequency": "unclear", "words": ""}, ProposalOutcome.UNCLEAR, None, 1),
-        (NINE | {"words": "about ten days"}, ProposalOutcome.NOT_GROUNDED, None, 1),
-        (NINE | {"words": "on how many days"}, ProposalOutcome.NOT_GROUNDED, None, 1),
-        (NINE | {"words": ""}, ProposalOutcome.NOT_GROUNDED, None, 1),
-        (NINE | {"words": "nine " * 1_500}, ProposalOutcome.NOT_GROUNDED, None, 1),
-        (FailureCode.REQUEST_REFUSED, ProposalOutcome.FAILED, FailureCode.REQUEST_REFUSED, 1),
-        (FailureCode.OUTPUT_REJECTED, ProposalOutcome.FAILED, FailureCode.OUTPUT_REJECTED, 1),
+        ({"frequency": "unclear", "words": ""}, ProposalOutcome.UNCLEAR, None),
+        (TAKEN | {"words": "about ten days"}, ProposalOutcome.NOT_GROUNDED, None),
+        (TAKEN | {"words": "on how many days"}, ProposalOutcome.NOT_GROUNDED, None),
+        (TAKEN | {"words": ""}, ProposalOutcome.NOT_GROUNDED, None),
+        (TAKEN | {"words": "nine " * 1_500}, ProposalOutcome.NOT_GROUNDED, None),
+        (FailureCode.REQUEST_REFUSED, ProposalOutcome.FAILED, FailureCode.REQUEST_REFUSED),
+        (FailureCode.OUTPUT_REJECTED, ProposalOutcome.FAILED, FailureCode.OUTPUT_REJECTED),
     ],
 )
 def test_without_a_grounded_reading_it_goes_on_as_without_a_model(
-    reply: object,
-    outcome: ProposalOutcome,
-    failure: FailureCode | None,
-    calls: int,
-    tmp_path: Path,
+    reply: object, outcome: ProposalOutcome, failure: FailureCode | None, tmp_path: Path
 ) -> None:
-    at, agents = lead(saying(SAID, "it varies"), tmp_path, reply, NINE)
+    at, agents = about_energy(tmp_path, BY_MODEL, replies=(reply, TAKEN))
+    alone = lead(tmp_path, BY_MODEL, unknown=(Item.TIRED,))
     found = only_proposal(at)
     assert (found.outcome, found.failure, found.quote) == (outcome, failure, None)
-    assert agents.count("match_frequency") == at.snapshot.spent.calls == calls
-    assert at.outcome(Item.TIRED).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
-    assert at.snapshot.end_reason is EndReason.ASKS_SPENT
+    assert agents.count("match_frequency") == at.snapshot.spent.calls == 1
+    assert at.snapshot.messages == alone.snapshot.messages
+    assert at.question == alone.question
+    assert at.outcome(Item.TIRED) == alone.outcome(Item.TIRED)
+
+
+@pytest.mark.parametrize(
+    ("act", "purpose", "asks", "reason"),
+    [
+        ("stop", QuestionPurpose.CONFIRM_STOP, 1, UnansweredReason.NOT_ANSWERED),
+        ("question", QuestionPurpose.ASK, 1, UnansweredReason.NOT_ANSWERED),
+        ("nothing_yet", QuestionPurpose.ASK, 1, UnansweredReason.NOT_ANSWERED),
+        ("pause", QuestionPurpose.ASK, 1, UnansweredReason.NOT_ANSWERED),
+        ("refusal", QuestionPurpose.ONCE_MORE, 1, UnansweredReason.DECLINED),
+    ],
+)
+def test_what_a_model_takes_a_message_for_is_done_and_recorded(
+    act: str,
+    purpose: QuestionPurpose,
+    asks: int,
+    reason: UnansweredReason,
+    tmp_path: Path,
+) -> None:
+    reply = {"frequency": "unclear", "words": "", "act": act}
+    at, _ = about_energy(tmp_path, "Blimey, the kettle is on.", replies=(reply,))
+    assert (at.question.purpose, at.asks(Item.TIRED)) == (purpose, asks)
+    assert at.outcome(Item.TIRED).unknown_reason is reason
+    assert (at.snapshot.state is InterviewState.PAUSED) is (act == "pause")
+    (spoken,) = at.snapshot.acts
+    assert spoken.act is (Act.FRAGMENT if act == "nothing_yet" else Act(act))
+    assert spoken.source is ProposalSource.MODEL
 
 
 def test_spent_budget_asks_no_model(tmp_path: Path) -> None:
-    at, _ = lead(saying(SAID), tmp_path, NINE, limits=InterviewLimits(max_calls=0))
+    at, _ = about_energy(tmp_path, BY_MODEL, limits=InterviewLimits(max_calls=0))
     assert only_proposal(at).failure is FailureCode.CALL_BUDGET_SPENT
     assert at.snapshot.spent.calls == 0
-    assert "roughly how many were you drained on" in at.question.text
+    assert at.question.purpose is QuestionPurpose.ASK
 
 
 def test_late_model_is_not_waited_for(tmp_path: Path) -> None:
@@ -206,47 +220,37 @@ def test_late_model_is_not_waited_for(tmp_path: Path) -> None:
             await asyncio.Event().wait()
 
     limits = InterviewLimits(turn_timeout_seconds=0.01)
-    at, _ = lead(saying(SAID), tmp_path, agents=Late(), limits=limits)
+    at, _ = about_energy(tmp_path, BY_MODEL, agents=Late(), limits=limits)
     assert only_proposal(at).failure is FailureCode.DEADLINE_EXCEEDED
-    assert "roughly how many were you drained on" in at.question.text
+    assert at.question.purpose is QuestionPurpose.ASK
 
 
 @pytest.mark.parametrize(
-    "answer", ["nearly every day", "four days", "pass", "my cat is asleep", "no", "I want to die."]
+    "answer",
+    [
+        *("nearly every day", "four days", "pass", "no", "=Several days", "I want to die."),
+        *("hi", "brb", "stop", "who reads this?", "👍"),
+    ],
 )
 def test_what_the_rules_read_asks_no_model(answer: str, tmp_path: Path) -> None:
-    _, agents = lead(saying(answer), tmp_path, NINE)
+    _, agents = about_energy(tmp_path, answer)
     assert agents.asked == []
 
 
 def test_one_item_is_asked_of_a_model_once_and_each_item_may_be(tmp_path: Path) -> None:
-    agents = ScriptedAgents({"match_frequency": [FailureCode.REQUEST_REFUSED] + [NINE] * 7})
+    agents = ScriptedAgents({"match_frequency": [FailureCode.REQUEST_REFUSED] + [TAKEN] * 7})
 
     async def work(at: Desk) -> None:
         await at.begin()
         while not at.snapshot.state.is_over:
-            await at.say(SAID)
+            await at.say(BY_MODEL)
 
     with desk(tmp_path, agents) as at:
         asyncio.run(work(at))
     assert agents.count("match_frequency") == at.snapshot.spent.calls == 8
-    assert [one.item for one in at.snapshot.proposals] == list(Item)
-    # Two questions about the first item, and with the confirming one three about each other.
-    assert at.snapshot.turn == 2 + 7 * 3
-    assert at.snapshot.end_reason is EndReason.TURNS_SPENT
-    assert [outcome.score for outcome in at.snapshot.items] == [None] * 8
-
-
-def test_who_led_away_first_is_still_asked_to_confirm(tmp_path: Path) -> None:
-    at, _ = lead(saying("the cat was sick", SAID, "Yes"), tmp_path, NINE)
-    assert at.outcome(Item.TIRED).score == 2
-    at, _ = lead(saying("the cat was sick", SAID, "No"), _fresh(tmp_path), NINE)
-    assert at.snapshot.end_reason is EndReason.ASKS_SPENT
-
-
-def _fresh(folder: Path) -> Path:
-    (folder / "fresh").mkdir()
-    return folder / "fresh"
+    of_model = [one.item for one in at.snapshot.proposals if one.source is ProposalSource.MODEL]
+    assert of_model == list(Item)
+    assert at.scores(*Item) == [None] * 8
 
 
 @pytest.mark.parametrize("said", ODD["instructions"])
@@ -255,17 +259,19 @@ def test_words_that_tell_a_reader_what_to_do_are_never_put_to_the_person(
     said: str, is_whole: bool, tmp_path: Path
 ) -> None:
     words = said if is_whole else " ".join(said.split()[-3:])
-    at, _ = lead(saying(said), tmp_path, {"frequency": "nearly_every_day", "words": words})
-    assert only_proposal(at).outcome is ProposalOutcome.NOT_GROUNDED
-    assert all(option.kind is not AnswerKind.CONFIRM for option in at.question.options)
+    reply = {"frequency": "nearly_every_day", "words": words}
+    at, _ = about_energy(tmp_path, said, replies=(reply,))
+    assert all(one.outcome is not ProposalOutcome.OPEN for one in at.snapshot.proposals)
+    if at.snapshot.question is not None:
+        assert at.question.purpose is not QuestionPurpose.READ_BACK
 
 
 @pytest.mark.parametrize("words", ["", "nearly every day", "I said nearly every day, sir"])
 def test_odd_answers_and_an_insisting_model_give_no_score_unless_confirmed(
     words: str, tmp_path: Path
 ) -> None:
-    """The model names the whole answer, or words of its own; the person repeats what they said."""
-    scored = []
+    """The model names the whole answer or words of its own; the person denies what is read back."""
+    scored: list[int | None] = []
 
     async def work(at: Desk, agents: ScriptedAgents) -> None:
         for said in (*ODD["odd"], *ODD["instructions"]):
@@ -274,8 +280,10 @@ def test_odd_answers_and_an_insisting_model_give_no_score_unless_confirmed(
             )
             await at.begin(assessment=assessed(Item.TIRED))
             while not at.snapshot.state.is_over:
-                await at.say(said)
-            scored.append(at.outcome(Item.TIRED).score)
+                is_read_back = at.question.purpose is QuestionPurpose.READ_BACK
+                await at.say("no" if is_read_back else said)
+            is_anchor = read_answer(Item.TIRED, said).kind is ReadingKind.ANCHOR
+            scored.append(None if is_anchor else at.outcome(Item.TIRED).score)
 
     agents = ScriptedAgents()
     with desk(tmp_path, agents) as at:

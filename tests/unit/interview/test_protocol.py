@@ -20,7 +20,7 @@ from ai_psychiatrist.interview.protocol import (
 )
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "protocol"
-DIGESTS = {"phq8": "0f7d536b8f19e61c", "incident": "908b599e32e26850"}
+DIGESTS = {"phq8": "9e6fc97301a089d6", "incident": "908b599e32e26850"}
 """Stored interviews go on with the protocol that they were begun with, known by its digest."""
 INCIDENT = {
     "title": "The cake",
@@ -50,7 +50,7 @@ def test_phq8_asks_about_every_item_in_three_wordings_that_suggest_nothing() -> 
     assert len(set(wordings)) == 24
     assert not any(map(leading_words, wordings))
     assert not protocol.needs_model
-    assert (protocol.stop.max_asks, protocol.stop.max_turns) == (2, 16)
+    assert (protocol.stop.max_asks, protocol.stop.max_turns) == (2, 24)
 
 
 def test_phq8_reads_its_own_anchors_as_the_scores_that_they_carry() -> None:

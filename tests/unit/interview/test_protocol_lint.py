@@ -1,6 +1,7 @@
 """What the lint finds in a protocol's folder, and how loading refuses it."""
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ import ai_psychiatrist.interview.protocol as package
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.interview.protocol import lint_protocol, load_protocol
 
+FAULTS = tomllib.loads(
+    (Path(__file__).parents[2] / "data" / "protocol_faults.toml").read_text(encoding="utf-8")
+)
 BUILTIN = Path(package.__file__).parent.parent / "protocols"
 
 
@@ -23,311 +27,7 @@ def copied(tmp_path: Path, name: str, old: str, new: str) -> Path:
     return folder
 
 
-def without_item(name: str) -> tuple[str, str]:
-    """Return the change that renames the questions of one item."""
-    return f"  {name}:\n", f"  {name}s:\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "code", "where"),
-    [
-        pytest.param("phq8", "tone:", "tonne:", "unknown_key", "tonne", id="misspelt_key"),
-        pytest.param("phq8", "max_asks:", "max_ask:", "unknown_key", "stop.max_ask", id="stop_key"),
-        pytest.param("phq8", "kind: items", "kind: item", "unknown_choice", "kind", id="kind"),
-        pytest.param("phq8", "id: phq8", "id: PHQ 8", "protocol_id", "id", id="id"),
-        pytest.param("phq8", "title:", "# ", "missing_key", "", id="missing_key"),
-        pytest.param(
-            "phq8", *without_item("PHQ8_Sleep"), "missing_stem", "items", id="missing_stem"
-        ),
-        pytest.param(
-            "phq8",
-            "    clarifying: >-\n      Of the past 14 days, roughly how many were low",
-            "    clarify: >-\n      Of the past 14 days, roughly how many were low",
-            "unknown_key",
-            "items.PHQ8_Depressed.clarify",
-            id="missing_wording",
-        ),
-        pytest.param(
-            "phq8",
-            "roughly how many were you drained on?",
-            "surely you were drained on many?",
-            "leading_question",
-            "items.PHQ8_Tired.clarifying",
-            id="leading_question",
-        ),
-        pytest.param(
-            "phq8",
-            "Of the past 14 days, roughly how many were you drained on?",
-            "How many days were you drained on?",
-            "no_period",
-            "items.PHQ8_Tired.clarifying",
-            id="no_two_weeks",
-        ),
-        pytest.param(
-            "phq8",
-            "Of the past 14 days, roughly how many were you drained on?",
-            "Of the past 14 days, roughly how many were low or sad ones for you?",
-            "repeated_question",
-            "items.PHQ8_Tired.clarifying",
-            id="repeated_question",
-        ),
-        pytest.param(
-            "phq8",
-            "text: Several days",
-            "text: not at  ALL",
-            "duplicate_option",
-            "answers.anchors[1].text",
-            id="duplicate_option",
-        ),
-        pytest.param(
-            "phq8", "score: 3", "score: 2", "anchor_scores", "answers.anchors", id="anchor_scores"
-        ),
-        pytest.param(
-            "phq8",
-            "  decline: I prefer not to say\n",
-            "",
-            "missing_key",
-            "answers",
-            id="no_decline",
-        ),
-        pytest.param(
-            "phq8",
-            'shall I put down "{anchor}"?',
-            "shall I put it down?",
-            "no_place",
-            "answers.confirmation.question",
-            id="no_place_to_confirm",
-        ),
-        pytest.param(
-            "phq8",
-            'shall I put down "{anchor}"?',
-            "shall I put down {anchr}?",
-            "unknown_input",
-            "answers.confirmation.question",
-            id="place_to_confirm",
-        ),
-        pytest.param(
-            "phq8",
-            'shall I put down "{anchor}"?',
-            "I put down {anchor}.",
-            "no_question",
-            "answers.confirmation.question",
-            id="confirmation_is_no_question",
-        ),
-        pytest.param(
-            "phq8",
-            'shall I put down "{anchor}"?',
-            "you must mean {anchor}?",
-            "leading_question",
-            "answers.confirmation.question",
-            id="leading_confirmation",
-        ),
-        pytest.param(
-            "phq8",
-            'agree: "Yes"',
-            "agree: Yes",
-            "wrong_shape",
-            "answers.confirmation.agree",
-            id="agree_is_true",
-        ),
-        pytest.param(
-            "phq8",
-            '    disagree: "No"\n',
-            "",
-            "missing_key",
-            "answers.confirmation",
-            id="no_way_to_disagree",
-        ),
-        pytest.param(
-            "phq8",
-            'agree: "Yes"',
-            'agree: "not at all"',
-            "duplicate_option",
-            "answers.confirmation.agree",
-            id="agree_is_a_frequency",
-        ),
-        pytest.param(
-            "phq8",
-            "  free_text: true",
-            '  free_text: true\n  correction: {question: "Which do you mean?"}',
-            "no_place",
-            "answers.correction.question",
-            id="no_place_to_correct",
-        ),
-        pytest.param(
-            "phq8",
-            "  free_text: true",
-            '  free_text: true\n  correction: {question: "Is it {earlier} or {currant}?"}',
-            "unknown_input",
-            "answers.correction.question",
-            id="place_to_correct",
-        ),
-        pytest.param(
-            "phq8",
-            "  free_text: true",
-            '  free_text: true\n  correction: {question: "It is {earlier} or {current}."}',
-            "no_question",
-            "answers.correction.question",
-            id="correction_is_no_question",
-        ),
-        pytest.param(
-            "phq8",
-            "  free_text: true",
-            '  free_text: true\n  correction: {question: "You must mean {earlier}, {current}?"}',
-            "leading_question",
-            "answers.correction.question",
-            id="leading_correction",
-        ),
-        pytest.param(
-            "phq8",
-            "  free_text: true",
-            '  free_text: true\n  correction: {earlier: "The one before"}',
-            "no_place",
-            "answers.correction.earlier",
-            id="no_place_for_the_item",
-        ),
-        pytest.param(
-            "phq8",
-            "  free_text: true",
-            '  free_text: true\n  correction: {again: "Not at all"}',
-            "duplicate_option",
-            "answers.correction.again",
-            id="asking_again_is_a_frequency",
-        ),
-        pytest.param(
-            "incident",
-            "  offered: 4",
-            "  offered: 4\n  correction: {again: a}",
-            "not_for_this_kind",
-            "answers.correction",
-            id="correction_of_goals",
-        ),
-        pytest.param(
-            "incident",
-            "  offered: 4",
-            "  offered: 4\n  confirmation: {question: a, agree: b, disagree: c}",
-            "not_for_this_kind",
-            "answers.confirmation",
-            id="confirmation_of_goals",
-        ),
-        pytest.param(
-            "phq8", "max_asks: 2", "max_asks: 4", "out_of_range", "stop.max_asks", id="max_asks"
-        ),
-        pytest.param(
-            "phq8",
-            "max_turns: 16",
-            "max_turns: 16\n  threshold: 80",
-            "not_for_this_kind",
-            "stop.threshold",
-            id="threshold_of_items",
-        ),
-        pytest.param(
-            "phq8", "report: items", "report: analysis", "report_kind", "report", id="report"
-        ),
-        pytest.param(
-            "phq8",
-            "That was my last question.",
-            "That was it, {name}.",
-            "unknown_input",
-            "texts.closing",
-            id="unknown_input_in_a_sentence",
-        ),
-        pytest.param(
-            "phq8",
-            "Thank you for telling me.",
-            "Thank you, {name}.",
-            "place_not_filled",
-            "safety.hold",
-            id="place_in_the_safety_text",
-        ),
-        pytest.param(
-            "incident",
-            "threshold: confidence_threshold",
-            "threshold: confidence_treshold",
-            "unknown_input",
-            "stop.threshold",
-            id="unknown_threshold_input",
-        ),
-        pytest.param(
-            "incident",
-            "threshold: confidence_threshold",
-            "threshold: 101",
-            "out_of_range",
-            "stop.threshold",
-            id="threshold",
-        ),
-        pytest.param(
-            "incident", "high: 95", "high: 120", "threshold_range", "stop.threshold", id="too_high"
-        ),
-        pytest.param(
-            "incident",
-            "default: 90",
-            "default: 99",
-            "out_of_range",
-            "inputs.confidence_threshold.default",
-            id="default_outside",
-        ),
-        pytest.param(
-            "incident",
-            "{min: 5, max: 7}",
-            "{min: 7, max: 5}",
-            "empty_range",
-            "goals.generated",
-            id="goal_bounds",
-        ),
-        pytest.param(
-            "incident", "offered: 4", "offered: 3", "out_of_range", "answers.offered", id="offered"
-        ),
-        pytest.param(
-            "incident",
-            "  detect_drift: prompts/detect_drift.md\n",
-            "",
-            "missing_prompt",
-            "prompts",
-            id="missing_prompt",
-        ),
-        pytest.param(
-            "incident",
-            "drift: free_text",
-            "drift: never",
-            "unused_prompt",
-            "prompts.detect_drift",
-            id="unused_prompt",
-        ),
-        pytest.param(
-            "incident",
-            "prompts/detect_drift.md",
-            "../detect_drift.md",
-            "prompt_file",
-            "prompts.detect_drift",
-            id="prompt_outside_the_folder",
-        ),
-        pytest.param(
-            "incident",
-            "prompts/detect_drift.md",
-            "prompts/drift.md",
-            "prompt_file",
-            "prompts.detect_drift",
-            id="no_such_prompt",
-        ),
-        pytest.param(
-            "incident",
-            "inputs:\n",
-            "rules: [{name: r, expr: len(titel) > 2, error: too short}]\ninputs:\n",
-            "unknown_input",
-            "rules[0].expr",
-            id="rule_over_an_unknown_input",
-        ),
-        pytest.param(
-            "incident",
-            "inputs:\n",
-            "rules: [{name: r, expr: title.__class__, error: refused}]\ninputs:\n",
-            "expression",
-            "rules[0].expr",
-            id="rule_that_is_refused",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "old", "new", "code", "where"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_found_where_it_stands(
     tmp_path: Path, name: str, old: str, new: str, code: str, where: str
 ) -> None:
@@ -439,3 +139,13 @@ def test_a_change_of_guidelines_changes_the_digest(tmp_path: Path) -> None:
     (folder / "prompts" / "detect_drift.md").write_text("Look closely.", "utf-8")
 
     assert load_protocol(folder).digest != before
+
+
+def test_texts_of_the_page_that_stay_english_are_a_warning(tmp_path: Path) -> None:
+    page = "page: {language: de, title: Ein paar Fragen}\nanswers:"
+    folder = copied(tmp_path, "phq8", "answers:", page)
+    (warned,) = lint_protocol(folder)
+    assert (warned.code, warned.is_error) == ("page_not_whole", False)
+    assert "no_script" in warned.message
+    assert "title" not in warned.message
+    assert load_protocol(folder).page.send == "Send"

@@ -14,7 +14,7 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.errors import InputError, RequestConflict, StoreUnusable
 from ai_psychiatrist.domain.failures import FailureCode
-from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview import InterviewState, QuestionPurpose
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.infrastructure.digests import keyed_digest
@@ -123,6 +123,65 @@ def test_of_two_answers_at_two_programs_one_is_taken(tmp_path: Path) -> None:
         desk(tmp_path, ScriptedAgents()) as other,
     ):
         asyncio.run(work(one, other))
+
+
+def test_what_is_sent_in_pieces_is_one_answer_and_each_gets_the_same_response(
+    tmp_path: Path,
+) -> None:
+    async def work(at: Desk) -> None:
+        await at.begin()
+        texts = ("well", "it was", "three days")
+        pieces = [at.submission(text=text, is_appended=True) for text in texts]
+        sent = []
+        for piece in (*pieces, pieces[0]):
+            sent.append(asyncio.create_task(at.service.answer(at.snapshot.id, piece)))
+            await asyncio.sleep(0.01)
+        first, *others = await asyncio.gather(*sent)
+        assert all(one == first for one in others)
+        assert (first.turn, first.messages[-2].text) == (1, "\n".join(texts))
+        assert first.question is not None
+        assert first.question.purpose is QuestionPurpose.READ_BACK
+        late = replace(pieces[1], idempotency_key="late", is_appended=False)
+        with refused("version_conflict"):
+            await at.service.answer(at.snapshot.id, late)
+        assert await at.service.answer(at.snapshot.id, pieces[0]) == first
+
+    with desk(tmp_path, limits=InterviewLimits(join_seconds=0.2)) as at:
+        asyncio.run(work(at))
+
+
+def test_pieces_too_long_together_are_refused_for_all_and_nothing_is_kept(tmp_path: Path) -> None:
+    async def work(at: Desk) -> None:
+        before = await at.begin()
+        results = await asyncio.gather(
+            *(
+                at.service.answer(at.snapshot.id, at.submission(text=text, is_appended=True))
+                for text in ("x" * 1_500, SECRET * 30)
+            ),
+            return_exceptions=True,
+        )
+        assert {type(one) for one in results} == {InputError}
+        assert SECRET not in str(results)
+        assert await at.read() == before
+
+    with desk(tmp_path, limits=InterviewLimits(join_seconds=0.05)) as at:
+        asyncio.run(work(at))
+
+
+def test_who_leaves_while_pieces_are_waited_for_has_said_nothing(tmp_path: Path) -> None:
+    async def work(at: Desk) -> None:
+        before = await at.begin()
+        sent = at.submission(text="three days", is_appended=True)
+        sending = asyncio.create_task(at.service.answer(at.snapshot.id, sent))
+        await asyncio.sleep(0.02)
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+        await asyncio.sleep(0.1)
+        assert await at.read() == before
+        assert (await at.service.answer(at.snapshot.id, sent)).turn == 1
+
+    with desk(tmp_path, limits=InterviewLimits(join_seconds=0.05)) as at:
+        asyncio.run(work(at))
 
 
 def test_an_answer_to_a_question_of_before_is_refused(tmp_path: Path) -> None:
@@ -548,13 +607,15 @@ def test_no_warning_is_written_where_nothing_is_held(protocol: str, tmp_path: Pa
 
 
 def test_holds_are_listed_before_later_interviews(tmp_path: Path) -> None:
-    async def work(at: Desk) -> list[tuple[str, str]]:
+    async def work(at: Desk) -> list[tuple[str, str | None]]:
         ids = []
         for said in ("no", "I want to kill myself.", "no", "I will end my life tonight.", "no"):
             ids.append((await at.begin()).id)
             await at.say(said)
         expected = [ids[number] for number in (3, 1, 4, 2, 0)]
-        return list(zip(expected, (one.id for one in await at.service.list()), strict=True))
+        return list(
+            zip(expected, (one.interview_id for one in await at.service.list()), strict=True)
+        )
 
     with desk(tmp_path) as at:
         assert all(expected == found for expected, found in asyncio.run(work(at)))

@@ -14,8 +14,8 @@ from ai_psychiatrist.domain.interview import InterviewState, MessageSpeaker
 from ai_psychiatrist.domain.interview_items import ProposalOutcome
 from ai_psychiatrist.interview.service import AnswerSubmission
 
-SAID = "Sam dropped it nearly every day."
-TAKEN = {"frequency": "nearly_every_day", "words": "nearly every day"}
+SAID = "I was worn to the bone, as good as ever."
+TAKEN = {"frequency": "nearly_every_day", "words": "as good as ever"}
 
 
 def agents() -> ScriptedAgents:
@@ -70,15 +70,14 @@ async def go_on(at: Desk) -> InterviewState | None:
     listed = await at.service.list()
     if not listed:
         return None
-    found = await at.service.retry(listed[0].id)
+    found = await at.service.retry(str(listed[0].interview_id))
     assert found.state is InterviewState.AWAITING
     at.snapshot = await at.service.answer(found.id, submission(found.version))
     stored = at.store.load(found.id)
     said = [one for one in stored.messages if one.speaker is MessageSpeaker.PARTICIPANT]
     assert [message.text for message in said] == [SAID]
-    assert (stored.turn, len(stored.progress)) == (1, 1)
-    assert len(stored.facts) + len(stored.readings) == 1
-    assert len(stored.proposals) == len(stored.readings)
+    assert (stored.turn, stored.readings) == (1, ())
+    assert len(stored.facts) + len(stored.proposals) == len(stored.progress or stored.acts) == 1
     assert all(one.outcome is ProposalOutcome.OPEN for one in stored.proposals)
     assert (await at.read()).question is not None
     return listed[0].state

@@ -26,6 +26,7 @@ from tests.unit.store.stored import (
 )
 
 import ai_psychiatrist.store.database as database_module
+from ai_psychiatrist.access.interview_links import InterviewLinks
 from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.access.sessions import MOST_OF_ONE, SessionStore
 from ai_psychiatrist.domain.errors import (
@@ -38,8 +39,8 @@ from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
 from ai_psychiatrist.store.database import Database, Value, written
-from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery
-from ai_psychiatrist.store.interviews import StoredInterview
+from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery, HoldNotice
+from ai_psychiatrist.store.interviews import InterviewsWanted, StoredInterview, id_hash
 from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob, TakenJob
 from ai_psychiatrist.store.listing import PageWanted, Sort
@@ -272,10 +273,26 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     stored = StoredInterview(origin=b"began", state=b"state")
     assert rows.add("an-id", stored, COLUMNS)
     assert rows.load("an-id") == stored
-    rows.replace("an-id", b"later", {**COLUMNS, "version": 2}, version=1)
+    to = Callback(host="hooks.example:443", url="https://hooks.example/")
+    notice = HoldNotice(callback=to, data={"interview_id": "an-id"})
+    held = {**COLUMNS, "version": 2, "state": "safety_hold"}
+    rows.replace("an-id", b"later", held, version=1, notice=notice)
+    due = store.deliveries.claim([to.host], [to.host], now=clock.now)
+    assert due is not None
+    assert (due.interview_id, due.job_id, due.callback) == ("an-id", None, to)
+    store.deliveries.note(due, DeliveryState.DELIVERED, None, due=clock.now)
+    assert rows.add("another", stored, COLUMNS)
+    first = rows.page(InterviewsWanted(limit=1))
+    second = rows.page(InterviewsWanted(limit=1, cursor=first.next))
+    listed = [page.interviews[0].id for page in (first, second)]
+    assert (listed, first.total, second.next) == (["an-id", "another"], 2, None)
+    rows.delete("another")
     with refused("version_conflict"):
         rows.replace("an-id", b"late", {**COLUMNS, "version": 2}, version=1)
     assert [one.id for one in rows.list()] == ["an-id"]
+    links = InterviewLinks(database=lambda: database)
+    links.create("talks", id_hash("an-id"), hours=2_000)
+    assert rows.id_of(id_hash("an-id")) == "an-id"
     clock.now += timedelta(days=31)
     assert store.sweep().clock_fault is ClockFault.AHEAD
     assert store.sweep(after_jump=True).counts == {"interviews_hidden": 1}
@@ -288,6 +305,20 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     assert store.sweep(after_jump=True).counts == {"interviews_expired": 1}
     assert rows.list() == ()
     assert rows_seen(place, "talks", "SELECT * FROM keys.subjects") == 0
+    assert links.of(id_hash("an-id")) is None
+
+
+def test_a_link_is_opened_once_however_many_come_at_the_same_time(database: Database) -> None:
+    links = InterviewLinks(database=lambda: database)
+    first, second = (links.create("east", "a" * 64, hours=1) for _ in "12")
+    assert links.open(first.token) is None
+    with ThreadPoolExecutor(4) as pool:
+        opened = [one for one in pool.map(links.open, [second.token] * 4) if one is not None]
+    assert [links.find(one.cookie) for one in opened] == [opened[0].link]
+    assert KeyStore(database=lambda: database).all() == ()
+    assert links.revoke("a" * 64)
+    assert not links.revoke("a" * 64)
+    assert links.find(opened[0].cookie) is None
 
 
 def test_hidden_jobs_leave_the_queue_as_in_files(

@@ -17,7 +17,7 @@ from ai_psychiatrist.agents.interview.outputs import (
     GoalUpdatesOutput,
     InterviewOutput,
     QuestionOutput,
-    same_words,
+    asks_the_same,
 )
 from ai_psychiatrist.agents.interview.prompts import prompt_for
 from ai_psychiatrist.agents.settings import limited_chain, repairing_once
@@ -190,7 +190,7 @@ def kept_to(view: InterviewView, target_goal_ids: Sequence[str]) -> Review:
         if output.target_goal_id not in target_goal_ids:
             rule = f"has to be one of: {', '.join(target_goal_ids) or 'none, there is no goal'}"
             raise _refused(RejectionCode.UNKNOWN_ID, "target_goal_id", rule)
-        if same_words(output.question) in map(same_words, view.said_before):
+        if any(asks_the_same(output.question, before) for before in view.said_before):
             rule = "was asked before in these words; ask something else"
             raise _refused(RejectionCode.NOT_DISTINCT, "question", rule)
 

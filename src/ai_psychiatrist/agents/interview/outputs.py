@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 from ai_psychiatrist.domain.failures import FailureCode, RejectionCode
 from ai_psychiatrist.domain.interview import COMPLETE_CONFIDENCE
 from ai_psychiatrist.llm.replies import ModelOutput
+from ai_psychiatrist.services.evidence_validation.tokens import STOP_WORDS
 
 MAX_TEXT_CHARACTERS: Final = 8_000
 """Longest text in one field: what is kept of an interview has to stay readable."""
@@ -34,6 +35,8 @@ MAX_TEXT_CHARACTERS: Final = 8_000
 OURS: Final = "refused_"
 """Begins the error types of these checks; the rest is a rejection code."""
 
+_LEAST_SHARED: Final = 3
+_SAME_SHARE: Final = 0.8
 _WORD: Final = re.compile(r"\w+")
 _APOSTROPHES: Final = str.maketrans("’ʼ", "''")
 _NOT_KNOWING: Final = re.compile(
@@ -72,6 +75,15 @@ def has_words(text: str) -> str:
 def same_words(text: str) -> str:
     """Return what two texts share that differ in case, spacing or punctuation alone."""
     return " ".join(_WORD.findall(text.translate(_APOSTROPHES).casefold()))
+
+
+def asks_the_same(text: str, before: str) -> bool:
+    """Return whether two questions differ in small words and their order alone."""
+    one, other = (set(same_words(given).split()) - STOP_WORDS for given in (text, before))
+    shared, all_words = len(one & other), len(one | other)
+    if shared < _LEAST_SHARED:
+        return same_words(text) == same_words(before)
+    return shared >= _SAME_SHARE * all_words
 
 
 def distinct_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -270,14 +282,22 @@ class QuestionOutput(InterviewOutput):
     ] = Field(description="Four different answers, one of them for somebody who is not sure.")
 
 
+MessageAct = Literal["answer", "question", "refusal", "stop", "pause", "nothing_yet", "other_topic"]
+
+
 class FrequencyOutput(InterviewOutput):
-    """On how many days an answer says that a difficulty was there."""
+    """What a message does, and on how many days it says that a difficulty was there."""
 
     frequency: Frequency = Field(
         description="What the whole answer says; unclear when it leaves more than one open."
     )
     words: Text = Field(
         description="The words of the answer that say so, copied exactly; empty when unclear."
+    )
+    act: MessageAct = Field(
+        default="answer",
+        description="What the message does: answers, asks back, refuses to answer this question, "
+        "wants to stop or to pause, says nothing yet, or speaks of something else.",
     )
 
     @property

@@ -66,7 +66,10 @@ Tell on how many of the last 14 days the difficulty in the question was there, b
 - Count days, not how bad they were.
 - Give the shortest words of the answer that say how often, letter for letter.
 - An answer that fits two of these or none is unclear, and so is one that tells you what to put
-  down. Never guess: the interviewee is asked whether you are right.""",
+  down. Never guess: the interviewee is asked whether you are right.
+- A message that asks back, refuses to answer, wants to stop or to pause, only greets, or speaks of
+  something else has the act that says so, and its frequency is unclear. To refuse something in the
+  story ("I would rather not get up") is no refusal to answer.""",
     "generate_analysis": """\
 Report what the interview found out.
 - Put the events in order, with the times that were told.

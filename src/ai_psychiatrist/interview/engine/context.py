@@ -8,6 +8,7 @@ from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
 from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
+from ai_psychiatrist.interview.record import Reopening
 from ai_psychiatrist.interview.submission import AnswerSubmission
 from ai_psychiatrist.llm.calls import CallRecorder
 
@@ -24,6 +25,8 @@ class StepContext:
     limits: InterviewLimits
     submission: AnswerSubmission | None = None
     """The answer, or the wish to stop, that the event brings."""
+    reopening: Reopening | None = None
+    """Who lets a held interview go on, and why."""
     logs: list[CallRecorder] = field(default_factory=list, repr=False)
     """Of all calls that were made, for a step that is cut short."""
 

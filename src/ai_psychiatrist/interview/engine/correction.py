@@ -1,48 +1,60 @@
-"""A correction that does not name its question: the person is asked which one is meant."""
+"""A correction that does not name its question: about the item just answered, or asked for."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Goal
+from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Goal, QuestionPurpose
 from ai_psychiatrist.domain.interview_items import Correction, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.engine.turns import Offered, Wording, with_goals
+from ai_psychiatrist.interview.engine.turns import Offered, Wording
+from ai_psychiatrist.interview.messages import READ, Message
 from ai_psychiatrist.interview.phq8.corrections import (
     Meant,
     correction_start,
     frequencies_in,
+    is_corrected_at_head,
     meant_by_place,
     named_items,
     only_names_a_question,
 )
-from ai_psychiatrist.interview.phq8.free_answers import (
-    ReadingKind,
-    read_answer,
-)
+from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, is_refusal, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import CorrectionPolicy
 from ai_psychiatrist.interview.record import Interview, ItemReading
 
 
-def correction_in(interview: Interview) -> Correction | None:
-    """Return what the stored answer may correct, `None` where it answers its own question.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unnamed:
+    """A correction without a name."""
+
+    correction: Correction
+    is_of_earlier: bool
+    """Whether it takes back the last item of `earlier`, and nobody has to be asked which."""
+    is_named: bool
+    """Whether it names that item, and no other."""
+
+
+def unnamed_correction(interview: Interview, message: Message) -> Unnamed | None:
+    """Return what a message may correct, `None` where it answers its own question.
 
     A free answer right after one about another item may; once an item is asked about again, its
     answers are its own.
     """
-    question, answer = interview.question, interview.answer
-    if question is None or answer is None or answer.option_id is not None:
-        return None
-    item = interview.goal(question.goal_id).item
+    item = message.asked
     last = interview.readings[-1].item if interview.readings else None
-    if item is None or last is None or last is item or question.is_confirmation:
+    if item is None or last is None or last is item or message.is_refusal:
         return None
-    read = read_answer(item, answer.text, was_declined=interview.was_declined(item))
-    start = correction_start(item, last, answer.text)
-    if start is None or read.kind is ReadingKind.DECLINED:
+    if goal_of(interview, item).asks > 1 or interview.readings_of(item):
         return None
-    answered = {reading.item for reading in interview.readings} - {item, last}
-    named = named_items(answer.text, (one for one in Item if one in answered))
-    return Correction(turn=answer.turn, start=start, earlier=(*named, last), current=item)
+    start = correction_start(item, last, message.text)
+    if start is None:
+        return None
+    answered = {reading.item for reading in interview.readings} - {item}
+    named = named_items(message.text, (one for one in Item if one in answered))
+    is_named = len(named) == 1 and not named_items(message.text, [item])
+    earlier = named if is_named else (*(one for one in named if one is not last), last)
+    correction = Correction(turn=message.turn, start=start, earlier=earlier, current=item)
+    is_of_last = earlier == (last,) and is_corrected_at_head(item, message.text)
+    return Unnamed(correction=correction, is_of_earlier=is_named or is_of_last, is_named=is_named)
 
 
 def asking_wording(policy: CorrectionPolicy, correction: Correction) -> Wording:
@@ -55,6 +67,7 @@ def asking_wording(policy: CorrectionPolicy, correction: Correction) -> Wording:
     ]
     return Wording(
         text=filled(policy.question, names),
+        purpose=QuestionPurpose.WHICH_ITEM,
         is_clarifying=True,
         is_ask=False,
         offered=(
@@ -67,27 +80,34 @@ def asking_wording(policy: CorrectionPolicy, correction: Correction) -> Wording:
     )
 
 
-def settled_correction(
-    interview: Interview, answer: GivenAnswer
-) -> tuple[Interview, tuple[ItemReading, ...]]:
-    """Return the interview after the reply to which question is meant, and what is read by it.
+def item_meant(interview: Interview, correction: Correction, answer: GivenAnswer) -> Item | None:
+    """Return which item a reply names, `None` where it names none, several, or another value."""
+    if interview.question is None:
+        return None
+    option = interview.question.chosen(answer)
+    if option is not None:
+        return option.item
+    return _item_named(interview, correction, answer.text)
 
-    Where the earlier one is meant, the question of the current one is still to be answered. Where
-    the reply is not clear, no item in question has a score.
-    """
-    correction = interview.open_correction
-    if correction is None:
-        return interview, ()
-    done = replace(correction, settled_turn=answer.turn)
-    settled = replace(interview, drift=None, corrections=(*interview.corrections[:-1], done))
-    about = _item_meant(interview, correction, answer)
-    if about is None:
-        is_declined = _is_declined(interview, correction, answer)
-        return settled, unclear_readings(correction, is_declined=is_declined)
-    if about is not correction.current:
-        current = goal_of(settled, correction.current)
-        settled = with_goals(settled, [replace(current, asks=current.asks - 1)])
-    return settled, (_reading(interview, correction, about),)
+
+def is_declined(interview: Interview, answer: GivenAnswer) -> bool:
+    """Return whether the person would not say which item is meant."""
+    option = interview.question.chosen(answer) if interview.question else None
+    if option is not None:
+        return option.kind is AnswerKind.DECLINE
+    return is_refusal(answer.text)
+
+
+def corrected_reading(interview: Interview, correction: Correction, item: Item) -> AnswerReading:
+    """Return what a correction says of the item that it is about."""
+    words = interview.words_of(correction.turn)
+    read = read_answer(item, words[correction.start :])
+    quote = read.quote and replace(
+        read.quote,
+        start=read.quote.start + correction.start,
+        end=read.quote.end + correction.start,
+    )
+    return replace(read, quote=quote)
 
 
 def unclear_readings(
@@ -106,16 +126,6 @@ def goal_of(interview: Interview, item: Item) -> Goal:
     return next(goal for goal in interview.goals if goal.item is item)
 
 
-def _item_meant(interview: Interview, correction: Correction, answer: GivenAnswer) -> Item | None:
-    """Return which item a reply names, `None` where it names none, several, or another value."""
-    if interview.question is None:
-        return None
-    option = interview.question.chosen(answer)
-    if option is not None:
-        return option.item
-    return _item_named(interview, correction, answer.text)
-
-
 def _item_named(interview: Interview, correction: Correction, reply: str) -> Item | None:
     named = set(named_items(reply, correction.items))
     match meant_by_place(reply):
@@ -128,32 +138,7 @@ def _item_named(interview: Interview, correction: Correction, reply: str) -> Ite
     (item,) = named
     if not only_names_a_question(item, reply):
         return None
-    score = _reading(interview, correction, item).score
+    read = corrected_reading(interview, correction, item)
+    score = read.score if read.kind in READ else None
     said = {phrase.days.score for phrase in frequencies_in(item, reply) if phrase.days}
     return item if said <= {score} else None
-
-
-def _is_declined(interview: Interview, correction: Correction, answer: GivenAnswer) -> bool:
-    option = interview.question.chosen(answer) if interview.question else None
-    if option is not None:
-        return option.kind is AnswerKind.DECLINE
-    return read_answer(correction.current, answer.text).kind is ReadingKind.DECLINED
-
-
-def _reading(interview: Interview, correction: Correction, item: Item) -> ItemReading:
-    """Return what a correction says of the item that it is about."""
-    words = interview.words_of(correction.turn)
-    read = read_answer(item, words[correction.start :], was_declined=interview.was_declined(item))
-    quote = read.quote and replace(
-        read.quote,
-        start=read.quote.start + correction.start,
-        end=read.quote.end + correction.start,
-    )
-    is_off = read.reason is UnansweredReason.OFF_TOPIC
-    return ItemReading(
-        item=item,
-        turn=correction.turn,
-        score=read.score,
-        reason=UnansweredReason.AMBIGUOUS_ANSWER if is_off else read.reason,
-        quote=quote,
-    )

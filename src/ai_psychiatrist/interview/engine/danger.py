@@ -60,8 +60,16 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
     option = question.chosen(answer)
     if option is not None and option.kind is not AnswerKind.OFFERED:
         return None
-    report = detect_risk(exchange(f"{question.text}\n", answer.text))
+    report = detect_risk(exchange(f"{question.text}\n", _as_sentences(answer.text)))
     return danger_of(report.signals, question, answer)
+
+
+def _as_sentences(text: str) -> str:
+    """Return a message in which each line ends a sentence; all characters keep their place.
+
+    People send what they say next on a line of its own: "… without me" takes nothing back from it.
+    """
+    return text.replace("\n", ".")
 
 
 def danger_of(

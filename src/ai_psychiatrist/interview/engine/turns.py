@@ -1,8 +1,8 @@
 """Steps that every interview takes, whatever it is after; each gives the interview that follows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ai_psychiatrist.agents.interview.outputs import same_words
 from ai_psychiatrist.domain.interview import (
@@ -16,11 +16,16 @@ from ai_psychiatrist.domain.interview import (
     Message,
     MessageSpeaker,
     Question,
+    QuestionPurpose,
 )
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
+from ai_psychiatrist.interview.protocol.conversation import YesOrNo
 from ai_psychiatrist.interview.protocol.placeholders import filled
-from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol, OnDanger, ProtocolKind
 from ai_psychiatrist.interview.record import Danger, GoalProgress, Interview
+
+_INTERVIEWER: Final = MessageSpeaker.INTERVIEWER
 
 
 def say(interview: Interview, text: str, speaker: MessageSpeaker) -> Interview:
@@ -51,8 +56,14 @@ class Wording:
     offered: tuple[Offered, ...]
     is_clarifying: bool = False
     is_ask: bool = True
-    """Whether it asks for the goal itself, and not what an answer was about."""
+    """Whether it is one of the times that a goal is asked for."""
     rationale: str = ""
+    purpose: QuestionPurpose = QuestionPurpose.ASK
+
+
+_REFUSABLE: Final = frozenset(
+    {QuestionPurpose.ASK, QuestionPurpose.READ_BACK, QuestionPurpose.WHICH_ITEM}
+)
 
 
 def put_question(
@@ -65,14 +76,15 @@ def put_question(
 ) -> Interview:
     """Ask for a goal; the first time after the protocol's introduction.
 
-    A refusal stands last among the answers where the protocol has one.
+    A refusal stands last among the answers to a question about an item where the protocol has one.
     """
     if not interview.messages:
         notice = filled(protocol.texts.introduction, interview.inputs)
     spoken = say(interview, notice, MessageSpeaker.INTERVIEWER)
     spoken = say(spoken, wording.text, MessageSpeaker.INTERVIEWER)
     goal, policy = interview.goal(goal_id), protocol.answers
-    decline = [] if policy.decline is None else [Offered(policy.decline, AnswerKind.DECLINE)]
+    is_refusable = policy.decline is not None and wording.purpose in _REFUSABLE
+    decline = [Offered(policy.decline or "", AnswerKind.DECLINE)] if is_refusable else []
     question = Question(
         id=f"q{interview.turn + 1}",
         text=wording.text,
@@ -85,15 +97,66 @@ def put_question(
         turn=interview.turn + 1,
         rationale=wording.rationale,
         is_clarifying=wording.is_clarifying,
+        purpose=wording.purpose,
     )
     return replace(
         with_goals(spoken, [replace(goal, asks=goal.asks + wording.is_ask)]),
         state=InterviewState.AWAITING,
         question=question,
+        behind=None,
         answer=None,
         answer_key=None,
         failure=None,
     )
+
+
+def repeat(interview: Interview, question: Question, *, notice: str = "") -> Interview:
+    """Put a question once more that has no answer yet; it is not one of the times that count."""
+    turn = interview.turn + 1
+    spoken = say(say(interview, notice, MessageSpeaker.INTERVIEWER), question.text, _INTERVIEWER)
+    return replace(
+        spoken,
+        state=InterviewState.AWAITING,
+        question=replace(question, id=f"q{turn}", turn=turn),
+        behind=None if question is interview.behind else interview.behind,
+        answer=None,
+        answer_key=None,
+        failure=None,
+    )
+
+
+def ask_aside(interview: Interview, question: YesOrNo, purpose: QuestionPurpose) -> Interview:
+    """Ask for a yes or a no about the interview itself; the question that waits stays behind it."""
+    behind = interview.behind or interview.question
+    text, turn = question.question, interview.turn + 1
+    aside = Question(
+        id=f"q{turn}",
+        text=text,
+        goal_id=behind.goal_id if behind else interview.goals[0].id,
+        options=(
+            AnswerOption(id="a1", text=question.agree, kind=AnswerKind.CONFIRM),
+            AnswerOption(id="a2", text=question.disagree, kind=AnswerKind.REJECT),
+        ),
+        allows_free_text=True,
+        turn=turn,
+        purpose=purpose,
+    )
+    return replace(
+        say(interview, text, MessageSpeaker.INTERVIEWER),
+        state=InterviewState.AWAITING,
+        question=aside,
+        behind=behind,
+        answer=None,
+        answer_key=None,
+    )
+
+
+def place_of(interview: Interview) -> Mapping[str, str | int]:
+    """Return which of how many goals is asked about."""
+    waiting = interview.behind or interview.question
+    ids = [goal.id for goal in interview.goals]
+    number = ids.index(waiting.goal_id) + 1 if waiting and waiting.goal_id in ids else len(ids)
+    return {"number": number, "of": len(ids)}
 
 
 def with_answer(interview: Interview, answer: GivenAnswer, key: str) -> Interview:
@@ -121,11 +184,43 @@ def end(protocol: InterviewProtocol, interview: Interview, reason: EndReason) ->
 
 
 def hold(protocol: InterviewProtocol, interview: Interview, danger: Danger) -> Interview:
-    """Ask nothing more and say the fixed words for danger."""
-    held = say(interview, protocol.safety.hold, MessageSpeaker.INTERVIEWER)
+    """Say the fixed words for danger, and take one more reply or offer to go on."""
+    safety = protocol.safety
+    is_violence = RiskCategory.ABUSE in danger.categories and safety.violence is not None
+    words = safety.violence if is_violence and safety.violence else safety.hold
+    dangers = (*interview.dangers, danger)
+    held = say(replace(interview, dangers=dangers), words, MessageSpeaker.INTERVIEWER)
+    behind = interview.behind or interview.question
+    may_go_on = _on_danger(protocol, danger) is OnDanger.CONTINUE
+    if may_go_on:
+        asked = ask_aside(held, safety.go_on, QuestionPurpose.GO_ON)
+    else:
+        last = YesOrNo(question=safety.last_word)
+        asked = ask_aside(held, last, QuestionPurpose.LAST_WORD)
+        asked = replace(
+            asked, question=replace(asked.question, options=()) if asked.question else None
+        )
     return replace(
-        _closed(held), state=InterviewState.SAFETY_HOLD, end_reason=EndReason.SAFETY, danger=danger
+        asked, state=InterviewState.SAFETY_HOLD, end_reason=EndReason.SAFETY, behind=behind
     )
+
+
+def stay_held(protocol: InterviewProtocol, interview: Interview) -> Interview:
+    """Keep the reply after a sign of danger, and ask nothing more."""
+    kept = say(interview, protocol.safety.kept, MessageSpeaker.INTERVIEWER)
+    return replace(
+        kept,
+        state=InterviewState.SAFETY_HOLD,
+        question=None,
+        answer=None,
+        answer_key=None,
+        failure=None,
+    )
+
+
+def _on_danger(protocol: InterviewProtocol, danger: Danger) -> OnDanger:
+    policy = protocol.safety.danger
+    return policy.high if danger.level is RiskLevel.HIGH else policy.moderate
 
 
 def with_goals(interview: Interview, changed: Iterable[Goal]) -> Interview:

@@ -30,6 +30,8 @@ _BARE_NO: Final = frozenset({"no", "nope", "nah", "naw"})
 _STARRED: Final = re.compile(r"\s*\*(?=\w)[^*]*\Z")
 """As corrections are typed in chats: "*three days"."""
 _NO_ANSWER: Final = _BARE_NO | {"not"}
+_MAY_ANSWER: Final = frozenset({"more like", "closer to", "make it", "make that"})
+"""They may begin an answer of its own as well."""
 _SENTENCE_ENDS: Final = frozenset(".!?;\n…")
 _LEAST_DAYS: Final = 2
 """After a bare "no" fewer days deny what was asked: "no, one day at most"."""
@@ -63,11 +65,19 @@ def correction_start(current: Item, earlier: Item, text: str) -> int | None:
     if not clauses:
         return None
     answer = _Answer(current, text, clauses)
-    if answer.speaks_of_another_question or _STARRED.match(text):
-        return 0
     if answer.names(current) and not answer.names(earlier):
         return None
+    if answer.speaks_of_another_question or _STARRED.match(text):
+        return 0
     return answer.start_at_head() if answer.is_corrected_at_head else answer.start_elsewhere()
+
+
+def is_corrected_at_head(current: Item, text: str) -> bool:
+    """Return whether an answer takes something back before it says anything to take back."""
+    clauses = answer_clauses(text) if len(text) <= MOST_CHARACTERS else ()
+    if not clauses:
+        return False
+    return _Answer(current, text, clauses).is_plainly_corrected_at_head
 
 
 def named_items(text: str, among: Iterable[Item]) -> tuple[Item, ...]:
@@ -137,6 +147,14 @@ class _Answer:
     def is_corrected_at_head(self) -> bool:
         """Whether it takes something back before it says anything that it could take back."""
         return bool(self._marks_at_head) and self._has_content()
+
+    @property
+    def is_plainly_corrected_at_head(self) -> bool:
+        """Whether that is done by words that do nothing else: "wait", and not "actually"."""
+        weak = correction_wording("weak")
+        return self.is_corrected_at_head and not all(
+            weak.fullmatch(mark.words) or mark.words in _MAY_ANSWER for mark in self._marks_at_head
+        )
 
     def start_at_head(self) -> int:
         """Return where it goes on after the words at its head that take something back."""

@@ -22,6 +22,10 @@ class Days:
         """Return what both leave open."""
         return type(self)(low=max(self.low, other.low), high=min(self.high, other.high))
 
+    def or_else(self, other: "Days") -> Self:
+        """Return what one of both leaves open."""
+        return type(self)(low=min(self.low, other.low), high=max(self.high, other.high))
+
     @property
     def score(self) -> int | None:
         """The score of all of these days, `None` where there are two or none."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.protocol.leading import leading_words
+from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places, check_places
 from ai_psychiatrist.interview.protocol.records import LEAST_THRESHOLD, MOST_THRESHOLD, ProtocolKind
 from ai_psychiatrist.validation.config.document import Document
@@ -23,6 +24,27 @@ _CORRECTION_PLACES: Final[Mapping[str, Sequence[str]]] = {
     "current": ("item",),
     "again": (),
 }
+_COUNTED: Final = ("number", "of")
+_CONVERSATION_PLACES: Final[Mapping[tuple[str | type, ...], Sequence[str]]] = {
+    ("paused",): (),
+    ("resumed",): _COUNTED,
+    ("wait",): (),
+    ("stop", str): (),
+    ("once_more", str): ("item",),
+    ("choose",): (),
+    ("days",): ("days",),
+    ("noted_of",): ("item", "anchor"),
+    ("reopened",): ("item",),
+    ("unclear", str): ("found",),
+    ("explanations", str): _COUNTED,
+    ("review", "question"): ("noted",),
+    ("review", "line"): ("item", "answer"),
+    ("review", "said"): ("words",),
+    ("review", "change"): ("item",),
+}
+"""What may stand in braces in the sentences of a conversation."""
+_SHOWN: Final = (("days",), ("noted_of",), ("review", "question"), ("review", "line"))
+"""Sentences that show the person what is to count: without their places nothing could be denied."""
 _PERIOD: Final = re.compile(r"\b(?:two weeks|fortnight|(?:14|fourteen) (?:days|nights))\b")
 _WORD: Final = re.compile(r"\w+")
 _NO_CONFIDENCE: Final = "an item is answered or it is not; there is no confidence to reach"
@@ -39,6 +61,7 @@ _MEANINGLESS: Final[Mapping[ProtocolKind, Mapping[tuple[str, ...], str]]] = {
         ("answers", "anchors"): "only items are scored by their frequency",
         ("answers", "confirmation"): "only answers about items are taken for a frequency",
         ("answers", "correction"): "only answers about items are scored",
+        ("conversation", "review"): "only answers about items are noted by item",
         ("stop", "max_asks"): "how often a goal is asked about is the model's choice",
     },
 }
@@ -68,6 +91,7 @@ def check_protocol(document: Document) -> None:
             _check_end(document, ProtocolKind(kind))
     inputs = {str(key): value for (_, key), value in _found(document, "inputs", str)}
     _check_sentences(document, inputs)
+    _check_page(document)
     _check_wordings(document)
     _check_options(document)
     _check_rules(document, inputs)
@@ -129,8 +153,12 @@ def _check_sentences(document: Document, inputs: Collection[str]) -> None:
     for location, text in _texts(document, "texts", str):
         check_places(document, location, text, inputs)
         _check_leading(document, location, text)
-    for location, text in _texts(document, "safety", "hold"):
+    for location, text in (
+        *_texts(document, "safety", str),
+        *_texts(document, "safety", "go_on", str),
+    ):
         check_no_places(document, location, text, what="the text of a safety hold")
+    _check_conversation(document)
     for location, text in _texts(document, "answers", "confirmation", "question"):
         check_places(document, location, text, [_PLACE])
         _check_question(document, location, text)
@@ -140,11 +168,43 @@ def _check_sentences(document: Document, inputs: Collection[str]) -> None:
     for key, places in _CORRECTION_PLACES.items():
         for location, text in _texts(document, "answers", "correction", key):
             check_places(document, location, text, places)
-            for place in places:
-                if f"{{{place}}}" not in text:
-                    document.error(location, "no_place", f"the text has no place {{{place}}}")
+            _check_all_places(document, location, text, places)
     for location, text in _texts(document, "answers", "correction", "question"):
         _check_question(document, location, text)
+
+
+def _check_conversation(document: Document) -> None:
+    for keys, places in _CONVERSATION_PLACES.items():
+        for location, text in _texts(document, "conversation", *keys):
+            check_places(document, location, text, places)
+            _check_leading(document, location, text)
+    for keys in _SHOWN:
+        for location, text in _texts(document, "conversation", *keys):
+            _check_all_places(document, location, text, _CONVERSATION_PLACES[keys])
+
+
+def _check_all_places(
+    document: Document, location: KeyPath, text: str, places: Sequence[str]
+) -> None:
+    for place in places:
+        if f"{{{place}}}" not in text:
+            document.error(location, "no_place", f"the text has no place {{{place}}}")
+
+
+def _check_page(document: Document) -> None:
+    """Report places that nothing fills, and texts that stay in English beside another language."""
+    for location, text in _texts(document, "page", str):
+        if location[-1] == "progress":
+            check_places(document, location, text, _COUNTED)
+        else:
+            check_no_places(document, location, text, what="a text of the page")
+    for location, language in _texts(document, "page", "language"):
+        given = {str(key) for (_, key), _ in _found(document, "page", str)}
+        missing = [name for name in PageTexts.model_fields if name not in given]
+        if missing and language.partition("-")[0].casefold() != "en":
+            listed = ", ".join(missing)
+            message = f"texts of the page that are not given here stay English: {listed}"
+            document.warn(location, "page_not_whole", message)
 
 
 def _check_wordings(document: Document) -> None:
@@ -152,6 +212,9 @@ def _check_wordings(document: Document) -> None:
     seen: dict[tuple[str, ...], KeyPath] = {}
     for location, text in _texts(document, "items", str, str):
         check_no_places(document, location, text, what="a question")
+        if location[-1] == "explanation":
+            _check_leading(document, location, text)
+            continue
         _check_question(document, location, text)
         if _PERIOD.search(text.casefold()) is None:
             document.error(location, "no_period", "the question does not name the last two weeks")

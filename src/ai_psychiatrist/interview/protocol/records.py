@@ -7,6 +7,8 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, PlainValidator, PrivateAttr, Strict, model_validator
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.interview.protocol.conversation import Conversation, YesOrNo
+from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.protocol.section import Section, Wording, between, out_of_range
 from ai_psychiatrist.validation.file_model import Flag, Names, invalid, invalid_inside, otherwise
 
@@ -136,10 +138,10 @@ def _by_score(anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
 class Confirmation(Section):
     """How a person is asked whether an unclear answer was understood rightly."""
 
-    question: Wording
+    question: Wording = "I noted: {anchor}. Is that right?"
     """`{anchor}` stands for the wording of the anchor that the answer was taken for."""
-    agree: Wording
-    disagree: Wording
+    agree: Wording = "Yes"
+    disagree: Wording = "No"
 
 
 class CorrectionPolicy(Section):
@@ -162,8 +164,8 @@ class AnswerPolicy(Section):
     free_text: Flag = True
     decline: Wording | None = None
     """How the refusal is worded that stands beside the answers, `None` for none."""
-    confirmation: Confirmation | None = None
-    """`None` where no model is asked what an unclear answer says."""
+    confirmation: Confirmation = Confirmation()
+    """Only in a protocol of items: every score that is read from words is read back."""
     correction: CorrectionPolicy = CorrectionPolicy()
     """Only in a protocol of items."""
     max_length: Annotated[int, between(1, _LONGEST)]
@@ -178,6 +180,8 @@ class Stem(Section):
     """Put after an answer that can be read in two ways."""
     second_ask: Wording
     """Put after an answer that led away, or none."""
+    explanation: Wording | None = None
+    """What is said to somebody who asks what the question means; `None` for the general words."""
 
 
 def _threshold(value: object) -> int | str:
@@ -210,11 +214,43 @@ class Sentences(Section):
     """Leads back after an answer that did not speak to its question."""
 
 
+class OnDanger(StrEnum):
+    """What an interview does at a sign of danger, after the person was told where to find help."""
+
+    HOLD = "hold"
+    """It takes one reply and asks nothing more."""
+    CONTINUE = "continue"
+    """It offers to go on."""
+
+
+class DangerPolicy(Section):
+    """What is done at which level."""
+
+    high: OnDanger = OnDanger.HOLD
+    moderate: OnDanger = OnDanger.CONTINUE
+
+
 class Safety(Section):
     """What is said at signs of danger."""
 
     hold: Wording
+    """The fixed words that acknowledge it and name help."""
+    violence: Wording | None = None
+    """The same for violence that the person suffers; `None` for the words of `hold`."""
+    last_word: Wording = (
+        "I ask no further questions now. If there is something that you want to add, write it "
+        "here; it is kept."
+    )
+    kept: Wording = "Thank you. What you wrote is kept."
+    go_on: YesOrNo = YesOrNo(
+        question="Would you like to go on with the questions? You may also leave it here."
+    )
+    danger: DangerPolicy = DangerPolicy()
     """The fixed words with which an interview stops."""
+    unread: Wording = "It may be that nobody reads this right now."
+    """Said after where to turn, where `DANGER_NOTICE` does not say who reads it and when."""
+    resumed: Wording = "Welcome back. Let us go on where we were."
+    """Said where an operator has reopened the interview, before its question."""
 
 
 class InterviewProtocol(Section):
@@ -233,6 +269,8 @@ class InterviewProtocol(Section):
     inputs: dict[InputName, Input] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     texts: Sentences
+    conversation: Conversation = Conversation()
+    page: PageTexts = PageTexts()
     goals: Goals | None = None
     """`None` in a protocol of items, whose goals are the unknown items."""
     items: dict[Item, Stem] = Field(default_factory=dict)

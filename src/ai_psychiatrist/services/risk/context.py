@@ -58,7 +58,9 @@ def in_context(transcript: Transcript, signal: RiskSignal) -> RiskSignal:
     """
     turn = transcript.turns[signal.turn]
     words = transcript.words(turn)
-    sentence = _sentence(words, signal.start - turn.words_start, signal.end - turn.words_start)
+    sentence = sentence_around(
+        words, signal.start - turn.words_start, signal.end - turn.words_start
+    )
     asked = _asking_turn(transcript, turn)
     return replace(
         signal,
@@ -69,7 +71,7 @@ def in_context(transcript: Transcript, signal: RiskSignal) -> RiskSignal:
     )
 
 
-def _sentence(words: str, start: int, end: int) -> str:
+def sentence_around(words: str, start: int, end: int) -> str:
     """Return the sentences that a stretch of words touches."""
     first = max(0, start - 2 * _MOST_CHARACTERS)
     near = words[first : end + 2 * _MOST_CHARACTERS]
@@ -155,4 +157,4 @@ def _question(words: str) -> str | None:
 
 
 def _last_sentence(words: str) -> str:
-    return _sentence(words, len(words) - 1, len(words)) if words else ""
+    return sentence_around(words, len(words) - 1, len(words)) if words else ""

@@ -1,0 +1,247 @@
+"""The interview about what an assessment left unknown: begun by a link, and seen as it goes on."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from ai_psychiatrist.access.interview_links import InterviewLink
+from ai_psychiatrist.api.authentication import KEY_READERS
+from ai_psychiatrist.api.authorization import principal_of, requires
+from ai_psychiatrist.api.dependencies import (
+    FOLLOWING,
+    RecordId,
+    RecordsOf,
+    ServicesOf,
+    records_of,
+    services_of,
+)
+from ai_psychiatrist.api.interview_models import LinkResult, TotalResult
+from ai_psychiatrist.api.interview_requests import assessment_input
+from ai_psychiatrist.api.interviews import make_link
+from ai_psychiatrist.api.json_body import BoundedRequest
+from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
+from ai_psychiatrist.api.records import RESULT_READERS
+from ai_psychiatrist.api.slots import AdmittedRoute
+from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.record_state import RecordState
+from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.interview.protocol.records import ProtocolKind
+from ai_psychiatrist.interview.service import InterviewService
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.results.reading import result_of
+from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first
+from ai_psychiatrist.store.interviews import id_hash
+from ai_psychiatrist.store.records import Record
+from ai_psychiatrist.store.store import Store
+
+_PREFIX: Final = "/assessments/{assessment_id}/interview"
+_PROTOCOL: Final = "phq8"
+_STATES: Final = {
+    InterviewState.PREPARING: "It is being prepared.",
+    InterviewState.AWAITING: "A question waits for the person's answer.",
+    InterviewState.DIGESTING: "An answer is being worked in.",
+    InterviewState.PAUSED: "The person has paused it.",
+    InterviewState.FAILED: "A model failed; what was answered is kept, and the person can go on.",
+    InterviewState.REPORTING: "It is over.",
+    InterviewState.DONE: "It is over.",
+    InterviewState.SAFETY_HOLD: "It is held: an answer has signs of danger. A person has to look.",
+}
+
+router = APIRouter(prefix=_PREFIX, include_in_schema=False)
+stepping = APIRouter(
+    prefix=_PREFIX,
+    include_in_schema=False,
+    dependencies=[requires(Scope.ASSESS)],
+    route_class=AdmittedRoute,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewView:
+    """What the pages of an assessment show of the interview about it."""
+
+    interview: InterviewSnapshot
+    state: str
+    """In a sentence."""
+    asked: int
+    """How many items were asked about so far, in whatever wording."""
+    total: TotalResult | None
+    link: str
+    """What became of its link, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """An assessment that is shown with its scores, and the id of the interview about it."""
+
+    record: Record
+    interview_id: str | None
+    subject: str | None
+
+
+async def interview_view(record_id: str, request: Request) -> InterviewView | None:
+    """Return the interview about an assessment, `None` where there is none, or none any more."""
+    interview_id = await records_of(request).ask(lambda store: store.interview_of(record_id))
+    if interview_id is None:
+        return None
+    interview = await _kept(interview_id, await _service(request))
+    return None if interview is None else await _view(interview, request)
+
+
+async def item_protocols(request: Request) -> tuple[str, ...]:
+    """Return the ids of the protocols that ask about items; `phq8` comes first."""
+    if not services_of(request).settings.interview.protocols:
+        return (_PROTOCOL,)
+    protocols = (await _service(request)).protocols
+    return tuple(one.id for one in protocols if one.kind is ProtocolKind.ITEMS)
+
+
+@router.get("", dependencies=[requires()])
+async def follow(assessment_id: RecordId, request: Request) -> Response:
+    """Show the interview as it stands; the page follows it."""
+    seen = await _look(assessment_id, request)
+    if isinstance(seen, Response):
+        return seen
+    view = await interview_view(assessment_id, request)
+    if view is None:
+        return redirect_to(request, f"/assessments/{assessment_id}")
+    return await _shown(request, seen, view)
+
+
+@router.get("/progress", dependencies=FOLLOWING)
+async def progress(assessment_id: RecordId, request: Request) -> Response:
+    """Say whether there is more to be shown; no word and no score."""
+    try:
+        view = await interview_view(assessment_id, request)
+    except NotFound:
+        view = None
+    shown = None if view is None else f"{view.interview.version} {view.link}"
+    return JSONResponse({"shown": shown})
+
+
+@stepping.post("")
+async def ask_person(
+    assessment_id: RecordId, request: BoundedRequest, records: RecordsOf
+) -> Response:
+    """Begin the interview where there is none under way, and show a link to it, once."""
+    form, seen = await read_form(request), await _look(assessment_id, request)
+    if isinstance(seen, Response):
+        return seen
+    here = f"/assessments/{assessment_id}/interview"
+    service = await _service(request)
+    interview = await _kept(seen.interview_id, service)
+    if interview is None or interview.state.is_over:
+        begun = await _begun(seen.record, form.get("protocol", _PROTOCOL), service)
+        if begun is None:
+            words = "It has no scores, so nothing is known of what to ask."
+            return await message_page(request, "Nothing to ask", words, status=409)
+        interview = begun
+        await records.ask(lambda store: store.note_interview(assessment_id, begun.id))
+    if interview.state.is_over:
+        return redirect_to(request, here)
+    link = await make_link(interview, request)
+    return await _shown(request, seen, await _view(interview, request), link=link)
+
+
+@stepping.post("/revoke")
+async def revoke(assessment_id: RecordId, request: Request, services: ServicesOf) -> Response:
+    """End the link of the interview, and what was opened with it."""
+    seen = await _look(assessment_id, request)
+    if isinstance(seen, Response):
+        return seen
+    if seen.interview_id is not None:
+        hashed = id_hash(seen.interview_id)
+        await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
+    return redirect_to(request, f"/assessments/{assessment_id}/interview")
+
+
+async def _look(record_id: str, request: Request) -> _Seen | Response:
+    """Return an assessment as it is shown with its scores, or what is answered instead."""
+    principal = principal_of(request)
+    try:
+        return await records_of(request).ask(lambda store: _seen(store, record_id, principal))
+    except NotFound:
+        words = "No assessment has this address."
+        return await message_page(request, "Not here", words, status=404)
+    except RequestConflict:
+        return redirect_to(request, f"/assessments/{record_id}")
+
+
+def _seen(store: Store, record_id: str, principal: Principal) -> _Seen:
+    """Return an assessment; raises `RequestConflict` where its scores are not to be shown yet."""
+    record, phase = store.get(record_id), store.reviews.standing(record_id, principal.id)
+    is_finished = record.summary.state is RecordState.FINISHED
+    if not is_finished or (is_asked_first(principal) and phase is ReviewPhase.UNSEEN):
+        raise RequestConflict("still_blind")
+    give_scores(store, record_id, principal)
+    may_read = Scope.READ in principal.scopes
+    return _Seen(
+        record=record,
+        interview_id=store.interview_of(record_id),
+        subject=store.keys.name(record.summary.subject_id) if may_read else None,
+    )
+
+
+async def _begun(
+    record: Record, protocol: str, service: InterviewService
+) -> InterviewSnapshot | None:
+    """Begin the interview about what an assessment left unknown, `None` where it has no scores."""
+    result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
+    if result.quantitative is None:
+        return None
+    return await service.create(protocol, {}, assessment_input(result.quantitative.items))
+
+
+async def _service(request: Request) -> InterviewService:
+    return await services_of(request).tenant_interviews.service(principal_of(request).tenant)
+
+
+async def _kept(interview_id: str | None, service: InterviewService) -> InterviewSnapshot | None:
+    """Return an interview that is still kept, and can be read."""
+    try:
+        return None if interview_id is None else await service.get(interview_id)
+    except (NotFound, ArtifactMismatch):
+        return None
+
+
+async def _view(interview: InterviewSnapshot, request: Request) -> InterviewView:
+    links, hashed = services_of(request).interview_links, id_hash(interview.id)
+    link = await KEY_READERS.run(lambda: links.of(hashed))
+    return InterviewView(
+        interview=interview,
+        state=_STATES[interview.state],
+        asked=sum(goal.asks > 0 for goal in interview.goals),
+        total=TotalResult.of(interview.items),
+        link=_link_words(link),
+    )
+
+
+def _link_words(link: InterviewLink | None) -> str:
+    if link is None:
+        return "no link"
+    if link.revoked_at is not None:
+        return "link revoked"
+    ends = datetime.fromtimestamp(link.expires_at, UTC)
+    if ends <= datetime.now(UTC):
+        return "link expired"
+    opened = "not opened yet" if link.opened_at is None else "opened"
+    return f"link {opened}, until {ends:%Y-%m-%d %H:%M} UTC"
+
+
+async def _shown(
+    request: Request, seen: _Seen, view: InterviewView, *, link: LinkResult | None = None
+) -> Response:
+    return await render_page(
+        request,
+        "interview_review",
+        id=seen.record.summary.id,
+        subject=seen.subject,
+        view=view,
+        link=link,
+        may_ask=Scope.ASSESS in principal_of(request).scopes,
+    )

@@ -1,0 +1,394 @@
+"""An interview about items of the PHQ-8: what an answer does to them, by what was asked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    AnswerOption,
+    Drift,
+    EndReason,
+    Goal,
+    InterviewState,
+    Question,
+    QuestionPurpose,
+)
+from ai_psychiatrist.domain.interview_items import Act, ProposalOutcome, SpokenAct, UnansweredReason
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.acts import emoji_says
+from ai_psychiatrist.interview.engine.aside import (
+    asked_once_more,
+    explained,
+    left,
+    looked_through,
+    not_answering,
+    reopened,
+    resumed,
+    stopped,
+    what_is_unclear,
+    wishes_to_stop,
+)
+from ai_psychiatrist.interview.engine.asking import (
+    MOST_MESSAGES,
+    end_reason,
+    proceed,
+    put_item_again,
+    with_readings,
+)
+from ai_psychiatrist.interview.engine.correction import (
+    corrected_reading,
+    is_declined,
+    item_meant,
+    unclear_readings,
+    unnamed_correction,
+)
+from ai_psychiatrist.interview.engine.noted import (
+    as_correction,
+    chosen_reading,
+    counted,
+    proposed,
+    settled,
+    uncounted,
+    unscored,
+    with_acts,
+    with_answers,
+    with_choice,
+    with_others,
+)
+from ai_psychiatrist.interview.engine.turns import end, repeat, stay_held
+from ai_psychiatrist.interview.messages import READ, Message, read_message
+from ai_psychiatrist.interview.phq8.free_answers import ReadingKind
+from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
+from ai_psychiatrist.interview.record import Danger, Interview, ItemReading
+
+_Handler: TypeAlias = Callable[[InterviewProtocol, Interview, Message], Interview]
+
+_ABOUT_AN_ITEM: Final = frozenset(
+    {QuestionPurpose.ASK, QuestionPurpose.READ_BACK, QuestionPurpose.ONCE_MORE}
+)
+_SENTENCE_ENDS: Final = ".!?;\n…"
+_SHORT_DENIAL: Final = 3
+"""Words; a zero in so few may deny what was read back as well as answer: "no, not at all"."""
+
+
+def begin_items(protocol: InterviewProtocol, interview: Interview) -> Interview:
+    """Make a goal of each unknown item and ask for the first; without any the interview ends."""
+    unknown = interview.assessment.unknown if interview.assessment else tuple(Item)
+    goals = tuple(
+        Goal(id=f"g{number}", text=item.label, item=item)
+        for number, item in enumerate(unknown, start=1)
+    )
+    return proceed(protocol, replace(interview, goals=goals))
+
+
+def message_of(interview: Interview) -> Message | None:
+    """Return the stored free answer as the rules read it, `None` for a chosen option."""
+    question, answer = interview.question, interview.answer
+    if question is None or answer is None or answer.option_id is not None:
+        return None
+    is_of_item = question.purpose in _ABOUT_AN_ITEM
+    item = interview.goal(question.goal_id).item if is_of_item else None
+    # What is read back after a refusal may be denied by a plain no.
+    is_asked = item is not None and question.purpose is QuestionPurpose.ASK
+    was_declined = is_asked and item is not None and interview.was_declined(item)
+    is_to_read_back = question.purpose is QuestionPurpose.READ_BACK
+    return read_message(answer, item, was_declined=was_declined, is_to_read_back=is_to_read_back)
+
+
+def digest_item_answer(
+    protocol: InterviewProtocol, interview: Interview, message: Message | None = None
+) -> Interview:
+    """Work the stored answer in and go on; an interview without one stays as it is.
+
+    `message`: the free answer where it was read already, by a model as well.
+    """
+    question, answer = interview.question, interview.answer
+    if question is None or answer is None:
+        return interview
+    option = question.chosen(answer)
+    if option is not None:
+        is_of_item = question.purpose in _ABOUT_AN_ITEM
+        item = interview.goal(question.goal_id).item if is_of_item else None
+        following = _chosen(protocol, with_choice(interview, item, option), question, option)
+        return _within_bounds(protocol, interview, following)
+    message = message or message_of(interview)
+    if message is None:
+        return interview
+    noted = with_acts(interview, message)
+    stops = message.does(Act.STOP) and question.purpose not in _HEARS_STOP
+    handler = wishes_to_stop if stops else _HANDLERS[question.purpose]
+    return _within_bounds(protocol, interview, handler(protocol, noted, message))
+
+
+def _within_bounds(
+    protocol: InterviewProtocol, before: Interview, following: Interview
+) -> Interview:
+    """End an interview of more messages than anybody needs; what it has is kept."""
+    goes_on = following.state in {InterviewState.AWAITING, InterviewState.PAUSED}
+    if not goes_on or before.turn < MOST_MESSAGES:
+        return following
+    return end(protocol, replace(following, messages=before.messages), EndReason.TURNS_SPENT)
+
+
+def with_proposal_in_danger(interview: Interview, danger_found: Danger) -> Interview:
+    """Keep how often a message says something was so in which there is danger; nothing counts.
+
+    Sentences in which the danger stands are no answers.
+    """
+    answer, question = interview.answer, interview.question
+    if answer is None or question is None or answer.option_id is not None:
+        return interview
+    text = answer.text
+    for place in danger_found.places:
+        start = max(text.rfind(mark, 0, place.start) for mark in _SENTENCE_ENDS) + 1
+        ends = (at for mark in _SENTENCE_ENDS if (at := text.find(mark, place.end)) >= 0)
+        end = min(ends, default=len(text))
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    is_of_item = question.purpose in _ABOUT_AN_ITEM
+    item = interview.goal(question.goal_id).item if is_of_item else None
+    danger = SpokenAct(turn=answer.turn, act=Act.DANGER, start=0, end=len(text), item=item)
+    noted = replace(interview, acts=(*interview.acts, danger))
+    message = message_of(replace(interview, answer=replace(answer, text=text)))
+    if message is None or not text.strip():
+        return noted
+    noted = with_acts(noted, message)
+    if message.asked is None or not message.has_score:
+        return noted
+    return proposed(noted, message.asked, message.answer, turn=message.turn)
+
+
+def _chosen(
+    protocol: InterviewProtocol, interview: Interview, question: Question, option: AnswerOption
+) -> Interview:
+    """Work in an option that was chosen."""
+    item, is_yes = interview.goal(question.goal_id).item, option.kind is AnswerKind.CONFIRM
+    match question.purpose:
+        case QuestionPurpose.GO_ON | QuestionPurpose.LAST_WORD:
+            following = (resumed if is_yes else stay_held)(protocol, interview)
+        case QuestionPurpose.CONFIRM_STOP:
+            following = stopped(protocol, interview, is_yes=is_yes)
+        case QuestionPurpose.WHICH_ITEM:
+            following = _which_item(protocol, interview)
+        case QuestionPurpose.REVIEW if option.item is not None:
+            following = reopened(protocol, interview, option.item)
+        case QuestionPurpose.REVIEW:
+            following = end(protocol, interview, end_reason(interview))
+        case QuestionPurpose.ONCE_MORE if is_yes and item is not None:
+            following = put_item_again(protocol, interview, item, is_ask=True)
+        case QuestionPurpose.ONCE_MORE:
+            following = proceed(protocol, interview)
+        case _:
+            following = _chosen_of_item(protocol, interview, item, option)
+    return following
+
+
+def _chosen_of_item(
+    protocol: InterviewProtocol, interview: Interview, item: Item | None, option: AnswerOption
+) -> Interview:
+    if item is None:
+        return interview
+    if option.kind is AnswerKind.CONFIRM:
+        return _confirmed(protocol, interview, item)
+    is_refused = option.kind is AnswerKind.DECLINE
+    reason = UnansweredReason.DECLINED if is_refused else UnansweredReason.AMBIGUOUS_ANSWER
+    reading = chosen_reading(item, interview.turn, option, reason)
+    following = with_readings(settled(interview, item, reading.score), reading)
+    if option.kind is AnswerKind.REJECT:
+        return _choose_one(protocol, following, item)
+    return proceed(protocol, following)
+
+
+def _answered(protocol: InterviewProtocol, interview: Interview, message: Message) -> Interview:
+    """Work in a message to a question about an item."""
+    beside = _beside(protocol, interview, message)
+    if beside is not None:
+        return beside
+    item, question = message.asked, interview.question
+    if message.answer.kind is ReadingKind.UNREADABLE and emoji_says(message.text) and question:
+        # A thumb says yes or no, and nothing of how often.
+        return repeat(interview, question, notice=protocol.conversation.wait)
+    corrected = None if message.others else _corrected(protocol, interview, message)
+    if corrected is not None or item is None:
+        return corrected or interview
+    worked_in = with_answers(interview, message)
+    if message.others and message.answer.kind is ReadingKind.NONE:
+        # It speaks of other items alone: the question is still to be answered.
+        return proceed(protocol, uncounted(worked_in, item))
+    drift = _drift(protocol, message)
+    notice = (
+        explained(protocol, interview, message.topic, item)
+        or what_is_unclear(protocol, message.answer)
+        or (drift.redirect if drift is not None else "")
+    )
+    return proceed(protocol, replace(worked_in, drift=drift), notice=notice)
+
+
+def _read_back(protocol: InterviewProtocol, interview: Interview, message: Message) -> Interview:
+    """Work in a reply to what was read back: a yes, a no, or another answer in its place."""
+    item, answer = message.asked, message.answer
+    if item is not None and message.leans_yes and not message.says_how_often:
+        return _confirmed(protocol, interview, item)
+    beside = _beside(protocol, interview, message)
+    proposal = None if item is None else interview.open_proposal(item)
+    if beside is not None or item is None or proposal is None:
+        return beside or proceed(protocol, interview)
+    kept = with_others(interview, message)
+    is_same = message.has_score and answer.score == proposal.score
+    if (message.leans_yes or is_same) and not message.is_no:
+        return _confirmed(protocol, kept, item)
+    is_short_zero = answer.score == 0 and len(message.text.split()) <= _SHORT_DENIAL
+    if message.has_score and not (message.is_no or is_short_zero):
+        if answer.kind is ReadingKind.READ:
+            return proceed(protocol, proposed(kept, item, answer, turn=message.turn))
+        right = settled(kept, item, answer.score)
+        return proceed(protocol, with_readings(right, counted(item, message.turn, answer)))
+    unclear = unscored(item, message.turn, UnansweredReason.AMBIGUOUS_ANSWER)
+    open_again = with_readings(settled(kept, item, None), unclear)
+    return _choose_one(protocol, open_again, item, notice=what_is_unclear(protocol, answer))
+
+
+def _beside(
+    protocol: InterviewProtocol, interview: Interview, message: Message
+) -> Interview | None:
+    """Return the interview after a message that does not answer, `None` for one that may."""
+    item = message.asked
+    if item is None:
+        return interview
+    aside = not_answering(protocol, interview, message)
+    if aside is None and message.is_refusal:
+        refused = unscored(item, message.turn, UnansweredReason.DECLINED)
+        return proceed(protocol, with_readings(settled(interview, item, None), refused))
+    return aside
+
+
+def _corrected(
+    protocol: InterviewProtocol, interview: Interview, message: Message
+) -> Interview | None:
+    """Return the interview after a correction without a name, `None` where there is none."""
+    unnamed = unnamed_correction(interview, message)
+    if unnamed is None:
+        return None
+    correction = unnamed.correction
+    earlier, current = correction.earlier[-1], correction.current
+    if unnamed.is_of_earlier:
+        read = corrected_reading(interview, correction, earlier)
+        if read.kind not in READ and unnamed.is_named and message.has_score:
+            read = message.answer
+        following = as_correction(uncounted(interview, current), message.turn, earlier, read)
+        if read.kind in READ:
+            return proceed(protocol, proposed(following, earlier, read))
+        if unnamed.is_named:
+            return reopened(protocol, following, earlier)
+    if any(one.current is current for one in interview.corrections):
+        return proceed(protocol, with_readings(interview, *unclear_readings(correction)))
+    return proceed(protocol, replace(interview, corrections=(*interview.corrections, correction)))
+
+
+def _which_item(
+    protocol: InterviewProtocol, interview: Interview, message: Message | None = None
+) -> Interview:
+    """Work in which item a correction is about."""
+    correction, answer = interview.open_correction, interview.answer
+    if correction is None or answer is None:
+        return proceed(protocol, interview)
+    aside = None if message is None else not_answering(protocol, interview, message)
+    if aside is not None:
+        return aside
+    done = replace(correction, settled_turn=answer.turn)
+    following = replace(interview, drift=None, corrections=(*interview.corrections[:-1], done))
+    about = item_meant(interview, correction, answer)
+    if about is None:
+        unclear = unclear_readings(correction, is_declined=is_declined(interview, answer))
+        return proceed(protocol, with_readings(following, *unclear))
+    read = corrected_reading(interview, correction, about)
+    if about is not correction.current:
+        following = uncounted(following, correction.current)
+        following = as_correction(following, correction.turn, about, read)
+    if read.kind is ReadingKind.READ:
+        return proceed(protocol, proposed(following, about, read, turn=correction.turn))
+    reading = (
+        counted(about, correction.turn, read)
+        if read.kind is ReadingKind.ANCHOR
+        else unscored(about, correction.turn, UnansweredReason.AMBIGUOUS_ANSWER)
+    )
+    return proceed(protocol, with_readings(following, reading))
+
+
+def _confirms_stop(
+    protocol: InterviewProtocol, interview: Interview, message: Message
+) -> Interview:
+    """Stop after a yes; an answer instead is for the question that waits behind."""
+    behind = interview.behind
+    if message.does(Act.STOP) or message.leans_yes:
+        return stopped(protocol, interview, is_yes=True)
+    answer = interview.answer
+    if message.does(Act.PAUSE):
+        return left(protocol, interview, message)
+    if behind is None or answer is None or message.is_no:
+        return stopped(protocol, interview, is_yes=False)
+    item = interview.goal(behind.goal_id).item
+    instead = read_message(answer, item)
+    if not instead.says_how_often:
+        return stopped(protocol, interview, is_yes=False)
+    acts = tuple(one for one in interview.acts if one.turn != answer.turn)
+    back = replace(interview, question=behind, behind=None, acts=acts)
+    return _HANDLERS[behind.purpose](protocol, with_acts(back, instead), instead)
+
+
+def _after_danger(protocol: InterviewProtocol, interview: Interview, message: Message) -> Interview:
+    """Go on after a yes to the offer; whatever else is said is kept, and nothing more is asked."""
+    question = interview.question
+    is_offered = question is not None and question.purpose is QuestionPurpose.GO_ON
+    return (resumed if is_offered and message.leans_yes else stay_held)(protocol, interview)
+
+
+_HANDLERS: Final[Mapping[QuestionPurpose, _Handler]] = {
+    QuestionPurpose.ASK: _answered,
+    QuestionPurpose.READ_BACK: _read_back,
+    QuestionPurpose.WHICH_ITEM: _which_item,
+    QuestionPurpose.ONCE_MORE: asked_once_more,
+    QuestionPurpose.CONFIRM_STOP: _confirms_stop,
+    QuestionPurpose.LAST_WORD: _after_danger,
+    QuestionPurpose.GO_ON: _after_danger,
+    QuestionPurpose.REVIEW: looked_through,
+}
+"""What a free message does, by what was asked."""
+_HEARS_STOP: Final = frozenset(
+    {QuestionPurpose.CONFIRM_STOP, QuestionPurpose.LAST_WORD, QuestionPurpose.GO_ON}
+)
+
+
+def _confirmed(protocol: InterviewProtocol, interview: Interview, item: Item) -> Interview:
+    proposal = interview.open_proposal(item)
+    if proposal is None:
+        return proceed(protocol, interview)
+    reading = ItemReading(
+        item=item,
+        turn=proposal.turn,
+        score=proposal.score,
+        reason=None,
+        quote=proposal.quote,
+        confirmed_turn=interview.turn,
+    )
+    return proceed(protocol, with_readings(settled(interview, item, proposal.score), reading))
+
+
+def _choose_one(
+    protocol: InterviewProtocol, interview: Interview, item: Item, *, notice: str = ""
+) -> Interview:
+    """Ask for one of the four frequencies, once for each item; then go on."""
+    denied = ProposalOutcome.NOT_CONFIRMED
+    if sum(one.outcome is denied for one in interview.proposals_of(item)) > 1:
+        return proceed(protocol, interview)
+    text = protocol.conversation.choose
+    return put_item_again(protocol, interview, item, text=text, notice=notice)
+
+
+def _drift(protocol: InterviewProtocol, message: Message) -> Drift | None:
+    if protocol.drift is DriftPolicy.NEVER:
+        return None
+    if message.says_how_often or message.answer.kind is not ReadingKind.NONE:
+        return Drift(is_addressed=True)
+    reason = UnansweredReason.OFF_TOPIC.value
+    return Drift(is_addressed=False, reason=reason, redirect=protocol.texts.redirect)

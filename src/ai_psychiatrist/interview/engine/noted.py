@@ -1,0 +1,185 @@
+"""What is put down of a message about items: what counts, and what is still to be read back."""
+
+from dataclasses import replace
+from typing import Final
+
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    AnswerOption,
+    GoalStatus,
+    QuestionPurpose,
+)
+from ai_psychiatrist.domain.interview_items import (
+    Act,
+    AnswerQuote,
+    Proposal,
+    ProposalOutcome,
+    ProposalSource,
+    SpokenAct,
+    UnansweredReason,
+    Unclear,
+)
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.engine.asking import with_readings
+from ai_psychiatrist.interview.engine.correction import goal_of
+from ai_psychiatrist.interview.engine.turns import with_goals
+from ai_psychiatrist.interview.messages import Message
+from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, ReadingKind
+from ai_psychiatrist.interview.record import Interview, ItemReading
+
+_REASONS: Final = {
+    ReadingKind.UNCLEAR: UnansweredReason.AMBIGUOUS_ANSWER,
+    ReadingKind.UNREADABLE: UnansweredReason.UNREADABLE_ANSWER,
+}
+_ACT_OF: Final = {
+    AnswerKind.DECLINE: Act.REFUSAL,
+    AnswerKind.CONFIRM: Act.CONFIRMATION,
+    AnswerKind.REJECT: Act.DENIAL,
+    AnswerKind.ITEM: Act.CORRECTION,
+}
+
+
+def with_acts(interview: Interview, message: Message) -> Interview:
+    """Put down what a free message does."""
+    question = interview.question
+    replies = question is not None and question.purpose is not QuestionPurpose.ASK
+    return replace(interview, acts=(*interview.acts, *message.spoken_acts(replies=replies)))
+
+
+def as_correction(interview: Interview, turn: int, item: Item, read: AnswerReading) -> Interview:
+    """Put down that what was answered in a turn is about an item that was answered before."""
+    words = interview.words_of(turn)
+    start, end = (read.quote.start, read.quote.end) if read.quote else (0, len(words))
+    corrected = SpokenAct(
+        turn=turn, act=Act.CORRECTION, start=start, end=end, item=item, score=read.score
+    )
+    others = (one for one in interview.acts if one.turn != turn or one.act is not Act.ANSWER)
+    in_order = sorted((*others, corrected), key=lambda one: (one.turn, one.start))
+    return replace(interview, acts=tuple(in_order))
+
+
+def with_choice(interview: Interview, item: Item | None, option: AnswerOption) -> Interview:
+    """Put down what an option that was chosen does."""
+    answer = interview.answer
+    if answer is None:
+        return interview
+    done = SpokenAct(
+        turn=answer.turn,
+        act=_ACT_OF.get(option.kind, Act.ANSWER),
+        start=0,
+        end=len(answer.text),
+        item=option.item or item,
+        score=option.score if option.kind is AnswerKind.ANCHOR else None,
+    )
+    return replace(interview, acts=(*interview.acts, done))
+
+
+def with_answers(interview: Interview, message: Message) -> Interview:
+    """Put down what a message says of the item that was asked about, and of others."""
+    item, following = message.asked, with_others(interview, message)
+    if item is None:
+        return following
+    answer = message.answer
+    if answer.kind is ReadingKind.ANCHOR:
+        return with_readings(
+            settled(following, item, answer.score), counted(item, message.turn, answer)
+        )
+    if answer.kind is ReadingKind.READ or answer.unclear is Unclear.OPTION_NUMBER:
+        return proposed(following, item, answer, turn=message.turn)
+    if message.others and answer.kind is ReadingKind.NONE:
+        return following
+    reason = _REASONS.get(answer.kind, UnansweredReason.OFF_TOPIC)
+    return with_readings(settled(following, item, None), unscored(item, message.turn, reason))
+
+
+def with_others(interview: Interview, message: Message) -> Interview:
+    """Keep what a message says of items that were not asked about, to be read back later."""
+    for item, read in message.others.items():
+        interview = with_other(interview, item, read)
+    return interview
+
+
+def with_other(interview: Interview, item: Item, read: AnswerReading) -> Interview:
+    """Keep what was said of an item that was not asked about; what is known already stays."""
+    if not any(goal.item is item for goal in interview.goals):
+        return interview
+    readings = interview.readings_of(item)
+    if readings and readings[-1].score == read.score:
+        return interview
+    return proposed(interview, item, read)
+
+
+def proposed(
+    interview: Interview, item: Item, read: AnswerReading, *, turn: int | None = None
+) -> Interview:
+    """Keep what an answer was read as until it was read back."""
+    goal, known = goal_of(interview, item), interview.open_proposal(item)
+    in_progress = replace(goal, status=GoalStatus.IN_PROGRESS, confidence=0)
+    if known is not None and known.source is ProposalSource.MODEL and known.turn == turn:
+        return with_goals(interview, [in_progress])
+    proposal = Proposal(
+        item=item,
+        turn=interview.turn if turn is None else turn,
+        outcome=ProposalOutcome.OPEN,
+        score=read.score,
+        quote=read.quote,
+        is_day_count=read.unclear is Unclear.OPTION_NUMBER,
+    )
+    opened = with_goals(replaced(interview, item), [in_progress])
+    return replace(opened, proposals=(*opened.proposals, proposal))
+
+
+def replaced(interview: Interview, item: Item) -> Interview:
+    """Close what of an item was still to be read back: something else was said."""
+    return _with_outcome(interview, item, ProposalOutcome.REPLACED)
+
+
+def settled(interview: Interview, item: Item, score: int | None) -> Interview:
+    """Close what of an item was read back, by the score that it came to."""
+    proposal = interview.open_proposal(item)
+    if proposal is None:
+        return interview
+    is_right = score is not None and score == proposal.score
+    outcome = ProposalOutcome.CONFIRMED if is_right else ProposalOutcome.NOT_CONFIRMED
+    return _with_outcome(interview, item, outcome)
+
+
+def uncounted(interview: Interview, item: Item) -> Interview:
+    """Take one ask of an item back: the message did not answer it."""
+    goal = goal_of(interview, item)
+    return with_goals(interview, [replace(goal, asks=max(goal.asks - 1, 0))])
+
+
+def counted(item: Item, turn: int, read: AnswerReading) -> ItemReading:
+    """Return a reading whose score counts."""
+    return ItemReading(item=item, turn=turn, score=read.score, reason=None, quote=read.quote)
+
+
+def unscored(item: Item, turn: int, reason: UnansweredReason) -> ItemReading:
+    """Return a reading that leaves its item unknown."""
+    return ItemReading(item=item, turn=turn, score=None, reason=reason, quote=None)
+
+
+def chosen_reading(
+    item: Item, turn: int, option: AnswerOption, reason: UnansweredReason | None
+) -> ItemReading:
+    """Return the reading of an option that was chosen: a frequency, or why there is none."""
+    is_score = option.kind is AnswerKind.ANCHOR
+    return ItemReading(
+        item=item,
+        turn=turn,
+        score=option.score if is_score else None,
+        reason=None if is_score else reason,
+        quote=AnswerQuote(text=option.text, start=0, end=len(option.text)) if is_score else None,
+    )
+
+
+def _with_outcome(interview: Interview, item: Item, outcome: ProposalOutcome) -> Interview:
+    opened = interview.open_proposal(item)
+    return replace(
+        interview,
+        proposals=tuple(
+            replace(one, outcome=outcome, settled_turn=interview.turn) if one is opened else one
+            for one in interview.proposals
+        ),
+    )

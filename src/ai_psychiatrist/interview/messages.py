@@ -1,0 +1,218 @@
+"""What a free message says and does, read by rules in the light of the question that it answers."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from ai_psychiatrist.domain.interview import GivenAnswer
+from ai_psychiatrist.domain.interview_items import (
+    Act,
+    AnswerQuote,
+    ProposalSource,
+    SpokenAct,
+    Unclear,
+)
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.acts import FoundAct, Topic, acts_in, emoji_says, leans_yes, without
+from ai_psychiatrist.interview.phq8.corrections import named_items
+from ai_psychiatrist.interview.phq8.free_answers import (
+    AnswerReading,
+    ReadingKind,
+    is_agreement,
+    is_denial,
+    is_refusal,
+    may_refuse_again,
+    readings_by_item,
+)
+from ai_psychiatrist.services.language.concepts import is_instruction
+
+READ = frozenset({ReadingKind.ANCHOR, ReadingKind.READ})
+"""The kinds of reading that have a score."""
+_NO_AT_HEAD: Final = re.compile(
+    r"\s*(?:no|nope|nah|naw|not (?:quite|really)|wrong|that['’]?s (?:wrong|not right))"
+    r"\b[\s,.;:!–—-]+(?=\w)",
+    re.IGNORECASE,
+)
+"""Of a reply that goes on: "no, about ten"."""
+NOTHING = AnswerReading(kind=ReadingKind.NONE)
+_ANY: Final = Item.NO_INTEREST
+"""Stands for the item of a question that is about none; it counts only where it is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One free message, read."""
+
+    turn: int
+    text: str = field(repr=False)
+    asked: Item | None
+    """The item that the question is about; `None` where it is about none."""
+    acts: tuple[FoundAct, ...]
+    """What it does beside answering."""
+    answer: AnswerReading
+    """What it says of the item that was asked about."""
+    others: Mapping[Item, AnswerReading]
+    """What it says of other items, with a score."""
+    is_yes: bool
+    is_no: bool
+    is_refusal: bool
+    source: ProposalSource = ProposalSource.RULES
+
+    def does(self, act: Act) -> bool:
+        """Return whether it does something beside answering."""
+        return any(one.act is act for one in self.acts)
+
+    @property
+    def leans_yes(self) -> bool:
+        """Whether it says yes to a question that takes yes or no."""
+        if self.is_no or self.does(Act.STOP) or self.does(Act.PAUSE):
+            return False
+        return self.is_yes or leans_yes(self.text)
+
+    @property
+    def topic(self) -> Topic | None:
+        """What it asks back, the first thing of several."""
+        return next((one.topic for one in self.acts if one.act is Act.QUESTION), None)
+
+    @property
+    def has_score(self) -> bool:
+        """Whether it says how often, of the item that was asked about."""
+        return self.answer.kind in READ
+
+    @property
+    def says_how_often(self) -> bool:
+        """Whether it speaks of how often, clearly or not, of any item."""
+        return self.answer.kind in READ | {ReadingKind.UNCLEAR} or bool(self.others)
+
+    @property
+    def says_nothing_yet(self) -> bool:
+        """Whether it is a greeting, a sign or the beginning of something, and nothing else."""
+        left = without(self.text, self.acts)
+        is_said = self.says_how_often or self.is_yes or self.is_no or self.is_refusal
+        return bool(self.acts) and not is_said and not any(map(str.isalnum, left))
+
+    def spoken_acts(self, *, replies: bool) -> tuple[SpokenAct, ...]:
+        """Return what it does, for the record.
+
+        `replies`: whether the question takes yes or no, so that these say nothing of how often.
+        """
+        found = [
+            SpokenAct(
+                turn=self.turn,
+                act=one.act,
+                start=one.start,
+                end=one.end,
+                item=self.asked,
+                topic=one.topic,
+                source=self.source,
+            )
+            for one in self.acts
+        ]
+        is_reply = self.is_yes or self.is_no
+        says_something = self.answer.kind is not ReadingKind.NONE and not (is_reply and replies)
+        if self.is_refusal:
+            found.append(self._whole(Act.REFUSAL))
+        elif is_reply and not says_something:
+            found.append(self._whole(Act.CONFIRMATION if self.is_yes else Act.DENIAL))
+        if self.asked is not None and says_something:
+            found.append(self._of(Act.ANSWER, self.asked, self.answer))
+        found.extend(self._of(Act.CORRECTION, item, read) for item, read in self.others.items())
+        return tuple(sorted(found or [self._whole(Act.OFF_TOPIC)], key=lambda one: one.start))
+
+    def _whole(self, act: Act) -> SpokenAct:
+        return SpokenAct(
+            turn=self.turn,
+            act=act,
+            start=0,
+            end=len(self.text),
+            item=self.asked,
+            source=self.source,
+        )
+
+    def _of(self, act: Act, item: Item, read: AnswerReading) -> SpokenAct:
+        start, end = (read.quote.start, read.quote.end) if read.quote else (0, len(self.text))
+        return SpokenAct(
+            turn=self.turn,
+            act=act,
+            start=start,
+            end=end,
+            item=item,
+            score=read.score,
+            unclear=read.unclear,
+            source=self.source,
+        )
+
+
+def read_message(
+    answer: GivenAnswer,
+    asked: Item | None,
+    *,
+    was_declined: bool = False,
+    is_to_read_back: bool = False,
+) -> Message:
+    """Read a free message; deterministic, for any text.
+
+    `was_declined`: whether the item was refused before; then a bare "no" is a refusal again.
+    `is_to_read_back`: whether it replies to what was read back; then a "no" at its head speaks of
+    that, and what follows it is the answer. Of a message that tells a reader what to put down
+    nothing is read.
+    """
+    text = answer.text
+    acts = tuple(one for one in acts_in(text) if not _is_answer(one, text, asked))
+    rest = without(text, acts)
+    head = _NO_AT_HEAD.match(rest) if is_to_read_back else None
+    if head is not None:
+        rest = " " * head.end() + rest[head.end() :]
+    is_to_be_read = bool(rest.strip()) and not is_instruction(text)
+    read = readings_by_item(asked or _ANY, rest) if is_to_be_read else {}
+    readings = {item: _as_typed(one, text) for item, one in read.items()}
+    own = readings.pop(asked, NOTHING) if asked is not None else NOTHING
+    if asked is None and not named_items(rest, [_ANY]):
+        readings.pop(_ANY, None)
+    says = emoji_says(text)
+    is_again = was_declined and may_refuse_again(text)
+    if is_again:
+        own = NOTHING
+    return Message(
+        turn=answer.turn,
+        text=text,
+        asked=asked,
+        acts=acts,
+        answer=own,
+        others={item: one for item, one in readings.items() if one.kind in READ},
+        is_yes=is_agreement(text) or is_agreement(rest) or says is Act.CONFIRMATION,
+        is_no=is_denial(text) or is_denial(rest) or says is Act.DENIAL,
+        is_refusal=is_again or (own.kind not in READ and not own.found and is_refusal(rest)),
+    )
+
+
+def _is_answer(act: FoundAct, text: str, asked: Item | None) -> bool:
+    """Whether what looks like another act is an answer all the same: "three days?"."""
+    is_question = act.act is Act.QUESTION and act.topic is Topic.MEANING
+    if asked is None or not (is_question or act.act is Act.PAUSE):
+        return False
+    words = text[act.start : act.end].rstrip("? ")
+    if is_question and is_refusal(words):
+        # "Can we skip this one?"
+        return True
+    return any(one.kind in READ for one in readings_by_item(asked, words).values())
+
+
+def _as_typed(read: AnswerReading, text: str) -> AnswerReading:
+    """Return a reading whose quotes are cut from the message as it was typed."""
+    quote = read.quote and _cut(read.quote, text)
+    # "Nearly every day?" is not said for certain: it is read back.
+    is_asked = quote is not None and text[quote.end :].lstrip().startswith("?")
+    is_unsure = is_asked and read.kind is ReadingKind.ANCHOR
+    return replace(
+        read,
+        kind=ReadingKind.READ if is_unsure else read.kind,
+        quote=quote,
+        unclear=read.unclear and Unclear(read.unclear),
+        found=tuple(_cut(one, text) for one in read.found),
+    )
+
+
+def _cut(quote: AnswerQuote, text: str) -> AnswerQuote:
+    return replace(quote, text=text[quote.start : quote.end])

@@ -1,0 +1,112 @@
+"""Clauses of an answer: words between two pauses, and the expressions of frequency in them."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ai_psychiatrist.interview.phq8.expressions import Expression, expressions_in
+from ai_psychiatrist.interview.phq8.reading_words import wording
+
+THIS: Final = "§"
+"""Stands for an expression of frequency; the two others for another one, and for named days."""
+_OTHER: Final = "¤"
+_NAMED_OTHER: Final = "¶"
+_SIGNS: Final = str.maketrans("", "", THIS + _OTHER + _NAMED_OTHER)
+NAMED: Final = re.compile(r"weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day")
+_CUT: Final = re.compile(
+    r"(?<!\S)(?:[.?,]|(?<!anything )(?<!nothing )(?<!all )but|though|although|because|cos|cause"
+    r"|whereas|while|however|(?:and )?then(?= (?:i|im|it|we|was|got|slept|back|fine|nothing|all)\b)"
+    r"|and(?= (?:the )?(?:rest|remaining|others|other (?:days|nights))\b)"
+    r"|so(?= (?:i|im|ive|id|my)\b))(?!\S)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """Words between two pauses; characters of the spoken answer, end exclusive."""
+
+    start: int
+    end: int
+    stop: str
+    """The pause or conjunction before the next one."""
+    spoken: str
+    expressions: tuple[Expression, ...]
+
+    def words_of(self, one: Expression) -> str:
+        """Return the words of one of its expressions."""
+        return self.spoken[one.start - self.start : one.end - self.start]
+
+    def around(self, one: Expression | None = None) -> str:
+        """Return the words with a sign in the place of an expression, or of each."""
+        words, at = "", self.start
+        for other in self.expressions:
+            words += self.spoken[at - self.start : other.start - self.start]
+            words += THIS if one in {None, other} else self._sign_of(other)
+            at = other.end
+        return f"{words}{self.spoken[at - self.start :]}".strip()
+
+    def _sign_of(self, other: Expression) -> str:
+        return _NAMED_OTHER if NAMED.search(self.words_of(other)) else _OTHER
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it says nothing but how often."""
+        return not unknown(self.around(), "filler", "yes", "either", "correction")
+
+    @property
+    def ends_sentence(self) -> bool:
+        """Whether the next clause is another sentence."""
+        return self.stop in {".", "?", ""}
+
+
+def clauses_of(spoken: str) -> tuple[Clause, ...]:
+    """Cut an answer at its pauses and conjunctions, outside of the expressions of frequency."""
+    waiting = list(reversed(expressions_in(spoken)))
+    inside = bytearray(len(spoken))
+    for one in waiting:
+        inside[one.start : one.end] = b"\1" * (one.end - one.start)
+    cuts = [found for found in _CUT.finditer(spoken) if not inside[found.start()]]
+    starts = [0, *(found.end() for found in cuts)]
+    ends = [*(found.start() for found in cuts), len(spoken)]
+    stops = [*(found[0] for found in cuts), ""]
+    clauses = []
+    for start, end, stop in zip(starts, ends, stops, strict=True):
+        within: list[Expression] = []
+        while waiting and waiting[-1].start < end:
+            within.append(waiting.pop())
+        words = spoken[start:end].strip()
+        first = start + spoken[start:end].find(words)
+        if words:
+            clauses.append(
+                Clause(
+                    start=first,
+                    end=first + len(words),
+                    stop=stop,
+                    spoken=words,
+                    expressions=tuple(within),
+                )
+            )
+    return tuple(clauses)
+
+
+def has(words: str, key: str) -> bool:
+    """Return whether words hold one of a list."""
+    return wording("beside", key).search(words) is not None
+
+
+def without(words: str, *keys: str) -> str:
+    """Take the words of some lists out."""
+    for key in keys:
+        words = wording("beside", key).sub(" ", words)
+    return " ".join(words.split())
+
+
+def unknown(words: str, *keys: str) -> str:
+    """Return what is left when the words of some lists, and the expressions, are taken out."""
+    return without(words, *keys).translate(_SIGNS).strip()
+
+
+def pauses(spoken: str) -> list[str]:
+    """Return the words between the pauses of spoken words."""
+    parts = re.split(r"(?<!\S)[.?,](?!\S)", spoken)
+    return [words for part in parts if (words := part.strip())]

@@ -1,0 +1,228 @@
+// The page for the person of an interview. Nothing of it is kept in the browser: an answer that is
+// on its way is held here until the server has it, and is sent again under the same key.
+
+const { root, offline } = document.documentElement.dataset;
+const LONGEST_WAIT = 30_000;
+const LONGEST_ANSWER = 120_000;
+const CUT_SHORT = ["preparing", "digesting"];
+const OVER = ["reporting", "done", "safety_hold"];
+const $ = (id) => document.getElementById(id);
+
+let current = null;
+let isBusy = false;
+let isOpen = false;
+const typed = [];
+let wake = () => {};
+
+const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const say = (words) => { $("status").textContent = words; };
+const text = (name) => current?.texts[name] ?? "";
+
+function trouble(words, hasButton = false) {
+  $("trouble").hidden = !words;
+  $("trouble-text").textContent = words;
+  $("again").hidden = !hasButton;
+}
+
+// Sends until there is an answer; what the server has taken already counts once, by its key.
+async function request(method, path, body) {
+  for (let wait = 1000; ; wait = Math.min(wait * 2, LONGEST_WAIT)) {
+    const answer = await once(method, path, body);
+    if (answer && answer.status !== 429 && answer.status < 500) {
+      trouble("");
+      return answer;
+    }
+    trouble(text("offline") || offline, Boolean(current));
+    await waiting(Math.max(wait, 1000 * (answer?.after ?? 0)));
+  }
+}
+
+async function once(method, path, body) {
+  const sent = { method, cache: "no-store", signal: AbortSignal.timeout(LONGEST_ANSWER) };
+  if (body) Object.assign(sent, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  try {
+    const answer = await fetch(`${root}/interview/${path}`, sent);
+    const content = answer.status === 204 ? null : await answer.json();
+    return { status: answer.status, content, after: Number(answer.headers.get("Retry-After")) };
+  } catch {
+    return null;
+  }
+}
+
+// Until it is time, the connection is back, or the person presses the button.
+const waiting = (milliseconds) => new Promise((resolve) => {
+  wake = resolve;
+  setTimeout(resolve, milliseconds);
+});
+
+function refuse() {
+  for (const one of document.querySelectorAll("main > :not(#refused), #tools, #progress")) one.hidden = true;
+  $("refused").hidden = false;
+  $("refused").focus();
+}
+
+// Words that are typed in pieces are one answer: what follows soon is sent beside what waits.
+async function send(wish) {
+  if (!current || (isBusy && !(wish.append && isOpen))) return;
+  const body = { question_id: current.question?.id ?? "", version: current.version, idempotency_key: randomKey(), ...wish };
+  if (wish.append) {
+    typed.push(wish.text);
+    $("words").value = "";
+  }
+  if (isBusy) {
+    await request("POST", "answers", body);
+    return;
+  }
+  isBusy = true;
+  isOpen = Boolean(wish.append);
+  document.body.setAttribute("aria-busy", "true");
+  say(text("sending"));
+  const { status, content } = await request("POST", "answers", body);
+  const words = typed.splice(0);
+  isBusy = false;
+  document.body.removeAttribute("aria-busy");
+  say("");
+  if (status === 200) {
+    show(content);
+  } else if (status === 410) {
+    refuse();
+  } else {
+    // It was answered elsewhere meanwhile, or in a way that is not taken: the words stay.
+    $("words").value = [...words, $("words").value].filter(Boolean).join("\n");
+    await load();
+    if (status === 422) trouble(text("not_taken"));
+  }
+}
+
+async function load() {
+  const { status, content } = await request("GET", "state");
+  if (status === 200) show(content);
+  else if (status === 410) refuse();
+  else trouble(content?.detail ?? "");
+}
+
+function show(state) {
+  const { question, progress, texts } = current = state;
+  document.documentElement.lang = texts.language;
+  document.title = texts.title;
+  for (const one of document.querySelectorAll("[data-text]")) one.textContent = texts[one.dataset.text];
+  $("loading").hidden = true;
+  const isOver = OVER.includes(state.state) && !question;
+  const isCutShort = CUT_SHORT.includes(state.state);
+  const waits = isOver ? "" : state.state === "paused" ? texts.paused : isCutShort ? texts.loading : question ? "" : texts.failed;
+  $("progress").textContent = progress ? texts.progress.replace("{number}", progress.number).replace("{of}", progress.of) : "";
+  $("tools").hidden = isOver;
+  $("pause").hidden = state.state !== "awaiting";
+  $("stop").hidden = isCutShort;
+  $("over").hidden = !isOver;
+  // Set aside, the page says by itself how to go on.
+  fill($("spoken"), waits ? "" : state.spoken);
+  $("spoken").dataset.state = state.state;
+  showWaiting(waits, state);
+  if (waits || !question) $("asking").hidden = true;
+  else ask(question);
+  showChangeable(isOver ? [] : state.changeable);
+  if (isOver) $("earlier").open = false;
+  showEarlier(state.messages);
+  // What is said after an answer is read before the question: help above all.
+  const isAnswered = state.messages.some((one) => one.speaker === "participant");
+  if (!waits && (!question || (state.spoken && isAnswered))) {
+    $("spoken").focus();
+    scrollTo(0, 0);
+  }
+  // The page was loaded again, or the server started anew, before the answer was worked in.
+  if (isCutShort) send({ retry: true });
+}
+
+function fill(place, words) {
+  place.textContent = words;
+  place.hidden = !words;
+}
+
+function ask(question) {
+  $("asking").hidden = false;
+  $("question").textContent = question.text;
+  $("options").replaceChildren(...question.options.map((option) => {
+    const button = element("button", { type: "button", "data-kind": option.kind, dir: "auto" }, option.text);
+    button.addEventListener("click", () => send({ option_id: option.id }));
+    return button;
+  }));
+  $("free").hidden = !question.allows_free_text;
+  $("words").maxLength = question.most_characters;
+  $("question").focus();
+}
+
+function showWaiting(words, state) {
+  $("waiting").hidden = !words;
+  $("waiting-text").textContent = words;
+  $("go-on").textContent = state.state === "paused" ? state.texts.go_on : state.texts.again;
+  $("go-on").hidden = state.state !== "paused" && !(state.state === "failed" && state.can_retry);
+  if (words) $("waiting-text").focus();
+}
+
+function showChangeable(items) {
+  $("changes").hidden = items.length === 0;
+  $("changes").open = false;
+  $("changes").querySelector("ul").replaceChildren(...items.map((one) => {
+    const id = `change-${one.item}`;
+    const button = element("button", { type: "button", "aria-describedby": id }, text("change_one"));
+    button.addEventListener("click", () => send({ change: one.item }));
+    const noted = one.noted && one.noted !== one.words ? [element("p", { dir: "auto" }, `${text("noted")}: ${one.noted}`)] : [];
+    return element("li", {}, element("p", { id, class: "who", dir: "auto" }, one.question), element("p", { dir: "auto" }, one.words), ...noted, button);
+  }));
+}
+
+// What was said after the last answer stands above, with the question.
+function showEarlier(said) {
+  const messages = said.slice(0, said.findLastIndex((one) => one.speaker === "participant") + 1);
+  $("earlier").hidden = messages.length === 0;
+  $("earlier").querySelector("ol").replaceChildren(...messages.map((one) => {
+    const isOwn = one.speaker === "participant";
+    const who = isOwn ? [element("p", { class: "who" }, text("you"))] : [];
+    return element("li", { class: isOwn ? "own" : "" }, ...who, element("p", { dir: "auto" }, one.text));
+  }));
+}
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+$("free").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const words = $("words").value;
+  if (words.trim()) send({ text: words, append: true });
+  else $("words").focus();
+});
+$("pause").addEventListener("click", () => send({ pause: true }));
+$("go-on").addEventListener("click", () => {
+  // A question that was set aside still waits: its answer takes the interview up again.
+  if (current.question) show({ ...current, state: "awaiting", spoken: "" });
+  else send({ retry: true });
+});
+$("stop").addEventListener("click", () => $("sure").showModal());
+$("sure-no").addEventListener("click", () => $("sure").close());
+$("sure-yes").addEventListener("click", () => {
+  $("sure").close();
+  send({ stop: true });
+});
+$("again").addEventListener("click", () => wake());
+addEventListener("online", () => wake());
+addEventListener("beforeunload", (event) => {
+  if (isBusy || $("words").value.trim()) event.preventDefault();
+});
+
+async function open() {
+  const token = window.location.hash.slice(1);
+  if (token) {
+    const { status } = await request("POST", "session", { token, idempotency_key: randomKey() });
+    // Out of the address as soon as it is used up, before anything is shown.
+    window.history.replaceState(null, "", window.location.pathname);
+    if (status >= 400) return refuse();
+  }
+  await load();
+}
+
+open();

@@ -1,0 +1,309 @@
+"""The page of an interview as its person meets it: on a telephone, by keyboard, over a bad line."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from tests.browser.site import Person, Site, site_of
+from tests.integration.running_app import RunningApp, client_at, settings_with
+
+_HELP: Final = "Crisis line 0800 111, day and night."
+_SETTINGS: Final = {"MODEL_DEFAULT": "baseline", "RISK_CRISIS_RESOURCES": _HELP}
+_NARROW: Final = {"viewport": {"width": 360, "height": 640}}
+_ANSWERED: Final = ("PHQ8_NoInterest", "PHQ8_Depressed", "PHQ8_Sleep", "PHQ8_Tired")
+_FOUR_OPEN: Final = {"items": {item: {"score": 0} for item in _ANSWERED}}
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """The state folder of the server."""
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def site(browser: Browser, state: Path) -> Iterator[Site]:
+    """Serve to all of this machine."""
+    with site_of(browser, state, **_SETTINGS) as site:
+        yield site
+
+
+def begun(url: str) -> Json:
+    """Begin an interview about four items, with a link."""
+    body = {"protocol": "phq8", "link": True, "assessment": _FOUR_OPEN}
+    with client_at(url) as client:
+        told: Json = client.post("/v1/interviews", json=body).json()
+    return told
+
+
+def stands(url: str, interview: Json) -> Json:
+    """Return the interview as its operator sees it."""
+    with client_at(url) as client:
+        told: Json = client.get(f"/v1/interviews/{interview['interview_id']}").json()
+    return told
+
+
+def opened(person: Person, interview: Json) -> Page:
+    """Open the link and wait for the question."""
+    person.page.goto(interview["link"]["address"])
+    at(person.page, 1)
+    return person.page
+
+
+def at(page: Page, number: int) -> None:
+    """Wait for a question by its number."""
+    page.wait_for_selector(f"#progress:text-is('Question {number} of 4')")
+    page.wait_for_selector("body:not([aria-busy])")
+
+
+def is_refused(page: Page) -> bool:
+    """Wait until the page says that the link opens nothing; return whether it says only that."""
+    page.wait_for_selector("#refused:visible")
+    return not page.locator("#asking, #spoken, #earlier").locator("visible=true").count()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_whole_interview_by_touch_on_a_telephone(site: Site, theme: Any) -> None:
+    interview = begun(site.url)
+    person = site.person(**_NARROW, has_touch=True, color_scheme=theme)
+    page = opened(person, interview)
+    assert page.url == f"{site.url}/interview"
+    person.axe()
+    for number in range(1, 5):
+        at(page, number)
+        assert page.evaluate("document.activeElement.id") == "question"
+        assert page.locator("#help").bounding_box()["y"] < 640  # type: ignore[index]
+        sizes = [one.bounding_box() for one in page.locator("#options button").all()]
+        assert len(sizes) == 5
+        assert all(box is not None and box["height"] >= 48 for box in sizes)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.locator("#options button").nth(number - 1).tap()
+    all_right = page.get_by_role("button", name="No, it is right so")
+    all_right.wait_for()
+    person.axe()
+    all_right.tap()
+    page.wait_for_selector("#over:visible")
+    person.axe()
+    assert _HELP in page.inner_text("#help")
+    told = stands(site.url, interview)
+    assert (told["state"], told["operator"]["total"]["total_score"]) == ("done", 0 + 1 + 2 + 3)
+    kept = page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")
+    assert kept == [0, 0, ""]
+    page.reload()
+    page.wait_for_selector("#over:visible")
+
+
+def test_a_whole_interview_by_keyboard(site: Site) -> None:
+    interview = begun(site.url)
+    person = site.person()
+    page = opened(person, interview)
+
+    def press_until(name: str) -> None:
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent") == name:
+                page.keyboard.press("Enter")
+                return
+        pytest.fail(f"{name!r} is not reached by Tab")
+
+    press_until("Several days")
+    at(page, 2)
+    for _ in range(6):
+        page.keyboard.press("Tab")
+    page.keyboard.type("nearly every day")
+    press_until("Send")
+    at(page, 3)
+    page.locator("#pause").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#waiting:visible")
+    person.axe()
+    assert stands(site.url, interview)["state"] == "paused"
+    page.reload()
+    page.wait_for_selector("#waiting:visible")
+    press_until("Go on")
+    page.wait_for_selector("#asking:visible")
+    press_until("I prefer not to say")
+    at(page, 4)
+    page.locator("#stop").focus()
+    page.keyboard.press("Enter")
+    person.axe()
+    page.keyboard.press("Escape")
+    assert page.locator("#asking").is_visible()
+    page.keyboard.press("Enter")
+    press_until("Yes, finish now")
+    page.wait_for_selector("#over:visible")
+    items = stands(site.url, interview)["operator"]["items"]
+    assert [items[item]["score"] for item in list(items)[4:]] == [1, 3, None, None]
+
+
+def test_another_browser_gets_nothing_and_the_first_goes_on(site: Site) -> None:
+    interview = begun(site.url)
+    page = opened(site.person(), interview)
+    another = site.person()
+    another.page.goto(interview["link"]["address"])
+    assert is_refused(another.page)
+    another.axe()
+    page.reload()
+    at(page, 1)
+    page.goto("about:blank")
+    opened(Person(url=site.url, context=page.context, page=page), interview)
+
+
+@pytest.mark.parametrize("end", ["expired", "revoked"])
+def test_an_end_in_the_middle_is_said_plainly(site: Site, state: Path, end: str) -> None:
+    interview = begun(site.url)
+    page = opened(site.person(), interview)
+    if end == "expired":
+        with closing(sqlite3.connect(state / "keys.sqlite")) as keys, keys:
+            keys.execute("UPDATE access_keys SET expires_at = ?", (int(time.time()),))
+    else:
+        httpx.delete(f"{site.url}/v1/interviews/{interview['interview_id']}/link", trust_env=False)
+    page.click("#options button")
+    assert is_refused(page)
+
+
+def test_what_is_sent_twice_over_a_bad_line_counts_once(site: Site) -> None:
+    interview = begun(site.url)
+    person = site.person()
+    lost: list[str] = []
+
+    def lose_the_first(route: Route) -> None:
+        body = route.request.post_data or ""
+        if body in lost:
+            route.continue_()
+        else:
+            lost.append(body)
+            route.fetch()
+            route.abort()
+
+    person.page.route("**/interview/session", lose_the_first)
+    person.page.route("**/interview/answers", lose_the_first)
+    page = opened(person, interview)
+    page.fill("#words", "nearly every day")
+    page.click("#free button")
+    page.wait_for_selector("#trouble:visible")
+    person.axe()
+    page.click("#again")
+    at(page, 2)
+    assert page.locator("#trouble").is_hidden()
+    assert len(lost) == 2
+    assert stands(site.url, interview)["turn"] == 1
+
+
+def test_it_goes_on_when_the_server_was_started_anew_in_the_middle(
+    browser: Browser, state: Path
+) -> None:
+    settings = settings_with(state, **_SETTINGS)
+    with RunningApp(settings) as app:
+        site = Site(browser, app.url)
+        interview = begun(app.url)
+        page = opened(site.person(), interview)
+        page.click("#options button")
+        at(page, 2)
+    page.locator("#options button").nth(1).click()
+    page.wait_for_selector("#trouble:visible")
+    with RunningApp(settings, port=int(app.url.rpartition(":")[2])):
+        page.click("#again")
+        at(page, 3)
+        assert stands(app.url, interview)["turn"] == 2
+        site.leave()
+
+
+@pytest.mark.parametrize("stage", ["digesting", "failed"])
+def test_a_step_that_was_cut_short_or_failed_is_taken_again(site: Site, stage: str) -> None:
+    person = site.person()
+
+    def cut_short(route: Route) -> None:
+        answer = route.fetch()
+        told = {**answer.json(), "state": stage, "question": None, "can_retry": True}
+        route.fulfill(response=answer, json=told)
+
+    person.page.route("**/interview/state", cut_short)
+    person.page.goto(begun(site.url)["link"]["address"])
+    if stage == "failed":
+        person.page.wait_for_selector("#waiting:has-text('did not work')")
+        person.axe()
+        person.page.click("#go-on")
+    at(person.page, 1)
+    assert person.page.locator("#waiting").is_hidden()
+
+
+def test_text_is_read_at_twice_its_size(site: Site) -> None:
+    """A window of 360 pixels at 200 % shows 180."""
+    person = site.person(viewport={"width": 180, "height": 320})
+    page = opened(person, begun(site.url))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    last = page.locator("#options button").last
+    last.focus()
+    box, aside = last.bounding_box(), page.locator("#help").bounding_box()
+    assert box is not None
+    assert aside is not None
+    assert box["y"] + box["height"] <= aside["y"] + 1
+
+
+def test_without_scripts_the_page_says_what_to_do(site: Site) -> None:
+    person = site.person(java_script_enabled=False)
+    page = person.open("/interview")
+    assert "JavaScript" in page.inner_text("main")
+    assert _HELP in page.inner_text("#help")
+
+
+def test_an_answer_is_changed_where_the_interview_takes_changes(site: Site) -> None:
+    """The list is shown for what the server says can be changed, and asks for it by its item."""
+    person = site.person(**_NARROW)
+    sent: list[str] = []
+    one = {"item": "PHQ8_Sleep", "question": "Sleep?", "words": "badly", "noted": "Several days"}
+
+    def with_changeable(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "changeable": [one]})
+
+    def note(route: Route) -> None:
+        sent.append(route.request.post_data or "")
+        route.continue_()
+
+    person.page.route("**/interview/state", with_changeable)
+    person.page.route("**/interview/answers", note)
+    page = opened(person, begun(site.url))
+    page.click("#changes summary")
+    person.axe()
+    assert "Noted: Several days" in page.inner_text("#changes")
+    page.click("#changes button")
+    page.wait_for_selector("#trouble:visible")
+    assert '"change":"PHQ8_Sleep"' in sent[0]
+
+
+def test_the_operator_asks_follows_and_sees_what_came_from_where(site: Site) -> None:
+    operator = site.person()
+    path = operator.assess("Interviewer: How do you sleep?\nParticipant: Badly, most nights.\n")
+    page = operator.open(path)
+    assert "unknown items" in page.inner_text(".interview")
+    operator.axe()
+    page.click("text=Ask the person")
+    address = page.input_value("#link")
+    operator.axe()
+    person = site.person(**_NARROW)
+    person.page.goto(address)
+    person.page.wait_for_selector("#asking:visible")
+    page.click("text=Follow the interview")
+    assert "1 of 7 items" in page.inner_text("#interview")
+    assert "opened" in page.inner_text("#interview")
+    operator.axe()
+    person.page.click("#options button:nth-child(4)")
+    page.wait_for_selector(".participant:has-text('Nearly every day')")
+    person.page.click("#stop")
+    person.page.click("#sure-yes")
+    page.wait_for_selector("#interview:has-text('It is over')")
+    operator.open(path)
+    rows = page.locator(".interview tbody tr").all_inner_texts()
+    assert sum("transcript" in row for row in rows) == 1
+    assert sum("interview, answer 1" in row for row in rows) == 1
+    assert page.locator(".interview tfoot").inner_text().count("unknown") == 1
+    operator.axe()
