@@ -277,6 +277,24 @@ def test_only_an_interview_that_is_held_is_reopened_and_only_with_a_reason(
     )
 
 
+def test_the_list_says_whose_interview_it_is_and_how_grave(client: httpx.Client) -> None:
+    body = {"transcript_text": "Participant: I sleep badly.", "subject": "S-17"}
+    stored = client.post("/v1/assessments", json=body).json()["assessment_id"]
+    page = client.post(f"/assessments/{stored}/interview", data={"protocol": "phq8"}).text
+    token = re.findall(r"/interview#([\w-]+)", page)[0]
+    client.post("/interview/session", json={"token": token})
+    asked = client.get("/interview/state").json()
+    sent = {"question_id": asked["question"]["id"], "version": asked["version"], "text": DANGER}
+    client.post("/interview/answers", json={**sent, "idempotency_key": "k"})
+    front = client.get("/").text
+    line = next(row for row in front.split("<tr>") if f'href="/assessments/{stored}"><bdi>' in row)
+    assert ("<td>high</td>" in line, "S-17" in line, "<td>held</td>" in line) == (True,) * 3
+    (path,) = re.findall(r'href="(/interviews/[^"]+)"', line)
+    assert f'href="/assessments/{stored}"' in client.get(path).text
+    assert f'href="{path}"' in client.get(f"/assessments/{stored}").text
+    client.cookies.clear()
+
+
 @pytest.mark.parametrize(
     ("notice", "said"),
     [

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
-from ai_psychiatrist.api.page_held_interview import held_interviews
+from ai_psychiatrist.api.page_held_interview import interviews_in_danger
 from ai_psychiatrist.api.pages import render_page
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.config import with_model
@@ -136,7 +136,8 @@ async def cohort(
     """Show all that is stored, held interviews first, or an example where nothing is."""
     wanted, query, problem = _wanted(request, principal)
     page = await records.ask(lambda store: list_for(store, query.wanted(principal)))
-    held, held_total = await held_interviews(records)
+    interviews = await services.tenant_interviews.service(principal.tenant)
+    held, held_total = await interviews_in_danger(records, interviews, principal)
     if not page.total and not held and not wanted.is_filtered:
         view = await example_view(request, services)
         return await render_page(

@@ -1,5 +1,8 @@
 """The page of an interview: what danger it is held for, what was said, and letting it go on."""
 
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -17,7 +20,7 @@ from ai_psychiatrist.api.pages import (
     redirect_to,
     render_page,
 )
-from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
     AssessmentServiceError,
@@ -26,21 +29,55 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.problems import problem_kinds
-from ai_psychiatrist.interview.service import MOST_REASON
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.interview.service import MOST_REASON, InterviewService
 from ai_psychiatrist.store.interviews import InterviewsWanted, ListedInterview
+from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 
-_MOST_HELD: Final = 100
+_MOST_HELD: Final = 50
 """Listed above the assessments; the interface pages through all of them."""
 
 router = APIRouter(prefix="/interviews", include_in_schema=False, route_class=BoundedRoute)
 
 
-async def held_interviews(records: Records) -> tuple[tuple[ListedInterview, ...], int]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InDanger:
+    """A line of the list of interviews with signs of danger."""
+
+    listed: ListedInterview
+    level: RiskLevel | None
+    """`None` where the interview cannot be read."""
+    about: str | None
+    """The id of the assessment that it is about."""
+    subject: str | None = field(repr=False)
+    """The study id of that assessment, for whoever may read it."""
+
+
+async def interviews_in_danger(
+    records: Records, service: InterviewService, principal: Principal
+) -> tuple[list[InDanger], int]:
     """Return the latest interviews with danger, held ones first, and how many there are in all."""
     wanted = InterviewsWanted(limit=_MOST_HELD, has_danger=True)
     page = await records.ask(lambda store: store.interviews.page(wanted))
-    return page.interviews, page.total
+    lines = []
+    for one in page.interviews:
+        danger, about, subject = None, None, None
+        with suppress(NotFound, ArtifactMismatch):
+            snapshot = await service.get(one.id)
+            danger, about = snapshot.danger, snapshot.about
+        if about is not None and Scope.READ in principal.scopes:
+            subject = await records.ask(partial(_subject_of, record_id=about))
+        level = None if danger is None else danger.level
+        lines.append(InDanger(listed=one, level=level, about=about, subject=subject))
+    return lines, page.total
+
+
+def _subject_of(store: Store, *, record_id: str) -> str | None:
+    """Return whose an assessment is, `None` where nobody is named or it is gone."""
+    with suppress(NotFound, ArtifactMismatch):
+        return store.keys.name(store.get(record_id).summary.subject_id)
+    return None
 
 
 @router.get("/{interview_id}", dependencies=[requires(Scope.READ)])

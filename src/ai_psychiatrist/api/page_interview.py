@@ -194,7 +194,8 @@ async def _begun(
     result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
     if result.quantitative is None:
         return None
-    return await service.create(protocol, {}, assessment_input(result.quantitative.items))
+    start = assessment_input(result.quantitative.items)
+    return await service.create(protocol, {}, start, about=record.summary.id)
 
 
 async def _service(request: Request) -> InterviewService:

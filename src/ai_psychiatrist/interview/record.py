@@ -153,6 +153,8 @@ class Interview:
     """Grows by one with every step that is stored."""
     inputs: Mapping[str, str | int] = field(default_factory=dict, repr=False)
     assessment: AssessmentInput | None = None
+    about: str | None = None
+    """The id of the stored assessment on whose page it was begun."""
     callback: Callback | None = None
     """Where it is told that the interview is held."""
     turn: int = 0

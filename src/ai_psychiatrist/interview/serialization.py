@@ -25,6 +25,7 @@ class _Origin:
     inputs: Mapping[str, str | int] = field(repr=False)
     assessment: AssessmentInput | None
     callback: Callback | None = None
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,10 @@ def from_bytes(stored: bytes) -> Interview:
 def origin_bytes(interview: Interview) -> bytes:
     """Return what an interview began with."""
     origin = _Origin(
-        inputs=interview.inputs, assessment=interview.assessment, callback=interview.callback
+        inputs=interview.inputs,
+        assessment=interview.assessment,
+        callback=interview.callback,
+        about=interview.about,
     )
     return _ORIGIN.dump_json(origin)
 
@@ -82,6 +86,7 @@ def whole(interview_id: str, *, origin: bytes, state: bytes) -> Interview:
         inputs=began.inputs,
         assessment=began.assessment,
         callback=began.callback,
+        about=began.about,
     )
 
 
@@ -97,6 +102,7 @@ def after_turn(latest: Interview, stored: bytes) -> Interview:
         inputs=latest.inputs,
         assessment=latest.assessment,
         callback=latest.callback,
+        about=latest.about,
         messages=latest.messages[: turn.messages],
         facts=latest.facts[: turn.facts],
         readings=latest.readings[: turn.readings],
@@ -105,7 +111,7 @@ def after_turn(latest: Interview, stored: bytes) -> Interview:
 
 
 def _without_origin(interview: Interview) -> Interview:
-    return replace(interview, id="", inputs={}, assessment=None, callback=None)
+    return replace(interview, id="", inputs={}, assessment=None, callback=None, about=None)
 
 
 def _read(shape: TypeAdapter[T], stored: bytes) -> T:

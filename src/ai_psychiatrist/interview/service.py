@@ -93,17 +93,20 @@ class InterviewService:
         assessment: AssessmentInput | None = None,
         *,
         callback: Callback | None = None,
+        about: str | None = None,
     ) -> InterviewSnapshot:
         """Begin an interview and put its first question.
 
-        `callback`: where it is told that the interview is held.
+        `callback`: where it is told that the interview is held. `about`: the id of a stored
+        assessment that it is about.
         Raises `InputError` for inputs that the protocol does not take, `RequestConflict` when the
         protocol needs a model and there is none, and `StoreUnusable` when no more can be kept. Of a
         creation that is cancelled nothing is kept.
         """
         followed = self._protocol_named(protocol)
         context = self._context(followed)
-        interview = replace(self._new(context, inputs or {}, assessment), callback=callback)
+        begun = self._new(context, inputs or {}, assessment)
+        interview = replace(begun, callback=callback, about=about)
         if not followed.needs_model:
             interview = await follow(context, interview, Event.ADVANCE)
         async with self._stored.lock(interview.id):

@@ -28,6 +28,7 @@ def report_inputs_hash(interview: Interview) -> str:
         interview,
         id="",
         callback=None,
+        about=None,
         version=1,
         state=InterviewState.DONE,
         failure=None,

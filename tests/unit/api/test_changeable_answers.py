@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from tests.unit.interview.built import Desk, desk
+from tests.unit.interview.built import PROTOCOLS, Desk, desk
 
 from ai_psychiatrist.api.participant_page import changeable_answers
 from ai_psychiatrist.domain.phq8 import Item
@@ -17,7 +17,7 @@ def test_what_was_answered_stands_with_its_question_and_the_words_it_was_noted_a
         first = one.question.text
         await one.choose("Several days")
         await one.say("hard to say")
-        second = one.question.text
+        second = PROTOCOLS["phq8"].items[Item.DEPRESSED].question
         await one.say("nearly every day, I think")
         third = one.question.text
         await one.decline()
