@@ -23,7 +23,11 @@ from tests.integration.test_mounted_app import host_of
 
 Json = dict[str, Any]
 HELP = "Call 000, the line of this test."
-SETTINGS = {"MODEL_DEFAULT": "baseline", "RISK_CRISIS_RESOURCES": HELP}
+SETTINGS = {
+    "MODEL_DEFAULT": "baseline",
+    "RISK_CRISIS_RESOURCES": HELP,
+    "INTERVIEW_JOIN_SECONDS": "0.1",
+}
 GUESSED = "A" * 32
 COOKIE = "aip_interview"
 OF_PERSON = {

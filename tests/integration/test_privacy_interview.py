@@ -32,6 +32,8 @@ from tests.integration.running_app import client_at, model_at
 
 LOG_FORMATS = ("json", "console")
 DEBUG = {"LOG_LEVEL": "DEBUG", "PYDANTIC_AI_RETRIES": "1"}
+HASTY = {"INTERVIEW_JOIN_SECONDS": "0.1"}
+"""Nobody waits for more of an answer."""
 JSON_TYPE = {"Content-Type": "application/json"}
 INPUTS = {
     "title": f"The lunch of {CANARY}",
@@ -283,7 +285,7 @@ def test_server_keeps_words_and_ids_to_itself(tmp_path: Path, log_format: str) -
     environment = {"LOG_FORMAT": log_format, "INTERVIEW_CALL_TIMEOUT_SECONDS": "2"}
     with (
         ModelServerThread(_marked_model) as models,
-        Serving(tmp_path, model_at(models.url) | DEBUG | environment) as serving,
+        Serving(tmp_path, model_at(models.url) | DEBUG | HASTY | environment) as serving,
     ):
         with client_at(serving.url) as client:
             for response in _driven(client, scripts):
