@@ -6,7 +6,6 @@ knew every word: what it asked again ("twice a week") this one reads, and the pe
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, ReadingKind, read_answer
-from benchmarks.labelled_sets import LABELLED
+from benchmarks.labelled_sets import LABELLED, is_sealed, records_in
 
 TUNED: Final = "interview_answers.jsonl"
 HELD_OUT: Final = "interview_answers_held_out.jsonl"
@@ -58,8 +57,7 @@ class Labelled:
 
 def readings(path: Path) -> tuple[Labelled, ...]:
     """Read one set."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return tuple(map(_read, map(json.loads, filter(str.strip, lines))))
+    return tuple(map(_read, records_in(path)))
 
 
 def _read(record: dict[str, str]) -> Labelled:
@@ -106,7 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments or [])
     if options.answers is not None:
         read = readings(options.answers)
-        print("\n".join((*figures(read), "", *misses(read))))
+        shown = () if is_sealed(options.answers) else ("", *misses(read))
+        print("\n".join((*figures(read), *shown)))
         return
     for title, name in SETS:
         print(f"Answers in people's own words, {title}\n")

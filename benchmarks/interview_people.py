@@ -7,7 +7,6 @@ FILE` plays each to the end.
 
 import argparse
 import asyncio
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -29,6 +28,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.corrections import named_items
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from benchmarks.labelled_sets import is_sealed, records_in
 
 _MOST_TURNS: Final = 100
 _ANCHORS: Final = ("Not at all", "Several days", "More than half the days", "Nearly every day")
@@ -189,7 +189,9 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print what differs, item by item")
     parser.add_argument("--person", help="print the whole interview of this one")
     given = parser.parse_args()
-    people = [json.loads(line) for line in given.file.read_text().splitlines() if line.strip()]
+    people = records_in(given.file)
+    if is_sealed(given.file) and (given.show or given.person):
+        parser.error("of a sealed file totals alone are printed")
     with tempfile.TemporaryDirectory() as folder, desk(Path(folder)) as at:
         if given.person:
             people = [one for one in people if one["id"] == given.person]

@@ -54,7 +54,7 @@ def _quotes(record: Mapping[str, Any]) -> Iterator[str]:
 def test_the_sealed_files_are_those_that_were_sealed() -> None:
     files = sorted(SEALED.glob("*.gz"))
     assert {file.name: digest_of(file) for file in files} == listed_digests(SEALED)
-    assert len(files) == 4
+    assert len(files) == 6
 
 
 def test_wilson_interval_is_that_of_hand_examples() -> None:
