@@ -1,8 +1,8 @@
 """The page of an interview: what danger it is held for, what was said, and letting it go on."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -31,6 +31,7 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.problems import problem_kinds
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.interview.service import MOST_REASON, InterviewService
+from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.store.interviews import InterviewsWanted, ListedInterview
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -60,20 +61,29 @@ async def interviews_in_danger(
     """Return the latest interviews with danger, held ones first, and how many there are in all."""
     wanted = InterviewsWanted(limit=_MOST_HELD, has_danger=True)
     page = await records.ask(lambda store: store.interviews.page(wanted))
-    lines = []
+    read: dict[str, InterviewSnapshot] = {}
     for one in page.interviews:
-        danger, about, subject = None, None, None
         with suppress(NotFound, ArtifactMismatch):
-            snapshot = await service.get(one.id)
-            danger, about = snapshot.danger, snapshot.about
-        if about is not None and Scope.READ in principal.scopes:
-            subject = await records.ask(partial(_subject_of, record_id=about))
-        level = None if danger is None else danger.level
-        lines.append(InDanger(listed=one, level=level, about=about, subject=subject))
-    return lines, page.total
+            read[one.id] = await service.get(one.id)
+    about = {one.about for one in read.values() if one.about is not None}
+    shown = about if Scope.READ in principal.scopes else set()
+    names = await records.ask(lambda store: {one: _subject_of(store, one) for one in shown})
+    return [_line(one, read.get(one.id), names) for one in page.interviews], page.total
 
 
-def _subject_of(store: Store, *, record_id: str) -> str | None:
+def _line(
+    listed: ListedInterview, interview: InterviewSnapshot | None, names: Mapping[str, str | None]
+) -> InDanger:
+    danger, about = (interview.danger, interview.about) if interview else (None, None)
+    return InDanger(
+        listed=listed,
+        level=None if danger is None else danger.level,
+        about=about,
+        subject=None if about is None else names.get(about),
+    )
+
+
+def _subject_of(store: Store, record_id: str) -> str | None:
     """Return whose an assessment is, `None` where nobody is named or it is gone."""
     with suppress(NotFound, ArtifactMismatch):
         return store.keys.name(store.get(record_id).summary.subject_id)

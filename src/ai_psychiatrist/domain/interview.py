@@ -215,11 +215,6 @@ class Question:
         """Return the option that an answer chose, `None` for free text and for no answer."""
         return None if answer is None else self.option(answer.option_id)
 
-    @property
-    def is_confirmation(self) -> bool:
-        """Whether it asks whether an answer was understood rightly."""
-        return self.purpose is QuestionPurpose.READ_BACK
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenAnswer:

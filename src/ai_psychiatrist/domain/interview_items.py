@@ -141,11 +141,6 @@ class Proposal:
     is_day_count: bool = False
     """Whether a bare number is read back as days."""
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether the person has answered to it."""
-        return self.settled_turn is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:

@@ -11,7 +11,6 @@ from ai_psychiatrist.domain.interview_items import (
     AnswerQuote,
     ProposalSource,
     SpokenAct,
-    Unclear,
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.acts import FoundAct, Topic, acts_in, emoji_says, leans_yes, without
@@ -209,7 +208,6 @@ def _as_typed(read: AnswerReading, text: str) -> AnswerReading:
         read,
         kind=ReadingKind.READ if is_unsure else read.kind,
         quote=quote,
-        unclear=read.unclear and Unclear(read.unclear),
         found=tuple(_cut(one, text) for one in read.found),
     )
 

@@ -87,13 +87,17 @@ def message_of(interview: Interview) -> Message | None:
     question, answer = interview.question, interview.answer
     if question is None or answer is None or answer.option_id is not None:
         return None
-    is_of_item = question.purpose in _ABOUT_AN_ITEM
-    item = interview.goal(question.goal_id).item if is_of_item else None
+    item = _item_asked(interview, question)
     # What is read back after a refusal may be denied by a plain no.
     is_asked = item is not None and question.purpose is QuestionPurpose.ASK
     was_declined = is_asked and item is not None and interview.was_declined(item)
     is_to_read_back = question.purpose is QuestionPurpose.READ_BACK
     return read_message(answer, item, was_declined=was_declined, is_to_read_back=is_to_read_back)
+
+
+def _item_asked(interview: Interview, question: Question) -> Item | None:
+    """Return the item that a question is about, `None` where it is about none."""
+    return interview.goal(question.goal_id).item if question.purpose in _ABOUT_AN_ITEM else None
 
 
 def digest_item_answer(
@@ -108,9 +112,8 @@ def digest_item_answer(
         return interview
     option = question.chosen(answer)
     if option is not None:
-        is_of_item = question.purpose in _ABOUT_AN_ITEM
-        item = interview.goal(question.goal_id).item if is_of_item else None
-        following = _chosen(protocol, with_choice(interview, item, option), question, option)
+        noted = with_choice(interview, _item_asked(interview, question), option)
+        following = _chosen(protocol, noted, question, option)
         return _within_bounds(protocol, interview, following)
     message = message or message_of(interview)
     if message is None:
@@ -145,8 +148,7 @@ def with_proposal_in_danger(interview: Interview, danger_found: Danger) -> Inter
         ends = (at for mark in _SENTENCE_ENDS if (at := text.find(mark, place.end)) >= 0)
         end = min(ends, default=len(text))
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    is_of_item = question.purpose in _ABOUT_AN_ITEM
-    item = interview.goal(question.goal_id).item if is_of_item else None
+    item = _item_asked(interview, question)
     danger = SpokenAct(turn=answer.turn, act=Act.DANGER, start=0, end=len(text), item=item)
     noted = replace(interview, acts=(*interview.acts, danger))
     message = message_of(replace(interview, answer=replace(answer, text=text)))

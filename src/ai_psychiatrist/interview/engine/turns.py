@@ -127,16 +127,22 @@ def repeat(interview: Interview, question: Question, *, notice: str = "") -> Int
 
 def ask_aside(interview: Interview, question: YesOrNo, purpose: QuestionPurpose) -> Interview:
     """Ask for a yes or a no about the interview itself; the question that waits stays behind it."""
-    behind = interview.behind or interview.question
-    text, turn = question.question, interview.turn + 1
+    options = (
+        AnswerOption(id="a1", text=question.agree, kind=AnswerKind.CONFIRM),
+        AnswerOption(id="a2", text=question.disagree, kind=AnswerKind.REJECT),
+    )
+    return _put_aside(interview, question.question, purpose, options)
+
+
+def _put_aside(
+    interview: Interview, text: str, purpose: QuestionPurpose, options: tuple[AnswerOption, ...]
+) -> Interview:
+    behind, turn = interview.behind or interview.question, interview.turn + 1
     aside = Question(
         id=f"q{turn}",
         text=text,
         goal_id=behind.goal_id if behind else interview.goals[0].id,
-        options=(
-            AnswerOption(id="a1", text=question.agree, kind=AnswerKind.CONFIRM),
-            AnswerOption(id="a2", text=question.disagree, kind=AnswerKind.REJECT),
-        ),
+        options=options,
         allows_free_text=True,
         turn=turn,
         purpose=purpose,
@@ -186,36 +192,21 @@ def end(protocol: InterviewProtocol, interview: Interview, reason: EndReason) ->
 def hold(protocol: InterviewProtocol, interview: Interview, danger: Danger) -> Interview:
     """Say the fixed words for danger, and take one more reply or offer to go on."""
     safety = protocol.safety
-    is_violence = RiskCategory.ABUSE in danger.categories and safety.violence is not None
-    words = safety.violence if is_violence and safety.violence else safety.hold
+    own_words = safety.violence if RiskCategory.ABUSE in danger.categories else None
+    words = own_words or safety.hold
     dangers = (*interview.dangers, danger)
     held = say(replace(interview, dangers=dangers), words, MessageSpeaker.INTERVIEWER)
-    behind = interview.behind or interview.question
-    may_go_on = _on_danger(protocol, danger) is OnDanger.CONTINUE
-    if may_go_on:
+    if _on_danger(protocol, danger) is OnDanger.CONTINUE:
         asked = ask_aside(held, safety.go_on, QuestionPurpose.GO_ON)
     else:
-        last = YesOrNo(question=safety.last_word)
-        asked = ask_aside(held, last, QuestionPurpose.LAST_WORD)
-        asked = replace(
-            asked, question=replace(asked.question, options=()) if asked.question else None
-        )
-    return replace(
-        asked, state=InterviewState.SAFETY_HOLD, end_reason=EndReason.SAFETY, behind=behind
-    )
+        asked = _put_aside(held, safety.last_word, QuestionPurpose.LAST_WORD, ())
+    return replace(asked, state=InterviewState.SAFETY_HOLD, end_reason=EndReason.SAFETY)
 
 
 def stay_held(protocol: InterviewProtocol, interview: Interview) -> Interview:
     """Keep the reply after a sign of danger, and ask nothing more."""
     kept = say(interview, protocol.safety.kept, MessageSpeaker.INTERVIEWER)
-    return replace(
-        kept,
-        state=InterviewState.SAFETY_HOLD,
-        question=None,
-        answer=None,
-        answer_key=None,
-        failure=None,
-    )
+    return replace(_closed(kept), state=InterviewState.SAFETY_HOLD)
 
 
 def _on_danger(protocol: InterviewProtocol, danger: Danger) -> OnDanger:

@@ -132,12 +132,6 @@ def _tables(item: Item) -> tuple[tuple[PhraseKind, Days | None, re.Pattern[str]]
 
 
 @cache
-def refusal_wording(key: str) -> re.Pattern[str]:
-    """Return the wordings of a refusal: `whole`, `within`, or `again`."""
-    return re.compile(rf"(?<!\S){_alternatives(_wording()['refusal'][key])}(?!\S)")
-
-
-@cache
 def correction_wording(key: str) -> re.Pattern[str]:
     """Return the wordings of a correction of an earlier answer, by their key in the tables."""
     wording = _wording()
@@ -154,12 +148,6 @@ def item_wording(item: Item) -> re.Pattern[str]:
     label = re.sub(r"\W+", " (?:- )?", item.label.casefold())
     named = _alternatives([*of_item["topic"], *of_item["trouble"], *of_item["well"]])
     return re.compile(rf"(?<!\S)(?:{named}|{label})(?!\S)")
-
-
-@cache
-def agreement() -> re.Pattern[str]:
-    """Return the wordings of a reply that confirms."""
-    return re.compile(_alternatives(_wording()["agreement"]["whole"]))
 
 
 def _alternatives(wordings: list[str]) -> str:
