@@ -72,9 +72,10 @@ class Store:
         """Transactions of the tenant, and how much it stores."""
         self._trusts_clock = self.database.limits.sweep_after_jump
         self.database.open()
-        has_key, *has_words = (
+        # The key last: a process that starts at the same time writes it before any words.
+        *has_words, has_key = (
             self.database.one(select(table.c.tenant).where(own(table))) is not None
-            for table in (tenant_keys, records, interviews)
+            for table in (records, interviews, tenant_keys)
         )
         if not has_key and any(has_words):
             msg = f"{KEYS_NAME} has no keys of {tenant!r}: put it back, or nothing can be read"
